@@ -1,0 +1,2 @@
+//! Do the papers hold?
+#![forbid(unsafe_code)]

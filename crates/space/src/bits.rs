@@ -1,0 +1,97 @@
+//! A set of rows, one bit each: small enough to stay in cache, ordered, and quick to walk.
+
+/// A growable set of small numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bits {
+    words: Vec<u64>,
+}
+
+impl Bits {
+    /// An empty set.
+    pub const fn new() -> Bits {
+        Bits { words: Vec::new() }
+    }
+
+    /// Makes room for the numbers below `count`, so that `insert` need not.
+    pub fn grow(&mut self, count: usize) {
+        let words = count.div_ceil(64);
+        if self.words.len() < words {
+            self.words.resize(words, 0);
+        }
+    }
+
+    /// Adds `number`.
+    pub fn insert(&mut self, number: usize) {
+        self.grow(number + 1);
+        self.words[number / 64] |= 1 << (number % 64);
+    }
+
+    /// Takes `number` out.
+    pub fn remove(&mut self, number: usize) {
+        if let Some(word) = self.words.get_mut(number / 64) {
+            *word &= !(1 << (number % 64));
+        }
+    }
+
+    /// Whether `number` is in.
+    pub fn contains(&self, number: usize) -> bool {
+        self.words.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
+    }
+
+    /// Empties the set and keeps its memory.
+    pub fn clear(&mut self) {
+        self.words.fill(0);
+    }
+
+    /// How many numbers are in.
+    pub fn count(&self) -> usize {
+        self.words.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// The set as words of 64 numbers, lowest first.
+    pub fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// The numbers, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        self.words.iter().enumerate().flat_map(|(index, &word)| {
+            let mut rest = word;
+            std::iter::from_fn(move || {
+                if rest == 0 {
+                    return None;
+                }
+                let bit = rest.trailing_zeros() as usize;
+                rest &= rest - 1;
+                Some(index * 64 + bit)
+            })
+        })
+    }
+
+    /// Heap memory, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.words.capacity() * 8
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn bits_are_a_set(changes in prop::collection::vec((0usize..300, any::<bool>()), 0..200)) {
+            let (mut bits, mut set) = (Bits::new(), BTreeSet::new());
+            for (number, add) in changes {
+                if add { bits.insert(number); set.insert(number); } else { bits.remove(number); set.remove(&number); }
+                prop_assert_eq!(bits.contains(number), add);
+            }
+            prop_assert_eq!(bits.count(), set.len());
+            prop_assert!(bits.iter().eq(set.iter().copied()));
+            bits.clear();
+            prop_assert_eq!(bits.count(), 0);
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Broad phases: one question, one file per method that answers it.
+//!
+//! [`BruteForce`] is the definition: every other method is tested against it, tick after tick.
+
+mod brute_force;
+
+pub use brute_force::BruteForce;
+
+use crate::{Pair, Spheres};
+
+/// Finds the pairs of spheres that overlap ([`Sphere::overlaps`](crate::Sphere::overlaps)).
+///
+/// Every implementation gives exactly the same set of pairs, each once and in an order of its own, whatever it
+/// remembers from earlier ticks and whichever world it is handed. A method may rely on
+/// [`moved`](Spheres::moved) and [`reshaped`](Spheres::reshaped) only when the world's
+/// [`identity`](Spheres::identity) is the one it saw last and its [`tick`](Spheres::tick) is the next one.
+///
+/// The work comes in two steps, so that the lab can measure them apart: first `update`, then `find`.
+/// [`pairs`](BroadPhase::pairs) does both.
+pub trait BroadPhase: Send {
+    /// Takes in the new positions. Called once per tick, before `find`.
+    fn update(&mut self, spheres: &Spheres) -> Work;
+
+    /// Replaces the contents of `pairs` by the pairs that overlap. `spheres` are those of the last `update`.
+    fn find(&mut self, spheres: &Spheres, pairs: &mut Vec<Pair>) -> Work;
+
+    /// Heap memory held, in bytes, without what the caller owns.
+    fn bytes(&self) -> usize;
+
+    /// A whole tick: from new positions to the complete list of pairs.
+    fn pairs(&mut self, spheres: &Spheres, pairs: &mut Vec<Pair>) -> Work {
+        self.update(spheres) + self.find(spheres, pairs)
+    }
+}
+
+/// What a method did, counted rather than timed: the same on every machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Tests of a sphere, or of its path, against another.
+    pub sphere_tests: u64,
+    /// Cells, tiles or leaves that were looked into.
+    pub cells: u64,
+    /// Nodes of a tree that were made or visited.
+    pub nodes: u64,
+    /// Swaps of neighbours in a sorted list.
+    pub swaps: u64,
+}
+
+impl std::ops::Add for Work {
+    type Output = Work;
+    fn add(self, other: Work) -> Work {
+        Work {
+            sphere_tests: self.sphere_tests + other.sphere_tests,
+            cells: self.cells + other.cells,
+            nodes: self.nodes + other.nodes,
+            swaps: self.swaps + other.swaps,
+        }
+    }
+}
+
+impl std::ops::AddAssign for Work {
+    fn add_assign(&mut self, other: Work) {
+        *self = *self + other;
+    }
+}

@@ -1,0 +1,49 @@
+//! What touches what.
+//!
+//! A virtual world asks one question for every object, every tick: which others does it touch? This crate answers it
+//! for spheres, exactly, for any motion and any mix of radii. It has no clock, no socket, no thread of its own and no
+//! random number without a seed: positions go in, pairs come out, and the same input gives the same output.
+//!
+//! ```
+//! use space::{BroadPhase, BruteForce, Pair, Sphere, Spheres, Vec3};
+//!
+//! let mut spheres = Spheres::new();
+//! let ann = spheres.insert(Sphere::new(Vec3::new(0.0, 0.0, 0.0), 1.0))?;
+//! let bob = spheres.insert(Sphere::new(Vec3::new(1.5, 0.0, 0.0), 1.0))?;
+//! let cat = spheres.insert(Sphere::new(Vec3::new(9.0, 0.0, 0.0), 1.0))?;
+//!
+//! let mut broad_phase = BruteForce;
+//! let mut pairs = Vec::new();
+//! broad_phase.pairs(&spheres, &mut pairs);
+//! assert_eq!(pairs, [Pair::new(ann, bob)]);
+//!
+//! spheres.end_tick();
+//! spheres.move_to(bob, Vec3::new(7.5, 0.0, 0.0))?;
+//! broad_phase.pairs(&spheres, &mut pairs);
+//! assert_eq!(pairs, [Pair::new(bob, cat)]);
+//! # Ok::<(), space::SpheresError>(())
+//! ```
+//!
+//! - [`Spheres`] holds the objects, column by column, and remembers what moved.
+//! - [`BroadPhase`] is the question; [`broad`] has one file per method, and BruteForce is the definition.
+//! - [`workload`] makes the seeded crowds that tests, benches and experiments share.
+
+#![deny(unsafe_code)]
+
+pub mod bits;
+pub mod broad;
+mod id;
+mod pair;
+mod simd;
+mod sphere;
+mod spheres;
+mod time;
+pub mod workload;
+
+pub use broad::{BroadPhase, BruteForce, Work};
+pub use glam::Vec3;
+pub use id::{ObjectId, Slot};
+pub use pair::{Pair, PairChanges};
+pub use sphere::Sphere;
+pub use spheres::{Columns, Field, Spheres, SpheresError};
+pub use time::{Tick, Time};

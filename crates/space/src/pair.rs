@@ -1,0 +1,108 @@
+//! Two objects that overlap, and what changed about the pairs from one tick to the next.
+
+use crate::Slot;
+
+/// An unordered pair of objects: equal whichever was named first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Pair {
+    a: Slot,
+    b: Slot,
+}
+
+impl Pair {
+    /// The pair of two different objects, in either order.
+    pub const fn new(one: Slot, other: Slot) -> Pair {
+        if one.number() <= other.number() { Pair { a: one, b: other } } else { Pair { a: other, b: one } }
+    }
+
+    /// The pair of two rows, in either order.
+    pub const fn of_rows(one: u32, other: u32) -> Pair {
+        Pair::new(Slot::new(one), Slot::new(other))
+    }
+
+    /// The object with the lower slot.
+    pub const fn a(self) -> Slot {
+        self.a
+    }
+
+    /// The object with the higher slot.
+    pub const fn b(self) -> Slot {
+        self.b
+    }
+}
+
+/// Which pairs began and which ended between two ticks, each in ascending order.
+///
+/// Works for any broad phase by comparing complete lists; the default method knows its changes without
+/// comparing and is tested against this.
+#[derive(Clone, Debug, Default)]
+pub struct PairChanges {
+    before: Vec<Pair>,
+    now: Vec<Pair>,
+    /// Pairs that overlap now and did not before.
+    pub began: Vec<Pair>,
+    /// Pairs that overlapped before and do not now.
+    pub ended: Vec<Pair>,
+}
+
+impl PairChanges {
+    /// Nothing overlapped before the first tick.
+    pub fn new() -> PairChanges {
+        PairChanges::default()
+    }
+
+    /// Compares this tick's pairs, in any order, with those of the last call.
+    pub fn update(&mut self, pairs: &[Pair]) {
+        std::mem::swap(&mut self.before, &mut self.now);
+        self.now.clear();
+        self.now.extend_from_slice(pairs);
+        self.now.sort_unstable();
+        self.began.clear();
+        self.ended.clear();
+        difference(&self.before, &self.now, &mut self.ended, &mut self.began);
+    }
+}
+
+/// Splits two ascending lists into what only the first has and what only the second has.
+pub(crate) fn difference(first: &[Pair], second: &[Pair], only_first: &mut Vec<Pair>, only_second: &mut Vec<Pair>) {
+    let (mut i, mut j) = (0, 0);
+    while i < first.len() && j < second.len() {
+        match first[i].cmp(&second[j]) {
+            std::cmp::Ordering::Less => {
+                only_first.push(first[i]);
+                i += 1;
+            }
+            std::cmp::Ordering::Greater => {
+                only_second.push(second[j]);
+                j += 1;
+            }
+            std::cmp::Ordering::Equal => {
+                i += 1;
+                j += 1;
+            }
+        }
+    }
+    only_first.extend_from_slice(&first[i..]);
+    only_second.extend_from_slice(&second[j..]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pair_has_no_order() {
+        assert_eq!(Pair::of_rows(5, 2), Pair::of_rows(2, 5));
+        assert_eq!(Pair::of_rows(5, 2).a(), Slot::new(2));
+    }
+
+    #[test]
+    fn changes_turn_the_old_pairs_into_the_new() {
+        let mut changes = PairChanges::new();
+        changes.update(&[Pair::of_rows(3, 1), Pair::of_rows(1, 2)]);
+        assert_eq!(changes.began, [Pair::of_rows(1, 2), Pair::of_rows(1, 3)]);
+        changes.update(&[Pair::of_rows(2, 3), Pair::of_rows(1, 3)]);
+        assert_eq!(changes.began, [Pair::of_rows(2, 3)]);
+        assert_eq!(changes.ended, [Pair::of_rows(1, 2)]);
+    }
+}
