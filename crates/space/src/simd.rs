@@ -4,6 +4,9 @@
 //! same order, without fused multiply-add.
 #![allow(unsafe_code)]
 
+pub mod stray;
+pub mod sweep;
+
 use crate::{Columns, Sphere};
 
 /// Calls `hit` with each row of `from..to` whose sphere overlaps `sphere`, ascending.
