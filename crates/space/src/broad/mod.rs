@@ -3,8 +3,10 @@
 //! [`BruteForce`] is the definition: every other method is tested against it, tick after tick.
 
 mod brute_force;
+mod plain_grid;
 
 pub use brute_force::BruteForce;
+pub use plain_grid::PlainGrid;
 
 use crate::{Pair, Spheres};
 
