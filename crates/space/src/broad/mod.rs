@@ -3,8 +3,12 @@
 //! [`BruteForce`] is the definition: every other method is tested against it, tick after tick.
 
 mod brute_force;
+#[cfg(feature = "parry")]
+mod parry;
 
 pub use brute_force::BruteForce;
+#[cfg(feature = "parry")]
+pub use parry::{ParryIncremental, ParryRebuild, ParryRefit, Upkeep};
 
 use crate::{Pair, Spheres};
 
