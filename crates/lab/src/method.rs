@@ -2,7 +2,7 @@
 //! use.
 
 use space::BroadPhase;
-use space::broad::{BruteForce, ParryIncremental, ParryRebuild, ParryRefit, Upkeep};
+use space::broad::{BruteForce, ParryIncremental, ParryRebuild, ParryRefit, PlainGrid, Upkeep};
 
 /// A way to find the pairs, and when it is worth trying.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +32,7 @@ pub struct Contender {
 
 /// All methods, ours first, in the order of the tables.
 pub const METHODS: &[Method] = &[
+    Method { name: "plain-grid", objects_max: usize::MAX, make: |_| one(PlainGrid::default()) },
     Method { name: "brute-force", objects_max: 10_000, make: |_| one(BruteForce) },
     Method { name: "parry-refit", objects_max: usize::MAX, make: |_| parry_refit() },
     Method { name: "parry-rebuild", objects_max: usize::MAX, make: |_| one(ParryRebuild::new()) },
