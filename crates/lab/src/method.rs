@@ -2,7 +2,7 @@
 //! use.
 
 use space::BroadPhase;
-use space::broad::{BruteForce, ParryIncremental, ParryRebuild, ParryRefit, PlainGrid, Upkeep};
+use space::broad::{BruteForce, Octree, ParryIncremental, ParryRebuild, ParryRefit, PlainGrid, UniformGrid, Upkeep};
 
 /// A way to find the pairs, and when it is worth trying.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +34,8 @@ pub struct Contender {
 pub const METHODS: &[Method] = &[
     Method { name: "plain-grid", objects_max: usize::MAX, make: |_| one(PlainGrid::default()) },
     Method { name: "brute-force", objects_max: 10_000, make: |_| one(BruteForce) },
+    Method { name: "octree", objects_max: 100_000, make: |_| one(Octree::default()) },
+    Method { name: "uniform-grid", objects_max: 100_000, make: |_| one(UniformGrid::default()) },
     Method { name: "parry-refit", objects_max: usize::MAX, make: |_| parry_refit() },
     Method { name: "parry-rebuild", objects_max: usize::MAX, make: |_| one(ParryRebuild::new()) },
     Method { name: "parry-incremental", objects_max: usize::MAX, make: |_| parry_incremental() },

@@ -2,15 +2,24 @@
 //!
 //! [`BruteForce`] is the definition: every other method is tested against it, tick after tick.
 
+mod aabb;
 mod brute_force;
+mod gathered;
+mod octree;
 #[cfg(feature = "parry")]
 mod parry;
 mod plain_grid;
+mod residents;
+mod uniform_grid;
+mod voxels;
 
 pub use brute_force::BruteForce;
+pub use octree::{Octree, OctreeError};
 #[cfg(feature = "parry")]
 pub use parry::{ParryIncremental, ParryRebuild, ParryRefit, Upkeep};
 pub use plain_grid::PlainGrid;
+pub use uniform_grid::UniformGrid;
+pub use voxels::VoxelsError;
 
 use crate::{Pair, Spheres};
 
