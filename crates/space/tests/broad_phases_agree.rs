@@ -6,23 +6,44 @@
 
 use std::fmt::Display;
 
-use space::broad::{Octree, PlainGrid, UniformGrid};
+use space::broad::{GridSweepAndPrune, Octree, PlainGrid, SweepAndPrune, SweepOneAxis, UniformGrid};
 use space::workload::{Motion, Random, Settings, Workload};
 use space::{BroadPhase, BruteForce, Pair, Slot, Sphere, Spheres, Vec3};
 
 /// Everything that claims to be a broad phase. A new method is one more line.
 fn methods() -> Vec<(&'static str, Box<dyn BroadPhase>)> {
-    let room = UniformGrid::new(Vec3::splat(-5.0), Vec3::splat(5.0), [7, 3, 5]).unwrap();
-    vec![
+    let (low, high, cells) = (Vec3::splat(-5.0), Vec3::splat(5.0), [7, 3, 5]);
+    #[allow(unused_mut)]
+    let mut methods: Vec<(&'static str, Box<dyn BroadPhase>)> = vec![
+        ("GridSweepAndPrune", Box::new(GridSweepAndPrune::default())),
+        ("GridSweepAndPrune over a small box", Box::new(GridSweepAndPrune::new(low, high, cells).unwrap())),
         ("Octree", Box::new(Octree::default())),
         ("Octree of depth 6", Box::new(Octree::new(6).unwrap())),
         ("PlainGrid", Box::new(PlainGrid::default())),
+        ("SweepAndPrune", Box::new(SweepAndPrune::default())),
+        ("SweepOneAxis", Box::new(SweepOneAxis::default())),
         ("UniformGrid", Box::new(UniformGrid::default())),
-        ("UniformGrid over a small box", Box::new(room)),
+        ("UniformGrid over a small box", Box::new(UniformGrid::new(low, high, cells).unwrap())),
+    ];
+    #[cfg(feature = "parry")]
+    methods.extend(parry_methods());
+    methods
+}
+
+#[cfg(feature = "parry")]
+fn parry_methods() -> Vec<(&'static str, Box<dyn BroadPhase>)> {
+    use space::broad::{ParryIncremental, ParryRebuild, ParryRefit, Upkeep};
+    vec![
+        ("ParryRefit, optimised", Box::new(ParryRefit::new(Upkeep::Optimise))),
+        ("ParryRefit, rebuilt", Box::new(ParryRefit::new(Upkeep::Rebuild { every: 5 }))),
+        ("ParryRebuild", Box::new(ParryRebuild::new())),
+        ("ParryIncremental, optimised", Box::new(ParryIncremental::new(Upkeep::Optimise))),
+        ("ParryIncremental, rebuilt", Box::new(ParryIncremental::new(Upkeep::Rebuild { every: 5 }))),
     ]
 }
 
 type MakeSphere = fn(&mut Random) -> Sphere;
+type Change = fn(&mut Spheres, &mut Random, MakeSphere);
 
 /// How the objects of a random world are strewn.
 const WORLDS: [(&str, MakeSphere); 15] = [
@@ -59,7 +80,7 @@ const WORLDS: [(&str, MakeSphere); 15] = [
 ];
 
 /// What is done to a world before a tick, after the last one has ended.
-const CHANGES: [(&str, fn(&mut Spheres, &mut Random, MakeSphere)); 9] = [
+const CHANGES: [(&str, Change); 9] = [
     ("moved a little", |spheres, random, _| {
         for slot in slots(spheres) {
             let sphere = spheres.get(slot).unwrap();
@@ -188,14 +209,14 @@ fn strew(make: MakeSphere, objects: u32, random: &mut Random) -> Spheres {
 #[test]
 fn whatever_happens_to_whichever_world() {
     for (world, make) in WORLDS {
-        for seed in 0..8 {
+        for seed in 0..16 {
             let mut random = Random::new(seed);
             // From nobody over one to more than a grid of few cells takes lightly.
-            let objects = [0, 1, 2, 9, 60, 150, 300, 700][seed as usize];
+            let objects = [0, 1, 2, 9, 40, 100, 200, 350][seed as usize % 8];
             let mut spheres = strew(make, objects, &mut random);
             let mut contest = Contest::new();
             contest.check(&spheres, format!("World \"{world}\", seed {seed}, first tick"));
-            for tick in 1..=30 {
+            for tick in 1..=25 {
                 spheres.end_tick();
                 let (happened, change) = CHANGES[random.whole(0, CHANGES.len() as u32) as usize];
                 change(&mut spheres, &mut random, make);

@@ -23,6 +23,8 @@ pub struct Octree {
     open: Vec<Node>,
     /// The objects of the nodes, each node's in one run.
     listed: Vec<u32>,
+    /// Scratch: which children each object of a node is in, one bit each.
+    children: Vec<u8>,
     gathered: Gathered,
 }
 
@@ -64,6 +66,7 @@ impl Octree {
             leaves: Vec::new(),
             open: Vec::new(),
             listed: Vec::new(),
+            children: Vec::new(),
             gathered: Gathered::default(),
         })
     }
@@ -72,24 +75,48 @@ impl Octree {
     fn split(&mut self, node: Node) {
         let half = node.edge / 2;
         let middle = node.low.map(|low| low + half);
-        // Eight lists in one sweep would need their sizes first; eight sweeps over a list in cache are as quick.
-        for child in 0..8u32 {
-            let low = std::array::from_fn(|axis| if child >> axis & 1 == 0 { node.low[axis] } else { middle[axis] });
-            let cube = VoxelRange { low, high: low.map(|low| low + half - 1) };
-            let from = self.listed.len();
-            for index in node.from..node.to {
-                let row = self.listed[index];
-                if self.ranges[row as usize].overlaps(&cube) {
-                    self.listed.push(row);
-                }
+        let mut counts = [0; 8];
+        self.children.clear();
+        for &row in &self.listed[node.from..node.to] {
+            let children = self.ranges[row as usize].children(middle);
+            for (child, count) in counts.iter_mut().enumerate() {
+                *count += usize::from(children >> child & 1);
             }
-            let to = self.listed.len();
-            if to - from < 2 {
-                self.listed.truncate(from);
-            } else {
-                self.open.push(Node { low, edge: half, from, to });
+            self.children.push(children);
+        }
+        let (mut places, mut wanted) = ([0; 8], 0u8);
+        let mut end = self.listed.len();
+        for (child, &count) in counts.iter().enumerate().filter(|&(_, &count)| count >= 2) {
+            let low = std::array::from_fn(|axis| if child >> axis & 1 == 0 { node.low[axis] } else { middle[axis] });
+            self.open.push(Node { low, edge: half, from: end, to: end + count });
+            places[child] = end;
+            wanted |= 1 << child;
+            end += count;
+        }
+        self.listed.resize(end, 0);
+        for (index, &children) in self.children.iter().enumerate() {
+            let row = self.listed[node.from + index];
+            let mut rest = children & wanted;
+            while rest != 0 {
+                let place = &mut places[rest.trailing_zeros() as usize];
+                self.listed[*place] = row;
+                *place += 1;
+                rest &= rest - 1;
             }
         }
+    }
+}
+
+impl VoxelRange {
+    /// Which of the eight cubes around a corner it reaches into, one bit each, numbered along x, then y, then z.
+    #[inline]
+    fn children(&self, middle: [u32; 3]) -> u8 {
+        let sides = |axis: usize, below: u8, above: u8| {
+            let below = if self.low[axis] < middle[axis] { below } else { 0 };
+            let above = if self.high[axis] >= middle[axis] { above } else { 0 };
+            below | above
+        };
+        sides(0, 0b0101_0101, 0b1010_1010) & sides(1, 0b0011_0011, 0b1100_1100) & sides(2, 0b0000_1111, 0b1111_0000)
     }
 }
 
@@ -148,6 +175,7 @@ impl BroadPhase for Octree {
         self.ranges.capacity() * size_of::<VoxelRange>()
             + (self.leaves.capacity() + self.open.capacity()) * size_of::<Node>()
             + self.listed.capacity() * size_of::<u32>()
+            + self.children.capacity()
             + self.gathered.bytes()
     }
 }
@@ -160,6 +188,16 @@ mod tests {
     #[test]
     fn a_tree_too_deep_is_refused() {
         assert_eq!(Octree::new(7).unwrap_err().to_string(), "an octree of depth 7 requested, expected at most 6");
+    }
+
+    #[test]
+    fn children_are_the_cubes_that_are_reached() {
+        let range = VoxelRange { low: [1, 3, 0], high: [2, 5, 3] };
+        for child in 0..8u32 {
+            let low = [0, 1, 2].map(|axis| (child >> axis & 1) * 4);
+            let reaches = (0..3).all(|axis| range.low[axis] < low[axis] + 4 && range.high[axis] >= low[axis]);
+            assert_eq!(range.children([4; 3]) >> child & 1 == 1, reaches);
+        }
     }
 
     #[test]

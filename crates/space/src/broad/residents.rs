@@ -45,7 +45,8 @@ struct Resident {
 const NOBODY: Resident = Resident { bits: [u32::MAX; 4], range: None };
 
 impl Residents {
-    pub const VOXELS_MAX: u64 = 64;
+    /// Enough for everybody who is no larger than two voxels.
+    pub const VOXELS_MAX: u64 = 27;
 
     /// Voxels over the box from `low` to `high`.
     pub fn new(low: Vec3, high: Vec3, cells: [u32; 3]) -> Result<Residents, VoxelsError> {
@@ -136,15 +137,20 @@ fn bits(columns: Columns<'_>, row: usize) -> [u32; 4] {
     [columns.x[row], columns.y[row], columns.z[row], columns.radius[row]].map(f32::to_bits)
 }
 
+#[inline]
 fn tell_places(before: Option<VoxelRange>, now: Option<VoxelRange>, mut tell: impl FnMut([u32; 3], Change)) {
-    for place in before.into_iter().flat_map(VoxelRange::places) {
-        let stays = now.is_some_and(|now| now.contains(place));
-        tell(place, if stays { Change::Stayed } else { Change::Left });
+    if let Some(before) = before {
+        before.for_each(|place| {
+            let stays = now.is_some_and(|now| now.contains(place));
+            tell(place, if stays { Change::Stayed } else { Change::Left });
+        });
     }
-    for place in now.into_iter().flat_map(VoxelRange::places) {
-        if !before.is_some_and(|before| before.contains(place)) {
-            tell(place, Change::Entered);
-        }
+    if let Some(now) = now.filter(|_| now != before) {
+        now.for_each(|place| {
+            if !before.is_some_and(|before| before.contains(place)) {
+                tell(place, Change::Entered);
+            }
+        });
     }
 }
 
@@ -180,7 +186,7 @@ mod tests {
                 let is_oversized = range.count() > Residents::VOXELS_MAX;
                 assert_eq!(residents.oversized.contains(slot.row()), is_oversized);
                 if !is_oversized {
-                    expected.extend(range.places().map(|place| (voxels.number(place), slot.number())));
+                    range.for_each(|place| _ = expected.insert((voxels.number(place), slot.number())));
                 }
             }
             assert_eq!(listed, expected);

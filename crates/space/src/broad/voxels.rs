@@ -67,20 +67,26 @@ impl Voxels {
     }
 
     /// The voxels of the box around all objects, or `None` when there are none.
+    ///
+    /// Where the world is thin, the box is not: voxels are no smaller than most objects, which then are in few of them.
     pub fn around(spheres: &Spheres, cells: [u32; 3]) -> Result<Option<Voxels>, VoxelsError> {
         check_cells(cells)?;
         let columns = spheres.columns();
-        let (mut low, mut high) = ([f32::INFINITY; 3], [f32::NEG_INFINITY; 3]);
+        let (mut low, mut high, mut radii) = (Vec3::INFINITY, Vec3::NEG_INFINITY, 0.0);
         for row in spheres.alive().iter() {
             let aabb = Aabb::of(columns.sphere(row));
-            for axis in 0..3 {
-                low[axis] = low[axis].min(aabb.low[axis]);
-                // A world without thickness has voxels of one metre, or more where a metre is too little to be seen.
-                let thickness = 1f32.max(aabb.low[axis].abs() * 1e-6);
-                high[axis] = high[axis].max(aabb.high[axis]).max(aabb.low[axis] + thickness);
-            }
+            low = low.min(aabb.low.into());
+            high = high.max(aabb.high.into());
+            radii += f64::from(columns.radius[row]);
         }
-        if spheres.is_empty() { Ok(None) } else { Voxels::new(low.into(), high.into(), cells).map(Some) }
+        if spheres.is_empty() {
+            return Ok(None);
+        }
+        // Far from the origin a difference may be lost, and points have no size: a little is added for both.
+        let edge_min = 3.0 * (radii / spheres.len() as f64) as f32;
+        let thickness = Vec3::from(cells.map(|cells| cells as f32)) * edge_min;
+        let high = high.max(low + thickness).max(low + low.abs() * 1e-6 + f32::MIN_POSITIVE);
+        Voxels::new(low, high, cells).map(Some)
     }
 
     pub fn count(&self) -> usize {
@@ -124,15 +130,16 @@ impl VoxelRange {
         (0..3).all(|axis| self.low[axis] <= place[axis] && place[axis] <= self.high[axis])
     }
 
+    /// Calls `visit` with each voxel.
     #[inline]
-    pub fn overlaps(&self, other: &VoxelRange) -> bool {
-        (0..3).all(|axis| self.low[axis] <= other.high[axis] && other.low[axis] <= self.high[axis])
-    }
-
-    pub fn places(self) -> impl Iterator<Item = [u32; 3]> {
-        let VoxelRange { low, high } = self;
-        (low[2]..=high[2])
-            .flat_map(move |z| (low[1]..=high[1]).flat_map(move |y| (low[0]..=high[0]).map(move |x| [x, y, z])))
+    pub fn for_each(&self, mut visit: impl FnMut([u32; 3])) {
+        for z in self.low[2]..=self.high[2] {
+            for y in self.low[1]..=self.high[1] {
+                for x in self.low[0]..=self.high[0] {
+                    visit([x, y, z]);
+                }
+            }
+        }
     }
 
     /// The lowest voxel that both are in, if there is one. It alone reports their pair.
