@@ -4,7 +4,7 @@
 //! callback go in, a document comes out. Nothing here owns a clock or writes a file, so a test can be the clock.
 //!
 //! - [`method`]: the broad phases that are compared, one line each.
-//! - [`bench`]: how fast is it, on which workload.
+//! - [`bench`](mod@bench): how fast is it, on which workload.
 //! - [`experiment`]: the papers' figures, made again, with a verdict on each claim.
 //! - [`report`]: tables, plots and pages for people.
 

@@ -59,8 +59,9 @@ struct Scene {
 fn scenes(settings: &Settings) -> Vec<Scene> {
     let speed = settings.speed;
     let mut scenes = Vec::new();
-    for movement in Movement::ALL {
-        scenes.extend(settings.objects.iter().map(|&objects| Scene { movement, objects, speed }));
+    // What is compared is measured one after the other: a machine does not stay the same for minutes.
+    for &objects in &settings.objects {
+        scenes.extend(Movement::ALL.map(|movement| Scene { movement, objects, speed }));
     }
     let crowded = settings.objects.iter().copied().filter(|&objects| objects <= SPEEDS_OBJECTS_MAX).max();
     if let Some(objects) = crowded {
