@@ -75,7 +75,6 @@ pub struct Kinesphere {
     rests_until: u64,
     rest: u64,
     pairs_found: usize,
-    effort: Effort, //T
     changes: Option<Changes>,
 }
 
@@ -138,17 +137,6 @@ impl Kinesphere {
         self.is_following
     }
 
-    #[doc(hidden)]
-    pub fn debug(&self) -> String {
-        format!(
-            "life {} cost {:.1}/{:.1} layers {:?} effort {:?}",
-            self.following.life,
-            self.cost,
-            self.cost_limit,
-            self.following.lattice.layers.iter().map(|l| (l.reach, l.objects, l.standing)).collect::<Vec<_>>(),
-            self.effort
-        )
-    } //T
     /// Notes which world this is, and forgets what no longer holds about it.
     fn recognise(&mut self, spheres: &Spheres) {
         let (revision, before_tick) = spheres.revisions();
@@ -207,7 +195,6 @@ impl Kinesphere {
     /// cheaper, or when the plan no longer fits those it was made for.
     fn weigh(&mut self, effort: Effort, objects: usize) {
         let cost = Plan::cost_of(effort, objects);
-        self.effort = effort; //T
         self.cost += (cost - self.cost) / MEMORY;
         if self.cost > self.cost_limit || self.following.misfits() * 5 > objects {
             self.give_up();

@@ -78,7 +78,10 @@ impl Scout {
             // Who was removed or replaced meanwhile is NaN at some time, and counts as unsteady.
             let worst =
                 measure(&places).into_iter().fold(0.0, |worst: f32, next| if next <= worst { worst } else { next });
-            self.strays.push(if worst == 0.0 { 0.0 } else { (worst / size2).sqrt() });
+            // What rounding alone may do says nothing about how an object moves.
+            let rounding = places[0].abs().max_element() * (8.0 * f32::EPSILON);
+            let off = if worst <= rounding * rounding { 0.0 } else { worst };
+            self.strays.push(if off == 0.0 { 0.0 } else { (off / size2).sqrt() });
         }
         let decisive = (count - 1) * 3 / 4;
         *self.strays.select_nth_unstable_by(decisive, f32::total_cmp).1
