@@ -1,0 +1,305 @@
+//! The owner's side: send when what observers see has drifted too far from the truth, and not before.
+//!
+//! The owner keeps a ghost, the same [`Replica`] that observers keep, fed with the messages as they come out of the
+//! wire. Each frame it compares the ghost with the truth. Right after a frame the ghost is within the limit, or a
+//! message was suppressed and counted.
+
+use space::{DVec3, NodeId, ObjectId, Time};
+
+use crate::dead_reckoning::Algorithm;
+use crate::replica::{Predicted, Replica, ReplicaSettings};
+use crate::rotation;
+use crate::scene::Scene;
+use crate::state::{Flags, KinematicState, Sequence, Unbelievable, Update, believable};
+use crate::token_bucket::{Allowance, TokenBucket};
+use crate::trend::{Prior, Trend, TrendFit};
+
+/// Whether to send ahead of need, because a message takes time to arrive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lead {
+    /// Send when the error is there.
+    #[default]
+    Off,
+    /// Send when the error, going on with its present speed and acceleration, would exceed the limit on arrival.
+    Extrapolated {
+        /// The expected time to arrival.
+        us: i64,
+    },
+    /// Send when an update made now would, on arrival, be farther than the limit from what observers believe then.
+    Foreseen {
+        /// The expected time to arrival.
+        us: i64,
+    },
+}
+
+/// When to send.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SendRule {
+    /// Orientations may differ by this many radians.
+    pub limit_rot: f64,
+    /// Something is sent at least this often.
+    pub heartbeat_us: i64,
+    /// After a collision, a velocity that differs from the ghost's by more than this is sent at once, in metres per
+    /// second; `None` makes collisions nothing special.
+    pub event_dv: Option<f64>,
+    /// Whether to send ahead.
+    pub lead: Lead,
+    /// Whether an update after a collision is sent again in the next frame, with the same number.
+    pub is_repeating: bool,
+    /// How much may be sent; `None` is without bound.
+    pub allowance: Option<Allowance>,
+    /// What the trend's fit believes beforehand, for [`Algorithm::Trend`].
+    pub prior: Prior,
+}
+
+impl Default for SendRule {
+    fn default() -> SendRule {
+        SendRule {
+            limit_rot: 3.0_f64.to_radians(),
+            heartbeat_us: 5_000_000,
+            event_dv: Some(0.5),
+            lead: Lead::Off,
+            is_repeating: true,
+            allowance: None,
+            prior: Prior::default(),
+        }
+    }
+}
+
+/// A collision that the owner resolved in this frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Collision {
+    /// The normal of the surface that was hit.
+    pub normal: DVec3,
+    /// The velocity just before.
+    pub vel_before: DVec3,
+}
+
+/// Why something is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// Nothing was sent before.
+    First,
+    /// A collision went otherwise than observers will predict.
+    Event,
+    /// The position has drifted.
+    Position,
+    /// The orientation has drifted.
+    Orientation,
+    /// The position will have drifted when a message arrives.
+    Lead,
+    /// It is time.
+    Heartbeat,
+}
+
+/// What came of a frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Frame {
+    /// To be sent to all observers.
+    pub update: Option<Update>,
+    /// Last frame's update, to be sent once more.
+    pub repeat: Option<Update>,
+    /// Why there is something to send.
+    pub reason: Option<Reason>,
+    /// Whether the allowance was used up, so that nothing is sent although there is a reason.
+    pub is_suppressed: bool,
+    /// How far the ghost was from the truth when the frame began, in metres; zero before the first update.
+    pub error_pos: f64,
+    /// The same for orientation, in radians.
+    pub error_rot: f64,
+}
+
+/// The one host that moves an object.
+#[derive(Clone, Debug)]
+pub struct Owner {
+    id: NodeId,
+    object: ObjectId,
+    algorithm: Algorithm,
+    rule: SendRule,
+    /// What the wire does to an update: the codec's round trip.
+    round: fn(&Update) -> Update,
+    ghost: Replica,
+    seq: Sequence,
+    last_sent: Option<Time>,
+    repeat: Option<Update>,
+    bucket: Option<TokenBucket>,
+    fit: TrendFit,
+    suppressed: u64,
+}
+
+impl Owner {
+    /// An owner that has sent nothing yet. `round` is what the wire does to an update, so that the ghost sees what
+    /// observers will see: the identity where nothing is lost.
+    pub fn new(
+        id: NodeId,
+        object: ObjectId,
+        algorithm: Algorithm,
+        rule: SendRule,
+        ghost: ReplicaSettings,
+        round: fn(&Update) -> Update,
+    ) -> Owner {
+        Owner {
+            id,
+            object,
+            algorithm,
+            round,
+            ghost: Replica::new(ghost),
+            seq: Sequence::default(),
+            last_sent: None,
+            repeat: None,
+            bucket: rule.allowance.map(TokenBucket::new),
+            fit: TrendFit::new(rule.prior),
+            suppressed: 0,
+            rule,
+        }
+    }
+
+    /// Starts counting updates from here: for those who take an object over.
+    pub fn start_from(&mut self, seq: Sequence) {
+        self.seq = seq;
+    }
+
+    /// Compares the truth with what observers see, and says what to send. `limit` is how far the two may differ, in
+    /// metres; `collision` is what the owner resolved in this frame.
+    ///
+    /// A truth that is no number is refused: nothing is sent, and the ghost stays as it was.
+    pub fn frame(
+        &mut self,
+        truth: &KinematicState,
+        collision: Option<Collision>,
+        limit: f64,
+        scene: &Scene,
+    ) -> Result<Frame, Unbelievable> {
+        let now = truth.stamp;
+        believable(&self.update_of(truth, Flags::NONE, Trend::default()), &self.ghost.settings().limits)?;
+        if self.algorithm == Algorithm::Trend {
+            self.observe(truth, collision);
+        }
+        let ghost = self.ghost.predict(now, scene);
+        let error_pos = ghost.map_or(0.0, |ghost| (truth.pos - ghost.pos).length());
+        let error_rot = ghost.map_or(0.0, |ghost| rotation::angle_between(truth.rot, ghost.rot));
+        let reason = match ghost {
+            None => Some(Reason::First),
+            Some(ghost) => self.reason(truth, &ghost, collision, limit, error_pos, error_rot, scene),
+        };
+        let repeat = self.repeat.take();
+        let mut frame = Frame { update: None, repeat, reason, is_suppressed: false, error_pos, error_rot };
+        let Some(reason) = reason else { return Ok(frame) };
+        if self.bucket.as_mut().is_some_and(|bucket| !bucket.take(now)) {
+            self.suppressed += 1;
+            frame.is_suppressed = true;
+            return Ok(frame);
+        }
+        frame.update = Some(self.send(truth, reason, scene)?);
+        Ok(frame)
+    }
+
+    /// Where observers without delay see the object.
+    pub fn ghost(&mut self, at: Time, scene: &Scene) -> Option<Predicted> {
+        self.ghost.predict(at, scene)
+    }
+
+    /// How often a message was held back for want of a token.
+    pub fn suppressed(&self) -> u64 {
+        self.suppressed
+    }
+
+    fn observe(&mut self, truth: &KinematicState, collision: Option<Collision>) {
+        if let Some(Collision { normal, vel_before }) = collision {
+            let mirrored = vel_before - normal * (2.0 * vel_before.dot(normal));
+            // A bounce as predicted keeps what was learned; anything else starts a new motion.
+            let is_elastic = (mirrored - truth.vel).length() <= 0.05 * (1.0 + truth.vel.length());
+            self.fit.bounced(normal, truth.acc, is_elastic);
+        }
+        self.fit.observe(truth.stamp, truth.acc);
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "one frame's facts, read once")]
+    fn reason(
+        &self,
+        truth: &KinematicState,
+        ghost: &Predicted,
+        collision: Option<Collision>,
+        limit: f64,
+        error_pos: f64,
+        error_rot: f64,
+        scene: &Scene,
+    ) -> Option<Reason> {
+        let has_event = collision.is_some()
+            && self.rule.event_dv.is_some_and(|event_dv| (truth.vel - ghost.vel).length() > event_dv);
+        if has_event {
+            return Some(Reason::Event);
+        }
+        if error_pos > limit {
+            return Some(Reason::Position);
+        }
+        if error_rot > self.rule.limit_rot {
+            return Some(Reason::Orientation);
+        }
+        if self.error_on_arrival(truth, ghost, scene) > limit {
+            return Some(Reason::Lead);
+        }
+        // A clock that went back has no heartbeat to wait for.
+        let is_due = |last: Time| truth.stamp - last >= self.rule.heartbeat_us || truth.stamp < last;
+        self.last_sent.is_some_and(is_due).then_some(Reason::Heartbeat)
+    }
+
+    fn error_on_arrival(&self, truth: &KinematicState, ghost: &Predicted, scene: &Scene) -> f64 {
+        match self.rule.lead {
+            Lead::Off => 0.0,
+            Lead::Extrapolated { us } => {
+                let lead = us as f64 * 1e-6;
+                let error = (truth.pos - ghost.pos)
+                    + (truth.vel - ghost.vel) * lead
+                    + (truth.acc - ghost.acc) * (0.5 * lead * lead);
+                error.length()
+            }
+            Lead::Foreseen { us } => {
+                let update = self.update_of(truth, Flags::NONE, self.trend());
+                let (mut fresh, mut held) = (self.ghost.clone(), self.ghost.clone());
+                if fresh.handle(&(self.round)(&update), scene).is_err() {
+                    return 0.0;
+                }
+                let arrival = truth.stamp + us;
+                match (fresh.predict(arrival, scene), held.predict(arrival, scene)) {
+                    (Some(fresh), Some(held)) => (fresh.pos - held.pos).length(),
+                    _ => 0.0,
+                }
+            }
+        }
+    }
+
+    fn send(&mut self, truth: &KinematicState, reason: Reason, scene: &Scene) -> Result<Update, Unbelievable> {
+        let mut flags = Flags::NONE;
+        if reason == Reason::Event {
+            flags = flags.with(Flags::DISCONTINUITY);
+        }
+        if truth.is_at_rest() {
+            flags = flags.with(Flags::AT_REST);
+        }
+        let update = (self.round)(&self.update_of(truth, flags, self.trend()));
+        // The wire may round a number out of range; then nothing was sent either.
+        believable(&update, &self.ghost.settings().limits)?;
+        self.ghost.handle(&update, scene).expect("the owner's next update is newer and believable");
+        self.seq = self.seq.next();
+        self.last_sent = Some(truth.stamp);
+        self.repeat = (self.rule.is_repeating && reason == Reason::Event).then_some(update);
+        Ok(update)
+    }
+
+    fn trend(&self) -> Trend {
+        if self.algorithm == Algorithm::Trend { self.fit.fit() } else { Trend::default() }
+    }
+
+    fn update_of(&self, truth: &KinematicState, flags: Flags, trend: Trend) -> Update {
+        Update {
+            owner: self.id,
+            object: self.object,
+            seq: self.seq,
+            algorithm: self.algorithm,
+            state: *truth,
+            trend,
+            flags,
+        }
+    }
+}
