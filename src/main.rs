@@ -1,3 +1,42 @@
-//! The command line.
+//! The command line: what must be waited for. `main` prints errors, `run` matches a command, each command is a file.
+
 #![forbid(unsafe_code)]
-fn main() {}
+
+mod clock;
+mod command;
+mod progress;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use command::{Command, Failure};
+
+/// What touches what, and who must hear of it: every tick, for every object of a networked virtual world.
+#[derive(Parser)]
+#[command(
+    name = "kinesphere",
+    version,
+    arg_required_else_help = true,
+    after_help = "Example: kinesphere bench broad-phase --objects 100000"
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+fn main() -> ExitCode {
+    match run(Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("kinesphere: {failure}");
+            failure.exit_code()
+        }
+    }
+}
+
+fn run(arguments: Arguments) -> Result<(), Failure> {
+    match arguments.command {
+        Command::Bench(bench) => command::bench::run(bench),
+    }
+}

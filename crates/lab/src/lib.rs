@@ -1,2 +1,16 @@
-//! Do the papers hold?
+//! Do the papers hold, and is ours faster?
+//!
+//! Experiments and comparisons as plain functions: settings, a [`Stopwatch`](stopwatch::Stopwatch) and a progress
+//! callback go in, a document comes out. Nothing here owns a clock or writes a file, so a test can be the clock.
+//!
+//! - [`method`]: the broad phases that are compared, one line each.
+//! - [`bench`]: how fast is it, on which workload.
+//! - [`report`]: documents as tables for people.
+
 #![forbid(unsafe_code)]
+
+pub mod bench;
+pub mod fingerprint;
+pub mod method;
+pub mod report;
+pub mod stopwatch;

@@ -3,8 +3,14 @@
 //! [`BruteForce`] is the definition: every other method is tested against it, tick after tick.
 
 mod brute_force;
+#[cfg(feature = "parry")]
+mod parry;
+mod plain_grid;
 
 pub use brute_force::BruteForce;
+#[cfg(feature = "parry")]
+pub use parry::{ParryIncremental, ParryRebuild, ParryRefit, Upkeep};
+pub use plain_grid::PlainGrid;
 
 use crate::{Pair, Spheres};
 

@@ -1,0 +1,3 @@
+//! Measurements of one thing against its rivals.
+
+pub mod broad_phase;

@@ -1,0 +1,39 @@
+//! Numbers as people read them.
+
+/// With as many digits after the point as three significant ones need.
+pub fn significant(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return format!("{value}");
+    }
+    let digits = (2.0 - value.abs().log10().floor()).clamp(0.0, 6.0) as usize;
+    format!("{value:.digits$}")
+}
+
+/// With a comma between thousands.
+pub fn grouped(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_digits_are_enough() {
+        let read = [0.0, 0.012_345, 1.0, 12.345, 1_234.5].map(significant);
+        assert_eq!(read, ["0", "0.0123", "1.00", "12.3", "1234"]);
+    }
+
+    #[test]
+    fn thousands_are_apart() {
+        assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+    }
+}

@@ -1,0 +1,114 @@
+//! `kinesphere bench`: how fast is it?
+
+use clap::{Args, Subcommand};
+use lab::bench::broad_phase::{self, BenchError, Report, Settings};
+use lab::method::Method;
+use space::workload::Motion;
+
+use super::Failure;
+use crate::clock::ProcessClock;
+use crate::progress::Bar;
+
+/// What to measure.
+#[derive(Subcommand)]
+pub enum Bench {
+    /// Broad phases: from new positions to the complete list of overlapping pairs.
+    BroadPhase(BroadPhase),
+}
+
+/// All methods on the same frames, in one run, one after the other within each tick. Every list of pairs is compared;
+/// a disagreement fails the command.
+#[derive(Args)]
+#[command(after_help = "Example: kinesphere bench broad-phase --objects 100000 --workload seekers --warm 3000 --json")]
+pub struct BroadPhase {
+    /// How many objects there are
+    #[arg(long, default_value_t = 10_000, value_name = "N")]
+    objects: usize,
+    /// Volume of all spheres, as a percentage of the world's
+    #[arg(long, default_value_t = 5.0, value_name = "PERCENT", allow_negative_numbers = true)]
+    coverage: f32,
+    /// How the objects move: uniform, seekers, mixed, static, turning, jitter, teleport, crowds or line
+    #[arg(long, default_value = "uniform", value_name = "NAME")]
+    workload: Motion,
+    /// How far an object moves per tick, in radii of the smallest
+    #[arg(long, default_value_t = 0.1, value_name = "RADII", allow_negative_numbers = true)]
+    speed: f32,
+    /// Ticks before measuring; methods run along for the last ten
+    #[arg(long, default_value_t = 20, value_name = "TICKS")]
+    warm: u32,
+    /// Ticks measured
+    #[arg(long, default_value_t = 200)]
+    ticks: u32,
+    /// Threads that a method may use
+    #[arg(long, default_value_t = 1, value_name = "K")]
+    threads: usize,
+    /// Who takes part, separated by commas [default: all that are feasible]
+    #[arg(long, value_delimiter = ',', value_name = "A,B,...", value_parser = method)]
+    methods: Vec<&'static Method>,
+    /// The same seed gives the same frames
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Print one JSON document instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub fn run(bench: Bench) -> Result<(), Failure> {
+    let Bench::BroadPhase(arguments) = bench;
+    let settings = Settings {
+        motion: arguments.workload,
+        objects: arguments.objects,
+        coverage_percent: arguments.coverage,
+        speed: arguments.speed,
+        seed: arguments.seed,
+        warm: arguments.warm,
+        ticks: arguments.ticks,
+        threads: arguments.threads,
+        methods: arguments.methods,
+    };
+    let report = measured(&settings)?;
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(&report).expect("a report has only string keys"));
+    } else {
+        print!("{}", report.to_text());
+    }
+    verdict(&report)
+}
+
+fn measured(settings: &Settings) -> Result<Report, Failure> {
+    let measure = || {
+        let bar = Bar::new("ticks");
+        broad_phase::measure(settings, &mut ProcessClock::new(), &mut |done, total| bar.set(done, total))
+    };
+    let report = if settings.threads > 1 && settings.threads <= broad_phase::THREADS_MAX {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(settings.threads).build();
+        pool.map_err(|error| Failure::Machine(format!("{} threads: {error}", settings.threads)))?.install(measure)
+    } else {
+        measure()
+    };
+    report.map_err(|error| Failure::Input(advice(&error)))
+}
+
+/// The error, and what to do about it.
+fn advice(error: &BenchError) -> String {
+    format!("{error}\nNothing was measured; `kinesphere bench broad-phase --help` lists the settings.")
+}
+
+fn verdict(report: &Report) -> Result<(), Failure> {
+    let Some(first) = report.disagreements.first() else { return Ok(()) };
+    let wrong = report.disagreements.iter().map(|other| {
+        format!("{} found {} pairs instead of {} at tick {}", other.method, other.found, other.expected, other.tick)
+    });
+    Err(Failure::Check(format!(
+        "the methods disagree (seed {}):\n  {}\nTo see `{}` fail again: {}",
+        report.seed,
+        wrong.collect::<Vec<_>>().join("\n  "),
+        first.method,
+        report.command
+    )))
+}
+
+fn method(name: &str) -> Result<&'static Method, String> {
+    Method::named(name).map_err(|error| error.to_string())
+}
