@@ -10,7 +10,9 @@
 #![forbid(unsafe_code)]
 
 pub mod bench;
+pub mod experiment;
 pub mod fingerprint;
 pub mod method;
+pub mod network;
 pub mod report;
 pub mod stopwatch;

@@ -67,12 +67,11 @@ impl Curve {
         }
     }
 
-    /// The speed grows by no more than this per second between two moments.
+    /// No acceleration between two moments is larger than this.
     pub fn acceleration_max(&self, from: f64, to: f64) -> f64 {
         match self {
             Curve::Ballistic(motion) => motion.acc.length(),
-            // Turning changes the direction of the velocity, not its length.
-            Curve::Turning(turning) => turning.body_acc.length(),
+            Curve::Turning(turning) => turning.acceleration_max(to),
             Curve::Trend(trend) => trend.acceleration_max(from, to),
         }
     }

@@ -101,6 +101,12 @@ impl Turning {
         Turning { pos, rot, angvel, body_vel, body_acc: to_body * acc - angvel.cross(body_vel) }
     }
 
+    /// No acceleration up to a moment is larger than this: what the axes add, and what the turn makes of the velocity.
+    pub fn acceleration_max(&self, to: f64) -> f64 {
+        let speed_max = self.body_vel.length() + self.body_acc.length() * to;
+        self.body_acc.length() + self.angvel.length() * speed_max
+    }
+
     /// Position, velocity and acceleration after `dt` seconds.
     pub fn at(&self, dt: f64) -> Motion {
         let way = first_integral(self.angvel, dt, self.body_vel) + second_integral(self.angvel, dt, self.body_acc);

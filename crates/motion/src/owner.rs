@@ -32,6 +32,18 @@ pub enum Lead {
     },
 }
 
+/// Whether to send an update twice, in this frame and the next, with the same number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Repeat {
+    /// Once is enough.
+    Never,
+    /// After a collision: much depends on it.
+    #[default]
+    Events,
+    /// Always: the link is known to lose messages.
+    Always,
+}
+
 /// When to send.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SendRule {
@@ -44,8 +56,11 @@ pub struct SendRule {
     pub event_dv: Option<f64>,
     /// Whether to send ahead.
     pub lead: Lead,
-    /// Whether an update after a collision is sent again in the next frame, with the same number.
-    pub is_repeating: bool,
+    /// After this much silence the limit is halved, after twice as much it is a third: who moves as predicted has
+    /// messages to spare for being exact. `None` keeps the limit as it is.
+    pub halving_us: Option<i64>,
+    /// Whether updates are sent twice.
+    pub repeat: Repeat,
     /// How much may be sent; `None` is without bound.
     pub allowance: Option<Allowance>,
     /// What the trend's fit believes beforehand, for [`Algorithm::Trend`].
@@ -59,7 +74,8 @@ impl Default for SendRule {
             heartbeat_us: 5_000_000,
             event_dv: Some(0.5),
             lead: Lead::Off,
-            is_repeating: true,
+            halving_us: None,
+            repeat: Repeat::Events,
             allowance: None,
             prior: Prior::default(),
         }
@@ -171,6 +187,7 @@ impl Owner {
         scene: &Scene,
     ) -> Result<Frame, Unbelievable> {
         let now = truth.stamp;
+        let limit = self.aged(limit, now);
         believable(&self.update_of(truth, Flags::NONE, Trend::default()), &self.ghost.settings().limits)?;
         if self.algorithm == Algorithm::Trend {
             self.observe(truth, collision);
@@ -202,6 +219,15 @@ impl Owner {
     /// How often a message was held back for want of a token.
     pub fn suppressed(&self) -> u64 {
         self.suppressed
+    }
+
+    fn aged(&self, limit: f64, now: Time) -> f64 {
+        match (self.rule.halving_us, self.last_sent) {
+            (Some(halving_us), Some(last)) if now > last => {
+                limit / (1.0 + (now - last) as f64 / halving_us.max(1) as f64)
+            }
+            _ => limit,
+        }
     }
 
     fn observe(&mut self, truth: &KinematicState, collision: Option<Collision>) {
@@ -283,7 +309,12 @@ impl Owner {
         self.ghost.handle(&update, scene).expect("the owner's next update is newer and believable");
         self.seq = self.seq.next();
         self.last_sent = Some(truth.stamp);
-        self.repeat = (self.rule.is_repeating && reason == Reason::Event).then_some(update);
+        let is_repeated = match self.rule.repeat {
+            Repeat::Never => false,
+            Repeat::Events => reason == Reason::Event,
+            Repeat::Always => true,
+        };
+        self.repeat = is_repeated.then_some(update);
         Ok(update)
     }
 

@@ -59,8 +59,7 @@ impl SceneObject {
         let found = search.find(|t| {
             let motion = curve.at(t);
             let (gap, normal) = self.shape.separation(motion.pos - origin - self.vel * t, radius);
-            let velocity = motion.vel - self.vel;
-            Probe { gap, rate: velocity.dot(normal), speed: velocity.length() }
+            Probe { gap, rate: (motion.vel - self.vel).dot(normal) }
         });
         let Impact::At(time) = found else { return None };
         let place = curve.at(time).pos - origin - self.vel * time;

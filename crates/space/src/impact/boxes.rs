@@ -48,9 +48,8 @@ pub fn contact(motion: Ballistic, half: DVec3, r: f64, from: f64, to: f64) -> Op
 
 /// The gap between the sphere and the box at one moment.
 fn probe(motion: Ballistic, half: DVec3, r: f64, t: f64) -> Probe {
-    let velocity = motion.velocity(t);
     let (gap, normal) = separation(motion.position(t), half, r);
-    Probe { gap, rate: velocity.dot(normal), speed: velocity.length() }
+    Probe { gap, rate: motion.velocity(t).dot(normal) }
 }
 
 /// The first face that is touched at a point of its own, edges included.
