@@ -154,6 +154,12 @@ impl Course {
         (low - self.radius, high + self.radius)
     }
 
+    /// The largest acceleration of the leg that is under way at `from`, up to a later moment of the same leg.
+    pub fn acceleration_max(&self, from: f64, to: f64) -> f64 {
+        let leg = self.leg_at(from);
+        leg.curve.acceleration_max((from - leg.from).max(0.0), to - leg.from)
+    }
+
     /// The leg that is under way at a moment, and at a contact the one that starts there.
     fn leg_at(&self, dt: f64) -> Leg {
         let before = self.later.iter().rev().find(|leg| leg.from <= dt);
