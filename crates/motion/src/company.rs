@@ -123,7 +123,8 @@ impl Meeting {
         let (age_one, age_other) = (at.seconds_since(one.start()), at.seconds_since(other.start()));
         let begin = -at.seconds_since(from);
         // Between contacts both move smoothly; across one they may not.
-        let mut edges: Vec<f64> = one.contacts().map(|t| t - age_one).chain(other.contacts().map(|t| t - age_other)).collect();
+        let mut edges: Vec<f64> =
+            one.contacts().map(|t| t - age_one).chain(other.contacts().map(|t| t - age_other)).collect();
         edges.retain(|&edge| edge > begin && edge < 0.0);
         edges.push(0.0);
         edges.sort_by(f64::total_cmp);
@@ -168,7 +169,8 @@ fn bounce(
     let normal = (one.pos - other.pos).normalize_or(DVec3::Y);
     let restitution = 0.5 * (replicas[first].response().restitution + replicas[second].response().restitution);
     let push = normal * (0.5 * (1.0 + restitution) * (one.vel - other.vel).dot(normal));
-    for (index, dt, vel, normal) in [(first, dt_one, one.vel - push, normal), (second, dt_other, other.vel + push, -normal)]
+    for (index, dt, vel, normal) in
+        [(first, dt_one, one.vel - push, normal), (second, dt_other, other.vel + push, -normal)]
     {
         let course = courses[index].as_mut().expect("only pairs with courses meet");
         let response = replicas[index].response();

@@ -4,7 +4,6 @@ use space::DVec3;
 use space::impact::{Ballistic, boxes};
 
 use crate::dead_reckoning::Turning;
-use crate::rotation;
 use crate::trend::TrendCurve;
 
 /// Position and its first two derivatives.
@@ -95,10 +94,7 @@ impl Curve {
         let acc = policy.apply(here.acc, normal);
         match self {
             Curve::Ballistic(_) => Curve::Ballistic(Ballistic { pos: here.pos, vel, acc }),
-            Curve::Turning(turning) => {
-                let axes = rotation::advanced(turning.rot, turning.angvel, dt);
-                Curve::Turning(Turning::new(here.pos, axes, turning.angvel, vel, acc))
-            }
+            Curve::Turning(turning) => Curve::Turning(turning.deflected(dt, vel, normal, policy)),
             Curve::Trend(trend) => Curve::Trend(TrendCurve {
                 pos: here.pos,
                 vel,

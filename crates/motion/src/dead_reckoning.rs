@@ -6,7 +6,7 @@
 use space::impact::Ballistic;
 use space::{DQuat, DVec3};
 
-use crate::curve::{Curve, Motion};
+use crate::curve::{AccelerationPolicy, Curve, Motion};
 use crate::rotation;
 use crate::state::KinematicState;
 
@@ -105,6 +105,26 @@ impl Turning {
     pub fn acceleration_max(&self, to: f64) -> f64 {
         let speed_max = self.body_vel.length() + self.body_acc.length() * to;
         self.body_acc.length() + self.angvel.length() * speed_max
+    }
+
+    /// The motion that goes on, after `dt` seconds, with another velocity. A mirrored turn turns the other way, so that
+    /// the whole path after the bounce is the mirror image of the one without it.
+    pub fn deflected(&self, dt: f64, vel: DVec3, normal: DVec3, policy: AccelerationPolicy) -> Turning {
+        let axes = rotation::advanced(self.rot, self.angvel, dt);
+        let to_body = axes.conjugate();
+        let angvel = match policy {
+            // What turns is not a direction but a sense of turning: its mirror image has the opposite sign.
+            AccelerationPolicy::Mirror => -(to_body * policy.apply(axes * self.angvel, normal)),
+            AccelerationPolicy::Zero => DVec3::ZERO,
+            AccelerationPolicy::Keep => self.angvel,
+        };
+        Turning {
+            pos: self.at(dt).pos,
+            rot: axes,
+            angvel,
+            body_vel: to_body * vel,
+            body_acc: to_body * policy.apply(axes * self.body_acc, normal),
+        }
     }
 
     /// Position, velocity and acceleration after `dt` seconds.

@@ -39,6 +39,7 @@
 //! - [`collision_prediction`] in a [`scene`], and in [`company`]: what it meets on the way.
 //! - [`replica`] and [`owner`]: both ends; [`adaptive`] says how exact, [`token_bucket`] how often.
 //! - [`convergence`]: what a viewer sees; [`bounds`]: how wrong it can be.
+//! - [`reconciliation`]: a client that does not wait for its server.
 //! - [`decision`]: whose word counts when two owners' objects collide.
 
 #![forbid(unsafe_code)]
@@ -54,6 +55,7 @@ pub mod dead_reckoning;
 pub mod decision;
 pub mod owner;
 pub mod position_history;
+pub mod reconciliation;
 pub mod replica;
 pub mod rotation;
 pub mod scene;

@@ -98,12 +98,9 @@ mod tests {
             (0..5).map(|m| Digest::new(m, DVec3::X * speed * f64::from(m), DVec3::X * speed, sees)).collect()
         };
         let (slow, fast) = (past(1.0, true), past(2.0, false));
-        for (policy, expected) in [
-            (Policy::HostId, ann),
-            (Policy::Velocity, bob),
-            (Policy::VelocityHistory, bob),
-            (Policy::FieldOfView, ann),
-        ] {
+        for (policy, expected) in
+            [(Policy::HostId, ann), (Policy::Velocity, bob), (Policy::VelocityHistory, bob), (Policy::FieldOfView, ann)]
+        {
             assert_eq!(policy.decider((ann, &slow), (bob, &fast)), expected, "{policy:?}");
             assert_eq!(policy.decider((bob, &fast), (ann, &slow)), expected, "{policy:?}");
             assert_eq!(policy.decider((bob, &slow), (ann, &slow)), ann, "{policy:?}: a tie");
