@@ -38,5 +38,6 @@ fn main() -> ExitCode {
 fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.command {
         Command::Bench(bench) => command::bench::run(bench),
+        Command::Lab(lab) => command::lab::run(lab),
     }
 }

@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub mod bench;
+pub mod lab;
 
 use std::fmt;
 use std::process::ExitCode;
@@ -13,6 +14,9 @@ pub enum Command {
     /// Measure how fast something is, against its rivals.
     #[command(subcommand)]
     Bench(bench::Bench),
+    /// Run a paper's experiment again, and judge its claims.
+    #[command(subcommand)]
+    Lab(lab::Lab),
 }
 
 /// Why a command did not succeed.

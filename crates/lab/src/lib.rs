@@ -5,7 +5,8 @@
 //!
 //! - [`method`]: the broad phases that are compared, one line each.
 //! - [`bench`]: how fast is it, on which workload.
-//! - [`report`]: documents as tables for people.
+//! - [`experiment`]: the papers' figures, made again, with a verdict on each claim.
+//! - [`report`]: tables, plots and pages for people.
 
 #![forbid(unsafe_code)]
 

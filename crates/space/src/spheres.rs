@@ -345,8 +345,8 @@ fn check_sphere(slot: Option<Slot>, sphere: Sphere) -> Result<(), SpheresError> 
 
 fn check_center(slot: Option<Slot>, center: Vec3) -> Result<(), SpheresError> {
     for (field, value) in [(Field::X, center.x), (Field::Y, center.y), (Field::Z, center.z)] {
-        // Written so that NaN fails too.
-        if !(value.abs() <= Spheres::LIMIT) {
+        // NaN is in no range.
+        if !(-Spheres::LIMIT..=Spheres::LIMIT).contains(&value) {
             return Err(SpheresError::OutOfRange { slot, field, value });
         }
     }

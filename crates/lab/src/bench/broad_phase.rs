@@ -224,7 +224,8 @@ impl Report {
     pub fn to_text(&self) -> String {
         let ours = self.rows.iter().find(|row| row.method == "kinesphere").or(self.rows.first());
         let grid = self.rows.iter().find(|row| row.method == "plain-grid");
-        let rivals: Vec<&Row> = ours.into_iter().chain(grid).collect();
+        let mut rivals: Vec<&Row> = ours.into_iter().chain(grid).collect();
+        rivals.dedup_by_key(|rival| rival.method);
         let mut headings = vec!["method".to_owned()];
         headings.extend(rivals.iter().map(|rival| format!("/ {}", rival.method)));
         headings
@@ -411,4 +412,126 @@ fn report(settings: &Settings, runners: Vec<Runner>, floor: Floor, pairs_found: 
 fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
     let count = values.len();
     values.sum::<f64>() / count.max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::method::Contender;
+    use crate::stopwatch::SteadyStopwatch;
+    use space::{BruteForce, Work};
+
+    fn tiny(methods: Vec<&'static Method>) -> Settings {
+        Settings { objects: 300, coverage_percent: 50.0, ticks: 12, warm: 15, methods, ..Settings::default() }
+    }
+
+    fn named(names: &[&str]) -> Vec<&'static Method> {
+        names.iter().map(|name| Method::named(name).unwrap()).collect()
+    }
+
+    fn run(settings: &Settings) -> Report {
+        measure(settings, &mut SteadyStopwatch::new(3), &mut |_, _| {}).unwrap()
+    }
+
+    /// Forgets a pair from the tenth tick on.
+    struct Forgetful;
+
+    impl BroadPhase for Forgetful {
+        fn update(&mut self, _spheres: &Spheres) -> Work {
+            Work::default()
+        }
+        fn find(&mut self, spheres: &Spheres, pairs: &mut Vec<Pair>) -> Work {
+            let work = BruteForce.pairs(spheres, pairs);
+            if spheres.tick().number() >= 10 {
+                pairs.pop();
+            }
+            work
+        }
+        fn bytes(&self) -> usize {
+            0
+        }
+    }
+
+    static FORGETFUL: Method = Method {
+        name: "forgetful",
+        objects_max: 0,
+        make: |_| vec![Contender { variant: None, broad_phase: Box::new(Forgetful) }],
+    };
+
+    #[test]
+    fn times_are_those_of_the_stopwatch_and_everybody_agrees() {
+        let report = run(&tiny(Vec::new()));
+        assert!(report.agrees() && report.rows.len() > 2 && report.pairs_per_object > 0.5);
+        for row in &report.rows {
+            assert_eq!((row.cpu_ms_mean, row.cpu_ms_min, row.cpu_ms_max, row.wall_ms_mean), (3.0, 3.0, 3.0, 6.0));
+            assert!(row.agrees && row.sphere_tests > 0);
+        }
+        assert_eq!(report.floor_cpu_ms_mean, 3.0);
+        let brute_force = report.rows.iter().find(|row| row.method == "brute-force").unwrap();
+        assert_eq!(brute_force.sphere_tests, 300 * 299 / 2);
+    }
+
+    #[test]
+    fn a_method_that_loses_a_pair_is_caught_and_named() {
+        for others in [named(&["brute-force"]), named(&["plain-grid", "parry-rebuild"])] {
+            let mut methods = vec![&FORGETFUL];
+            methods.extend(others);
+            let report = run(&tiny(methods));
+            assert!(!report.agrees());
+            let [wrong] = &report.disagreements[..] else { panic!("{:?}", report.disagreements) };
+            assert_eq!((wrong.method, wrong.tick, wrong.found), ("forgetful", 10, wrong.expected - 1));
+            assert_eq!(report.rows.iter().map(|row| row.agrees).collect::<Vec<_>>()[..2], [false, true]);
+            assert!(report.to_text().contains("NO"));
+        }
+    }
+
+    #[test]
+    fn of_several_ways_to_set_a_method_up_the_fastest_is_reported() {
+        // The second to run is charged less: readings come in ever shorter steps.
+        struct Hurrying(SteadyStopwatch);
+        impl Stopwatch for Hurrying {
+            fn read(&mut self) -> crate::stopwatch::Reading {
+                self.0.step.cpu = self.0.step.cpu * 9 / 10;
+                self.0.read()
+            }
+        }
+        let settings = Settings { ticks: 1, warm: 0, ..tiny(named(&["parry-refit"])) };
+        let report = measure(&settings, &mut Hurrying(SteadyStopwatch::new(100)), &mut |_, _| {}).unwrap();
+        assert_eq!(report.rows.len(), 1);
+        assert_eq!(report.rows[0].variant, Some("rebuilt every 20 ticks"));
+    }
+
+    #[test]
+    fn the_table_compares_with_ours_and_with_the_plain_grid() {
+        let mut report = run(&tiny(named(&["plain-grid", "brute-force"])));
+        report.rows[0].method = "kinesphere";
+        report.rows[1].method = "plain-grid";
+        report.rows[1].cpu_ms_mean = 7.5;
+        let text = report.to_text();
+        assert!(text.contains("/ kinesphere  / plain-grid"), "{text}");
+        assert!(text.lines().any(|line| line.split_whitespace().take(3).eq(["kinesphere", "1.00", "0.40"])), "{text}");
+        assert!(text.lines().any(|line| line.split_whitespace().take(3).eq(["plain-grid", "2.50", "1.00"])), "{text}");
+    }
+
+    #[test]
+    fn progress_ends_where_it_said_it_would() {
+        let mut seen = Vec::new();
+        let settings = tiny(named(&["plain-grid"]));
+        measure(&settings, &mut SteadyStopwatch::new(1), &mut |done, total| seen.push((done, total))).unwrap();
+        assert_eq!(seen.first(), Some(&(0, 27)));
+        assert_eq!(seen.last(), Some(&(27, 27)));
+    }
+
+    #[test]
+    fn an_empty_world_has_no_pairs_and_an_impossible_one_is_refused() {
+        let report = run(&Settings { objects: 0, ..tiny(Vec::new()) });
+        assert!(report.agrees() && report.pairs_per_object == 0.0);
+        let refused = |settings: Settings| {
+            measure(&settings, &mut SteadyStopwatch::new(1), &mut |_, _| {}).unwrap_err().to_string()
+        };
+        assert_eq!(refused(Settings { ticks: 0, ..tiny(Vec::new()) }), "`ticks` is 0, expected 1 to 1,000,000 ticks");
+        assert_eq!(refused(Settings { threads: 0, ..tiny(Vec::new()) }), "`threads` is 0, expected 1 to 256 threads");
+        assert!(refused(Settings { speed: -1.0, ..tiny(Vec::new()) }).starts_with("`speed` is -1"));
+        assert!(refused(Settings { objects: 1_000_000_000, ..tiny(Vec::new()) }).starts_with("1000000000 objects"));
+    }
 }

@@ -175,7 +175,7 @@ impl Layout {
         let extents = axes.map(|(low, high)| (high - low).max(0.0));
         let longest = extents[0].max(extents[1]).max(extents[2]);
 
-        // Two that overlap are less than two radii apart on each axis, exactly. Counted in edges from the
+        // Two that overlap are less than two radii apart on each axis, exactly: see `Aabb`. Counted in edges from the
         // low side, a place is off by at most 2^-23 of the count, hence a part of the extent on top. The tiny rest
         // keeps the inverse finite when all are points at one point.
         let edge_min = radius_max.max(0.0) * 2.000_01 + longest * 1e-6 + 1e-30;
@@ -308,6 +308,31 @@ mod tests {
         for (cell, run) in grid.starts[..=grid.layout.cells as usize].windows(2).enumerate() {
             let rows = &grid.sorted.cell[run[0] as usize..run[1] as usize];
             assert!(rows.iter().all(|&of_row| of_row == cell as u32));
+        }
+    }
+
+    /// The margin of a cell's edge is there for these: they overlap by the last bit, beside the border of two cells.
+    /// In the middle of the line places are finer than their distances from its end can be.
+    #[test]
+    fn who_barely_overlaps_across_a_cell_is_in_neighbouring_ones() {
+        for low in [0f32, -3e3, -2_999.9, -4e3, 1e5] {
+            let radius = 0.7f32;
+            let spheres = world((0..20_000).map(|index| (Vec3::new(low + index as f32 * 0.3, low, low), radius)));
+            let layout = Layout::around(spheres.columns(), spheres.len());
+            assert!(layout.last[0] > 4_000, "cells should be as small as they may be, there are {}", layout.last[0]);
+            let cell = |x: f32| layout.cell([x, low, low]);
+            for border in 1..layout.last[0] - 1 {
+                let border = low + (f64::from(border) / f64::from(layout.inverse_edge)) as f32;
+                for step in -16i8..16 {
+                    let x = border + f32::from(step) * 6e3 / (1 << 26) as f32;
+                    let at = |x| Sphere::new(Vec3::new(x, low, low), radius);
+                    let mut other = x + 2.0 * radius;
+                    while !at(x).overlaps(at(other)) {
+                        other = other.next_down();
+                    }
+                    assert!(cell(other) - cell(x) <= 1, "{x} is in {}, {other} in {}", cell(x), cell(other));
+                }
+            }
         }
     }
 

@@ -1,0 +1,322 @@
+//! Every broad phase finds exactly what brute force finds, tick after tick, whatever it remembers and whatever happens
+//! to the world in between.
+//!
+//! A failure prints the world, the seed and the tick; worlds depend on nothing else, so that running the named test
+//! again repeats it.
+
+use std::fmt::Display;
+
+use space::broad::{GridSweepAndPrune, Octree, PlainGrid, SweepAndPrune, SweepOneAxis, UniformGrid};
+use space::workload::{Motion, Random, Settings, Workload};
+use space::{BroadPhase, BruteForce, Pair, Slot, Sphere, Spheres, Vec3};
+
+/// Everything that claims to be a broad phase. A new method is one more line.
+fn methods() -> Vec<(&'static str, Box<dyn BroadPhase>)> {
+    let (low, high, cells) = (Vec3::splat(-5.0), Vec3::splat(5.0), [7, 3, 5]);
+    #[allow(unused_mut)]
+    let mut methods: Vec<(&'static str, Box<dyn BroadPhase>)> = vec![
+        ("GridSweepAndPrune", Box::new(GridSweepAndPrune::default())),
+        ("GridSweepAndPrune over a small box", Box::new(GridSweepAndPrune::new(low, high, cells).unwrap())),
+        ("Octree", Box::new(Octree::default())),
+        ("Octree of depth 6", Box::new(Octree::new(6).unwrap())),
+        ("PlainGrid", Box::new(PlainGrid::default())),
+        ("SweepAndPrune", Box::new(SweepAndPrune::default())),
+        ("SweepOneAxis", Box::new(SweepOneAxis::default())),
+        ("UniformGrid", Box::new(UniformGrid::default())),
+        ("UniformGrid over a small box", Box::new(UniformGrid::new(low, high, cells).unwrap())),
+    ];
+    #[cfg(feature = "parry")]
+    methods.extend(parry_methods());
+    methods
+}
+
+#[cfg(feature = "parry")]
+fn parry_methods() -> Vec<(&'static str, Box<dyn BroadPhase>)> {
+    use space::broad::{ParryIncremental, ParryRebuild, ParryRefit, Upkeep};
+    vec![
+        ("ParryRefit, optimised", Box::new(ParryRefit::new(Upkeep::Optimise))),
+        ("ParryRefit, rebuilt", Box::new(ParryRefit::new(Upkeep::Rebuild { every: 5 }))),
+        ("ParryRebuild", Box::new(ParryRebuild::new())),
+        ("ParryIncremental, optimised", Box::new(ParryIncremental::new(Upkeep::Optimise))),
+        ("ParryIncremental, rebuilt", Box::new(ParryIncremental::new(Upkeep::Rebuild { every: 5 }))),
+    ]
+}
+
+type MakeSphere = fn(&mut Random) -> Sphere;
+type Change = fn(&mut Spheres, &mut Random, MakeSphere);
+
+/// How the objects of a random world are strewn.
+const WORLDS: [(&str, MakeSphere); 15] = [
+    ("equal radii", |random| Sphere::new(random.point(14.0), 1.0)),
+    ("mixed radii", |random| Sphere::new(random.point(400.0), random.log_uniform(1_000.0) * 0.1)),
+    ("one giant in fifty", |random| {
+        let radius = if random.whole(0, 50) == 0 { 300.0 } else { 0.5 };
+        Sphere::new(random.point(100.0), radius)
+    }),
+    ("clustered", |random| {
+        let cluster = Vec3::splat(random.whole(0, 4) as f32 * 1_000.0);
+        Sphere::new(cluster + random.in_ball() * 5.0, 0.7)
+    }),
+    ("coplanar", |random| Sphere::new(random.point(40.0) * Vec3::new(1.0, 0.0, 1.0), 1.0)),
+    ("in a line", |random| Sphere::new(Vec3::new(3.0, random.unit() * 200.0, -4.0), 0.8)),
+    ("all at one point", |random| Sphere::new(Vec3::new(7.0, -7.0, 0.1), random.unit())),
+    ("points at one point", |_| Sphere::new(Vec3::ONE, 0.0)),
+    ("touching exactly", |random| {
+        let place = random.point(7.0).floor();
+        Sphere::new(place * 2.0, 1.0)
+    }),
+    ("a lattice that rounds", |random| Sphere::new(random.point(7.0).floor() * 0.1, 0.05)),
+    ("a million away", |random| Sphere::new(random.point(14.0) + Vec3::new(1e6, -1e6, 1e6), 1.0)),
+    ("a hundred million away", |random| Sphere::new(random.point(100.0) + Vec3::new(-1e8, 1e8, 1e8), 9.0)),
+    ("half here, half far away", |random| {
+        let place = if random.whole(0, 2) == 0 { Vec3::ZERO } else { Vec3::splat(1e9 - 100.0) };
+        Sphere::new(place + random.point(20.0), 2.0)
+    }),
+    ("everywhere, of every size", |random| {
+        let radius = random.log_uniform(1e12) * 1e-3;
+        Sphere::new((random.point(2.0) - Vec3::ONE) * 1e9, radius)
+    }),
+    ("tiny", |random| Sphere::new(random.point(14.0) * 1e-20, 1e-20)),
+];
+
+/// What is done to a world before a tick, after the last one has ended.
+const CHANGES: [(&str, Change); 9] = [
+    ("moved a little", |spheres, random, _| {
+        for slot in slots(spheres) {
+            let sphere = spheres.get(slot).unwrap();
+            move_to(spheres, slot, sphere.center + random.direction() * sphere.radius * 0.2);
+        }
+    }),
+    ("moved some", |spheres, random, _| {
+        for slot in slots(spheres) {
+            if random.whole(0, 10) == 0 {
+                let sphere = spheres.get(slot).unwrap();
+                move_to(spheres, slot, sphere.center + random.direction() * sphere.radius);
+            }
+        }
+    }),
+    ("nothing", |_, _, _| {}),
+    ("teleported all", |spheres, random, make| {
+        for slot in slots(spheres) {
+            move_to(spheres, slot, make(random).center);
+        }
+    }),
+    ("teleported one", |spheres, random, make| {
+        if let Some(&slot) = slots(spheres).first() {
+            move_to(spheres, slot, make(random).center);
+        }
+    }),
+    ("resized some", |spheres, random, make| {
+        for slot in slots(spheres) {
+            if random.whole(0, 5) == 0 {
+                spheres.resize(slot, make(random).radius * random.unit()).unwrap();
+            }
+        }
+    }),
+    ("removed some", |spheres, random, _| {
+        for slot in slots(spheres) {
+            if random.whole(0, 5) == 0 {
+                spheres.remove(slot).unwrap();
+            }
+        }
+    }),
+    ("inserted some", |spheres, random, make| {
+        for _ in 0..random.whole(0, 40) {
+            spheres.insert(make(random)).unwrap();
+        }
+    }),
+    ("replaced some", |spheres, random, make| {
+        for slot in slots(spheres) {
+            if random.whole(0, 5) == 0 {
+                spheres.remove(slot).unwrap();
+                spheres.insert(make(random)).unwrap();
+            }
+        }
+    }),
+];
+
+/// Which worlds a method is shown in a tick.
+#[derive(Clone, Copy, Debug)]
+enum Seen {
+    Once,
+    NotAtAll,
+    TwiceAndChanged,
+    WithAnother,
+    WithItsClone,
+    AsClone,
+}
+
+const SIGHTS: [Seen; 6] =
+    [Seen::Once, Seen::NotAtAll, Seen::TwiceAndChanged, Seen::WithAnother, Seen::WithItsClone, Seen::AsClone];
+
+/// All methods, each with what it remembers.
+struct Contest {
+    methods: Vec<(&'static str, Box<dyn BroadPhase>)>,
+}
+
+impl Contest {
+    fn new() -> Contest {
+        Contest { methods: methods() }
+    }
+
+    fn check(&mut self, spheres: &Spheres, circumstances: impl Display) {
+        let expected = sorted_pairs(&mut BruteForce, spheres);
+        for (name, method) in &mut self.methods {
+            let found = sorted_pairs(method.as_mut(), spheres);
+            if found != expected {
+                let missing = expected.iter().filter(|pair| found.binary_search(pair).is_err());
+                let wrong = found.iter().filter(|pair| expected.binary_search(pair).is_err());
+                let twice = found.windows(2).filter(|pairs| pairs[0] == pairs[1]).map(|pairs| &pairs[0]);
+                let example = missing.clone().chain(wrong.clone()).chain(twice.clone()).next();
+                let example = example.map(|pair| (pair, spheres.get(pair.a()), spheres.get(pair.b())));
+                panic!(
+                    "{name} disagrees with brute force. {circumstances}.\n\
+                     {} pairs expected; {} missing, {} wrong, {} twice; for example {example:?}",
+                    expected.len(),
+                    missing.count(),
+                    wrong.count(),
+                    twice.count(),
+                );
+            }
+        }
+    }
+}
+
+fn sorted_pairs(method: &mut dyn BroadPhase, spheres: &Spheres) -> Vec<Pair> {
+    let mut pairs = Vec::new();
+    method.pairs(spheres, &mut pairs);
+    pairs.sort_unstable();
+    pairs
+}
+
+fn slots(spheres: &Spheres) -> Vec<Slot> {
+    spheres.slots().collect()
+}
+
+fn move_to(spheres: &mut Spheres, slot: Slot, place: Vec3) {
+    let limit = Vec3::splat(Spheres::LIMIT);
+    spheres.move_to(slot, place.clamp(-limit, limit)).unwrap();
+}
+
+fn strew(make: MakeSphere, objects: u32, random: &mut Random) -> Spheres {
+    let mut spheres = Spheres::new();
+    for _ in 0..objects {
+        spheres.insert(make(random)).unwrap();
+    }
+    spheres
+}
+
+#[test]
+fn whatever_happens_to_whichever_world() {
+    for (world, make) in WORLDS {
+        for seed in 0..16 {
+            let mut random = Random::new(seed);
+            // From nobody over one to more than a grid of few cells takes lightly.
+            let objects = [0, 1, 2, 9, 40, 100, 200, 350][seed as usize % 8];
+            let mut spheres = strew(make, objects, &mut random);
+            let mut contest = Contest::new();
+            contest.check(&spheres, format!("World \"{world}\", seed {seed}, first tick"));
+            for tick in 1..=25 {
+                spheres.end_tick();
+                let (happened, change) = CHANGES[random.whole(0, CHANGES.len() as u32) as usize];
+                change(&mut spheres, &mut random, make);
+                contest.check(&spheres, format!("World \"{world}\", seed {seed}, tick {tick}, {happened}"));
+            }
+        }
+    }
+}
+
+/// A method sees some ticks twice, others not at all, and other worlds in between.
+#[test]
+fn whatever_a_method_gets_to_see() {
+    for (world, make) in WORLDS {
+        for seed in 0..3 {
+            let mut random = Random::new(seed);
+            let mut spheres = strew(make, 120, &mut random);
+            let other = strew(WORLDS[random.whole(0, WORLDS.len() as u32) as usize].1, 90, &mut random);
+            let mut contest = Contest::new();
+            for tick in 0..25 {
+                let (happened, change) = CHANGES[random.whole(0, CHANGES.len() as u32) as usize];
+                change(&mut spheres, &mut random, make);
+                let seen = SIGHTS[random.whole(0, SIGHTS.len() as u32) as usize];
+                let circumstances = format!("World \"{world}\", seed {seed}, tick {tick}, {happened}, {seen:?}");
+                match seen {
+                    Seen::Once => contest.check(&spheres, &circumstances),
+                    Seen::NotAtAll => {}
+                    Seen::TwiceAndChanged => {
+                        contest.check(&spheres, &circumstances);
+                        contest.check(&spheres, &circumstances);
+                        change(&mut spheres, &mut random, make);
+                        contest.check(&spheres, &circumstances);
+                    }
+                    Seen::WithAnother => {
+                        contest.check(&spheres, &circumstances);
+                        contest.check(&other, &circumstances);
+                    }
+                    Seen::WithItsClone => {
+                        contest.check(&spheres, &circumstances);
+                        let mut twin = spheres.clone();
+                        twin.end_tick();
+                        change(&mut twin, &mut random, make);
+                        contest.check(&twin, &circumstances);
+                    }
+                    Seen::AsClone => {
+                        spheres = spheres.clone();
+                        contest.check(&spheres, &circumstances);
+                    }
+                }
+                spheres.end_tick();
+            }
+        }
+    }
+}
+
+#[test]
+fn in_every_workload() {
+    for (motion, name) in Motion::ALL {
+        for (seed, objects) in [(1, 300), (2, 1_500)] {
+            let settings =
+                Settings { motion, objects, seed, coverage_percent: 20.0, speed: 0.3, ..Settings::default() };
+            let mut workload = Workload::new(settings).unwrap();
+            let mut contest = Contest::new();
+            for tick in 0..20 {
+                contest.check(
+                    workload.spheres(),
+                    format!("Workload \"{name}\", {objects} objects, seed {seed}, tick {tick}"),
+                );
+                workload.step();
+            }
+        }
+    }
+}
+
+/// A crowd in one place is slow for some, but neither panics nor fills the memory: two that are 2e9 apart, thousands
+/// in one spot, and giants that reach over everybody.
+#[test]
+fn in_worlds_made_to_break_them() {
+    let mut random = Random::new(1);
+    let mut spheres = Spheres::new();
+    for corner in [-1e9f32, 1e9] {
+        spheres.insert(Sphere::new(Vec3::splat(corner), 1e9)).unwrap();
+    }
+    for _ in 0..3_000 {
+        spheres.insert(Sphere::new(random.in_ball() * 0.3, 0.01)).unwrap();
+    }
+    for _ in 0..20 {
+        spheres.insert(Sphere::new(random.in_ball() * 1e9, 5e8)).unwrap();
+    }
+    let mut contest = Contest::new();
+    for tick in 0..3 {
+        contest.check(&spheres, format!("World made to break them, tick {tick}"));
+        let bytes_max = 3_000_000;
+        for (name, method) in &contest.methods {
+            assert!(
+                method.bytes() < bytes_max,
+                "{name} holds {} bytes, expected less than {bytes_max}",
+                method.bytes()
+            );
+        }
+        spheres.end_tick();
+        (CHANGES[0].1)(&mut spheres, &mut random, WORLDS[0].1);
+    }
+}
