@@ -150,13 +150,21 @@ impl Episode {
 /// Whether the gap is no larger than what the closing speed makes of the closing time, approaching or parting.
 fn is_close(one: &Digest, other: &Digest, settings: &EpisodeSettings) -> bool {
     let (d, v) = (minus(other.pos, one.pos), minus(other.vel, one.vel));
-    let distance = dot(d, d).unsigned_abs().isqrt() as i128;
+    let distance = root(dot(d, d).unsigned_abs());
     let gap = distance - i128::from(settings.radius);
     if gap <= 0 {
         return true;
     }
     // gap <= (|d·v| / distance) · time, without a division.
     gap * distance * 1_000_000 <= dot(d, v).abs() * i128::from(settings.closing_us)
+}
+
+/// The whole part of a square root. Sixty-four bits are usual, and ten times as fast.
+fn root(square: u128) -> i128 {
+    match u64::try_from(square) {
+        Ok(square) => i128::from(square.isqrt()),
+        Err(_) => square.isqrt() as i128,
+    }
 }
 
 #[cfg(test)]
