@@ -85,6 +85,11 @@ impl Course {
         Course { start, radius, first: curve, later: Vec::new(), planned: 0.0 }
     }
 
+    /// The course of a ball that is known to meet nothing for so many seconds: a whole number of spans.
+    pub(crate) fn clear_until(start: Time, curve: Curve, radius: f64, planned: f64) -> Course {
+        Course { planned, ..Course::new(start, curve, radius) }
+    }
+
     /// The stamp from which it was planned.
     pub fn start(&self) -> Time {
         self.start

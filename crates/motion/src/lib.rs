@@ -37,7 +37,7 @@
 //! - [`state`]: what is sent, and what is believed; [`track`]: what a receiver makes of it; [`clock`]: when it is.
 //! - [`dead_reckoning`], [`position_history`], [`trend`]: how motion goes on from there.
 //! - [`collision_prediction`] in a [`scene`], and in [`company`]: what it meets on the way.
-//! - [`replica`] and [`owner`]: both ends; [`adaptive`] says how exact, [`token_bucket`] how often.
+//! - [`replica`] and [`owner`]: both ends; [`crowd`]: a million of the one; [`adaptive`] says how exact, [`token_bucket`] how often.
 //! - [`convergence`]: what a viewer sees; [`bounds`]: how wrong it can be.
 //! - [`reconciliation`]: a client that does not wait for its server.
 //! - [`decision`]: whose word counts when two owners' objects collide.
@@ -50,6 +50,7 @@ pub mod clock;
 pub mod collision_prediction;
 pub mod company;
 pub mod convergence;
+pub mod crowd;
 pub mod curve;
 pub mod dead_reckoning;
 pub mod decision;
