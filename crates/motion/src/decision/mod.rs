@@ -13,4 +13,4 @@ pub mod verdict;
 pub use episode::{Episode, EpisodeSettings, Standing};
 pub use policy::{Digest, Policy};
 pub use simple::SimpleRule;
-pub use verdict::{Claim, ObjectPair, Tentative, Verdict, Verdicts};
+pub use verdict::{Claim, Docket, ObjectPair, Tentative, Verdict, Verdicts};

@@ -2,6 +2,7 @@
 
 use space::{NodeId, ObjectId, Time};
 
+use super::episode::Standing;
 use crate::state::KinematicState;
 
 /// Two objects, equal whichever was named first.
@@ -57,6 +58,51 @@ impl Tentative {
     /// Whether no verdict can be expected any more, so that each owner goes on with its own motion.
     pub fn is_dropped(&self, now: Time, latency_us_bound: i64, epoch_us: i64) -> bool {
         now - self.since > 2 * (latency_us_bound + epoch_us)
+    }
+}
+
+/// What a host has decided, so that it says the same to everybody who asks.
+#[derive(Clone, Debug)]
+pub struct Docket {
+    host: NodeId,
+    overlap_us: i64,
+    decided: Vec<Verdict>,
+}
+
+impl Docket {
+    /// Decisions remembered; beyond that the oldest are forgotten.
+    pub const DECIDED_MAX: usize = 64;
+
+    /// A host that has decided nothing. Contacts of one pair no farther apart than `overlap_us` are one.
+    pub fn new(host: NodeId, overlap_us: i64) -> Docket {
+        Docket { host, overlap_us, decided: Vec::new() }
+    }
+
+    /// This host sees a contact: its verdict, if it is the one to decide. Deciding twice about one contact gives the
+    /// first decision again.
+    pub fn decide(&mut self, claim: Claim, standing: Standing, after: Option<[KinematicState; 2]>) -> Option<Verdict> {
+        let about = |verdict: &&Verdict| {
+            verdict.pair == claim.pair && (verdict.contact - claim.contact).abs() <= self.overlap_us
+        };
+        if let Some(&verdict) = self.decided.iter().find(about) {
+            return Some(verdict);
+        }
+        let Standing::InTerm { term, decider } = standing else { return None };
+        if decider != self.host {
+            return None;
+        }
+        let verdict = Verdict { pair: claim.pair, term, decider, contact: claim.contact, after };
+        if self.decided.len() == Self::DECIDED_MAX {
+            self.decided.remove(0);
+        }
+        self.decided.push(verdict);
+        Some(verdict)
+    }
+
+    /// Answers a claim of another host: with what was decided about that contact, or, where this host decides and saw
+    /// none, that there was none. `None` when it is not this host's to say.
+    pub fn answer(&mut self, claim: Claim, standing: Standing) -> Option<Verdict> {
+        self.decide(claim, standing, None)
     }
 }
 
@@ -122,6 +168,27 @@ fn precedence(verdict: &Verdict) -> (u32, NodeId, Time, ObjectPair) {
 mod tests {
     use super::*;
     use space::workload::Random;
+
+    #[test]
+    fn a_decider_says_the_same_to_everybody_and_others_say_nothing() {
+        let object = |number| ObjectId::new(number).unwrap();
+        let (me, other) = (NodeId::new(1), NodeId::new(2));
+        let claim = |ms: i64| Claim {
+            pair: ObjectPair::new(object(2), object(1)),
+            term: None,
+            contact: Time::from_micros(ms * 1_000),
+        };
+        let mine = Standing::InTerm { term: 3, decider: me };
+        let mut docket = Docket::new(me, 500_000);
+        assert_eq!(docket.answer(claim(1_000), Standing::Outside), None);
+        assert_eq!(docket.answer(claim(1_000), Standing::InTerm { term: 3, decider: other }), None);
+        let after = [KinematicState::at_rest(Time::default(), space::DVec3::ZERO); 2];
+        let verdict = docket.decide(claim(1_000), mine, Some(after)).unwrap();
+        assert_eq!((verdict.term, verdict.decider, verdict.after), (3, me, Some(after)));
+        assert_eq!(docket.answer(claim(1_400), Standing::Outside), Some(verdict), "the same contact, a little later");
+        let nothing = docket.answer(claim(9_000), mine).unwrap();
+        assert_eq!(nothing.after, None, "a contact that only the other saw");
+    }
 
     #[test]
     fn the_order_of_verdicts_does_not_matter() {

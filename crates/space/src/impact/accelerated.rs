@@ -59,8 +59,8 @@ impl Advance {
                 return Impact::At(self.polish(t, now, probe));
             }
             let next = t + safe_step(now.gap.max(self.tolerance), now.rate, self.acceleration);
-            // A step may be too short to change `t`, and NaN compares with nothing: both mean no progress.
-            if !(next > t) {
+            // A step may be too short to change `t`, or no number: both mean no progress.
+            if next.is_nan() || next <= t {
                 return Impact::Maybe { from: t, to: self.to };
             }
             if next > self.to {
@@ -80,12 +80,12 @@ impl Advance {
         }
         let (mut before, mut after) = (t, (t + 2.0 * now.gap / -now.rate).min(self.to));
         // Not closed within twice the time that it takes at this rate: a graze, where any moment is as good.
-        if !(probe(after).gap <= 0.0) {
+        if probe(after).gap > 0.0 {
             return t;
         }
         for _ in 0..60 {
             let middle = 0.5 * (before + after);
-            if !(middle > before && middle < after) {
+            if middle <= before || middle >= after {
                 break;
             }
             if probe(middle).gap > 0.0 {

@@ -35,7 +35,7 @@ fn roots(a: f64, b: f64, c: f64) -> Option<(f64, f64)> {
         return (b != 0.0).then(|| (-c / b, -c / b));
     }
     let discriminant = b * b - 4.0 * a * c;
-    if !(discriminant >= 0.0) {
+    if discriminant.is_nan() || discriminant < 0.0 {
         return None;
     }
     let q = -0.5 * (b + discriminant.sqrt().copysign(b));

@@ -25,8 +25,7 @@ pub fn passage(d: DVec3, v: DVec3, r: f64) -> Option<Passage> {
     }
     // From the cross product: b² - ac would lose its digits for spheres far away, and for those that graze.
     let discriminant = a * (r * r) - d.cross(v).length_squared();
-    // Also refuses NaN.
-    if !(discriminant >= 0.0) {
+    if discriminant.is_nan() || discriminant < 0.0 {
         return None;
     }
     let s = discriminant.sqrt();

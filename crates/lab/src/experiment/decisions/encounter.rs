@@ -20,7 +20,7 @@ const UPDATE_US: i64 = 50_000;
 /// A host's frame, in microseconds.
 const FRAME_US: i64 = 16_667;
 /// The longest encounter, in epochs.
-const EPOCHS_MAX: u32 = 120;
+const EPOCHS_MAX: u32 = 200;
 
 /// Under which circumstances.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +33,7 @@ pub struct Circumstances {
     pub repeats: u32,
 }
 
-/// A host's object: a speed along the line between the two, changed now and then, and a sideways offset.
+/// A host's object: a speed along the line between the two, changed now and then, at times backwards.
 #[derive(Clone, Debug)]
 struct Mover {
     /// Since when, from where, how fast; ascending.
@@ -47,7 +47,7 @@ impl Mover {
         let mut mover = Mover { legs: Vec::new(), looks: Vec::new() };
         let (mut at, mut pos) = (Time::default(), start);
         while at.micros() < i64::from(EPOCHS_MAX) * EPOCH_US {
-            let vel = direction * f64::from(random.between(1.0, 8.0));
+            let vel = direction * f64::from(random.between(-3.0, 8.0));
             mover.legs.push((at, pos, vel));
             let until = at + i64::from(random.whole(200_000, 2_500_000));
             pos += vel * until.seconds_since(at);
@@ -95,10 +95,19 @@ pub struct Encounter {
     pub hosts: [Host; 2],
 }
 
-/// Plays the encounter that this seed stands for. `None` if one of the two never sees it: they passed each other.
-pub fn encounter(circumstances: Circumstances, seed: u64) -> Option<Encounter> {
+/// Objects that have not met after so many tries never will.
+const TRIES_MAX: u64 = 64;
+
+/// Plays the encounter that this seed stands for: the first of its tries in which both hosts see a collision.
+pub fn encounter(circumstances: Circumstances, seed: u64) -> Encounter {
+    let tries = (0..TRIES_MAX).map(|number| seed.wrapping_add(number << 32));
+    let mut met = tries.filter_map(|seed| attempt(circumstances, seed));
+    met.next().expect("two that mostly approach meet sooner or later")
+}
+
+fn attempt(circumstances: Circumstances, seed: u64) -> Option<Encounter> {
     let mut random = Random::new(seed);
-    let gap = f64::from(random.between(20.0, 45.0));
+    let gap = f64::from(random.between(10.0, 30.0));
     let aside = DVec3::new(0.0, f64::from(random.between(0.0, 0.5)), 0.0);
     let movers = [
         Mover::new(&mut random, DVec3::new(-0.5 * gap, 0.0, 0.0), DVec3::X),
