@@ -4,8 +4,9 @@
 //! callback go in, a document comes out. Nothing here owns a clock or writes a file, so a test can be the clock.
 //!
 //! - [`method`]: the broad phases that are compared, one line each.
-//! - [`bench`]: how fast is it, on which workload.
+//! - [`bench`](mod@bench): how fast is it, on which workload.
 //! - [`experiment`]: the papers' figures, made again, with a verdict on each claim.
+//! - [`network`]: links that delay, lose, double and reorder, by their seed.
 //! - [`report`]: tables, plots and pages for people.
 
 #![forbid(unsafe_code)]
