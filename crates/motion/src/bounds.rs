@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use crate::decision::Policy;
+
 /// The whole way from the truth to the screen, in seconds: latency, jitter, and a frame on either side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Delay {
@@ -95,6 +97,11 @@ impl LatencyBound {
     pub fn is_degraded(&self) -> bool {
         self.bound_us().is_some_and(|bound| bound > Self::DEGRADED_US)
     }
+
+    /// The policy to decide by: the one that is wanted, as long as latency allows it.
+    pub fn policy(&self, wanted: Policy) -> Policy {
+        if self.is_degraded() { Policy::HostId } else { wanted }
+    }
 }
 
 #[cfg(test)]
@@ -117,5 +124,6 @@ mod tests {
             bound.handle(600_000);
         }
         assert!(bound.is_degraded());
+        assert_eq!(bound.policy(Policy::Velocity), Policy::HostId);
     }
 }

@@ -3,6 +3,7 @@
 use space::impact::Ballistic;
 use space::{DQuat, DVec3, Time};
 
+use crate::convergence::Convergence;
 use crate::curve::Curve;
 use crate::rotation;
 
@@ -111,6 +112,12 @@ impl PositionHistory {
         Some(Curve::Ballistic(Ballistic { pos, vel, acc }))
     }
 
+    /// How a viewer is best led to what is fitted now: straight on where the way is nearly straight, else in a curve.
+    pub fn convergence(&self) -> Convergence {
+        let is_straight = self.angle().is_none_or(|angle| angle > 170.0_f64.to_radians());
+        if is_straight { Convergence::Linear } else { Convergence::Projective }
+    }
+
     /// The orientation `dt` seconds after the newest place: the last turn goes on.
     pub fn orientation(&self, dt: f64) -> Option<DQuat> {
         let newest = self.samples.last()?;
@@ -156,6 +163,7 @@ mod tests {
         }
         let at = history.curve(&settings).unwrap().at(0.1);
         assert!((at.pos - DVec3::new(1.0, 2.0, 0.0)).length() < 1e-12, "{at:?}");
+        assert_eq!(history.convergence(), Convergence::Projective);
     }
 
     #[test]

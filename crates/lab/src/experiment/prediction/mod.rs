@@ -13,6 +13,7 @@ mod page;
 pub mod path;
 pub mod run;
 
+use motion::convergence::Convergence;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -85,6 +86,8 @@ pub struct Prediction {
     pub frame_rates: Vec<Row>,
     /// The third motion class, random motion: means over all seeds.
     pub random: Vec<Row>,
+    /// What smoothing costs, on the paper's path: errors of what is predicted and of what is shown.
+    pub convergence: Vec<Smoothing>,
     /// Every claim of one method over another, at equal traffic.
     pub equal_traffic: Vec<EqualTraffic>,
     /// Error against traffic, the limit being swept.
@@ -192,6 +195,21 @@ pub struct Trade {
     pub mean_m: f64,
 }
 
+/// How one convergence did.
+#[derive(Clone, Debug, Serialize)]
+pub struct Smoothing {
+    /// Which method.
+    pub method: &'static str,
+    /// `jump`, `linear`, `projective` or `hermite`.
+    pub convergence: &'static str,
+    /// Mean error of what is predicted.
+    pub mean_m: f64,
+    /// Mean error of what is shown.
+    pub shown_mean_m: f64,
+    /// The largest jump that a viewer sees from one frame to the next, beyond what motion explains.
+    pub jump_max_m: f64,
+}
+
 /// Something to reach.
 #[derive(Clone, Debug, Serialize)]
 pub struct Goal {
@@ -269,6 +287,7 @@ pub fn run(settings: &Settings, progress: &mut dyn FnMut(u32, u32)) -> Result<Pr
     };
     let frame_rates = OBSERVER_HZ.into_iter().flat_map(at_rate).collect();
     steps.next();
+    let convergence = smoothings(&paper, late(LATENCY_MS));
     let equal_traffic = equal_traffic::compare(&paper, &corridors, late(LATENCY_MS));
     steps.next();
     let trade = trades(&paper, &corridors, late(LATENCY_MS));
@@ -282,6 +301,7 @@ pub fn run(settings: &Settings, progress: &mut dyn FnMut(u32, u32)) -> Result<Pr
         loss,
         frame_rates,
         random,
+        convergence,
         equal_traffic,
         trade,
         verdicts: Vec::new(),
@@ -453,6 +473,31 @@ fn trades(paper: &Path, corridors: &[Path], circumstances: Circumstances) -> Vec
         }
     }
     trades
+}
+
+fn smoothings(paper: &Path, circumstances: Circumstances) -> Vec<Smoothing> {
+    let ways = [
+        (Convergence::Jump, "jump"),
+        (Convergence::Linear, "linear"),
+        (Convergence::Projective, "projective"),
+        (Convergence::Hermite, "hermite"),
+    ];
+    let mut all = Vec::new();
+    for name in ["e2", "g2", "best"] {
+        let method = Method::named(name).expect("all of these are methods");
+        for (convergence, way) in ways {
+            let run = run_one(&method, paper, Circumstances { convergence, ..circumstances });
+            let count = run.counted().count().max(1) as f64;
+            all.push(Smoothing {
+                method: method.name,
+                convergence: way,
+                mean_m: run.counted().map(|seen| seen.error).sum::<f64>() / count,
+                shown_mean_m: run.counted().map(|seen| seen.shown_error).sum::<f64>() / count,
+                jump_max_m: run.counted().map(|seen| seen.jerk).fold(0.0, f64::max),
+            });
+        }
+    }
+    all
 }
 
 fn parameters(settings: &Settings, paper: &Path) -> Parameters {

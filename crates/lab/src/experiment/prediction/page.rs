@@ -19,6 +19,7 @@ pub fn page(report: &Prediction) -> Page {
             section("The paper's path", vec![Block::Text(METHODS.to_owned()), Block::Table(rows(&report.rows))]),
             section("Corridors", vec![Block::Text(CORRIDORS.to_owned()), Block::Table(rows(&report.corridors))]),
             section("Lost messages", vec![Block::Table(rows(&report.loss))]),
+            section("Smoothing", vec![Block::Text(SMOOTHING.to_owned()), Block::Table(smoothing(report))]),
             section("Other frame rates", vec![Block::Table(rows(&report.frame_rates))]),
             section("Random motion", vec![Block::Table(rows(&report.random))]),
         ],
@@ -34,6 +35,18 @@ const EQUAL: &str = "Whoever sends more looks better. So the limit of the simple
     sends as much as the other.";
 const CORRIDORS: &str = "Steered at random between two walls, with seeds that no parameter has seen: means over all, and \
     `max` is the mean of maxima.";
+
+const SMOOTHING: &str = "Errors of what is predicted and of what is shown, and the largest step that a viewer sees from one \
+    frame to the next beyond what motion explains. All other tables speak of what is predicted.";
+
+fn smoothing(report: &Prediction) -> Table {
+    let mut table = Table::new(["method", "convergence", "predicted, mean m", "shown, mean m", "largest jump m"]);
+    for row in &report.convergence {
+        let numbers = [row.mean_m, row.shown_mean_m, row.jump_max_m].map(metres);
+        table.row([row.method, row.convergence].map(str::to_owned).into_iter().chain(numbers));
+    }
+    table
+}
 
 fn lead(report: &Prediction) -> String {
     let count = |outcome| report.verdicts.iter().filter(|verdict| verdict.outcome == outcome).count();

@@ -2,8 +2,10 @@
 
 use motion::adaptive::{Adaptive, Mover, closest_plain};
 use motion::collision_prediction::CollisionMode;
+use motion::convergence::{Convergence, ConvergenceSettings, Display, Shown};
 use motion::owner::{Lead, Owner, Repeat, SendRule};
 use motion::replica::{Replica, ReplicaSettings};
+use motion::scene::SceneObject;
 use motion::state::Update;
 use space::{DVec3, NodeId, ObjectId, Time};
 
@@ -31,12 +33,14 @@ pub struct Circumstances {
     pub loss: f64,
     /// Which messages those are.
     pub seed: u64,
+    /// How what is shown follows what is predicted.
+    pub convergence: Convergence,
 }
 
 impl Circumstances {
     /// 60 frames per second and no loss.
     pub fn clean(latency_us: i64) -> Circumstances {
-        Circumstances { latency_us, observer_hz: 60, loss: 0.0, seed: 1 }
+        Circumstances { latency_us, observer_hz: 60, loss: 0.0, seed: 1, convergence: Convergence::Jump }
     }
 }
 
@@ -51,6 +55,10 @@ pub struct Seen {
     pub penetration: f64,
     /// Where the replica is.
     pub pos: DVec3,
+    /// Distance of what is shown from the truth, in metres.
+    pub shown_error: f64,
+    /// How far what is shown is from where its own motion would have brought it since the last frame, in metres.
+    pub jerk: f64,
 }
 
 /// All that was seen and sent.
@@ -66,7 +74,7 @@ pub struct Run {
 
 /// Lets an owner move along a path, and an observer watch.
 pub fn run(method: &Method, path: &Path, circumstances: Circumstances) -> Run {
-    let Circumstances { latency_us, observer_hz, loss, seed } = circumstances;
+    let Circumstances { latency_us, observer_hz, loss, seed, convergence } = circumstances;
     let frame_us = (1_000_000 + observer_hz / 2) / observer_hz;
     let mut next_seen = Time::from_micros(frame_us / 2);
     let (ghost, seen) = replica_settings(method, path, next_seen, frame_us);
@@ -81,7 +89,11 @@ pub fn run(method: &Method, path: &Path, circumstances: Circumstances) -> Run {
         identity,
     );
     let mut adaptive = method.adaptive.map(Adaptive::new);
-    let mut replica = Replica::new(seen);
+    let mut observer = Observer {
+        replica: Replica::new(seen),
+        display: Display::new(ConvergenceSettings { convergence, ..ConvergenceSettings::default() }),
+        shown: None,
+    };
     let mut link = Link::new(LinkSettings { loss, ..LinkSettings::steady(latency_us) }, seed);
     let mut run = Run::default();
 
@@ -89,7 +101,7 @@ pub fn run(method: &Method, path: &Path, circumstances: Circumstances) -> Run {
     for frame in 0..=DURATION_US * OWNER_HZ / 1_000_000 {
         let now = Time::from_micros(frame * 1_000_000 / OWNER_HZ);
         while next_seen < now {
-            observe(&mut replica, &mut link, path, next_seen, &mut run);
+            observer.frame(&mut link, path, next_seen, &mut run);
             next_seen = next_seen + frame_us;
         }
         let truth = path.state(now);
@@ -112,19 +124,44 @@ pub fn run(method: &Method, path: &Path, circumstances: Circumstances) -> Run {
     run
 }
 
-fn observe(replica: &mut Replica, link: &mut Link<Update>, path: &Path, at: Time, run: &mut Run) {
-    while let Some((_, update)) = link.poll(at) {
-        // Duplicates and latecomers are refused; that is the replica's business.
-        let _ = replica.handle(&update, &path.scene);
+/// Who watches.
+struct Observer {
+    replica: Replica,
+    display: Display,
+    /// What was shown in the last frame, and when that was.
+    shown: Option<(Time, Shown)>,
+}
+
+impl Observer {
+    fn frame(&mut self, link: &mut Link<Update>, path: &Path, at: Time, run: &mut Run) {
+        let scene = &path.scene;
+        let before = self.replica.predict(at, scene).map(|old| self.display.shown(at, &old, path.radius, scene));
+        let mut has_news = false;
+        while let Some((_, update)) = link.poll(at) {
+            // Duplicates and latecomers are refused; that is the replica's business.
+            has_news |= self.replica.handle(&update, scene).is_ok();
+        }
+        let Some(predicted) = self.replica.predict(at, scene) else { return };
+        if let Some(before) = before.filter(|_| has_news) {
+            self.display.updated(at, before, &predicted, false);
+        }
+        let shown = self.display.shown(at, &predicted, path.radius, scene);
+        let jerk = self.shown.map_or(0.0, |(last, old)| {
+            let half = 0.5 * at.seconds_since(last);
+            (shown.pos - old.pos - (old.vel + shown.vel) * half).length()
+        });
+        self.shown = Some((at, shown));
+        let truth = path.state(at).pos;
+        let depth = |wall: &SceneObject| -wall.separation(at, predicted.pos, path.radius).0;
+        run.seen.push(Seen {
+            at,
+            error: (predicted.pos - truth).length(),
+            penetration: scene.objects().iter().map(depth).fold(0.0, f64::max),
+            pos: predicted.pos,
+            shown_error: (shown.pos - truth).length(),
+            jerk,
+        });
     }
-    let Some(predicted) = replica.predict(at, &path.scene) else { return };
-    let depth = |wall: &motion::scene::SceneObject| -wall.separation(at, predicted.pos, path.radius).0;
-    run.seen.push(Seen {
-        at,
-        error: (predicted.pos - path.state(at).pos).length(),
-        penetration: path.scene.objects().iter().map(depth).fold(0.0, f64::max),
-        pos: predicted.pos,
-    });
 }
 
 /// The ghost's and the observer's.
