@@ -4,6 +4,7 @@
 
 mod clock;
 mod command;
+mod output;
 mod progress;
 
 use std::process::ExitCode;

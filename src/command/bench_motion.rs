@@ -5,6 +5,7 @@ use lab::bench::motion::{self, RATIO_MAX, Settings};
 
 use super::Failure;
 use crate::clock::ProcessClock;
+use crate::output::{print, print_json};
 use crate::progress::Bar;
 
 /// Replicas with collision prediction against the same ones extrapolated through everything, in one run. Fails if the
@@ -52,9 +53,9 @@ pub fn run(arguments: Motion) -> Result<(), Failure> {
         Failure::Input(format!("{error}\nNothing was measured; `kinesphere bench motion --help` lists the settings."))
     })?;
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&report).expect("a report has only string keys"));
+        print_json(&report)?;
     } else {
-        print!("{}", report.to_text());
+        print(&report.to_text())?;
     }
     if report.holds() {
         return Ok(());

@@ -6,6 +6,7 @@ use clap::Args;
 use lab::experiment::decisions::{self, Settings};
 
 use super::{Failure, lab::write};
+use crate::output::{print, print_json};
 use crate::progress::Bar;
 
 /// Lets two hosts see their objects collide, thousands of times per setting, and counts who decides under which rule.
@@ -38,9 +39,9 @@ pub fn run(arguments: Decisions) -> Result<(), Failure> {
     })?;
     write(&arguments.out, report.documents())?;
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&report).expect("a report has only string keys"));
+        print_json(&report)?;
     } else {
-        println!("{}\nThe whole report: {}", report.to_text(), arguments.out.join("index.html").display());
+        print(&format!("{}\nThe whole report: {}\n", report.to_text(), arguments.out.join("index.html").display()))?;
     }
     if report.holds() {
         return Ok(());

@@ -11,6 +11,7 @@ use super::Failure;
 use super::decisions::{self, Decisions};
 use super::prediction::{self, Prediction};
 use crate::clock::ProcessClock;
+use crate::output::{print, print_json};
 use crate::progress::Bar;
 
 /// What to try.
@@ -27,7 +28,10 @@ pub enum Lab {
 /// Runs the paper's methods and ours in its room, prints a verdict on each of its claims, and writes plots, numbers and a
 /// page. Fails only if the methods find different pairs: that a claim does not hold is a result.
 #[derive(Args)]
-#[command(after_help = "Example: kinesphere lab broad-phases --objects 100,500,1000 --frames 200")]
+#[command(
+    allow_negative_numbers = true,
+    after_help = "Example: kinesphere lab broad-phases --objects 100,500,1000 --frames 200"
+)]
 pub struct BroadPhases {
     /// How many objects, one room each [default: 100 to 4000]
     #[arg(long, value_delimiter = ',', value_name = "N,N,...")]
@@ -36,7 +40,7 @@ pub struct BroadPhases {
     #[arg(long, default_value_t = 500)]
     frames: u32,
     /// How far an object moves per frame; it is 1 wide
-    #[arg(long, default_value_t = 0.1, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 0.1)]
     speed: f32,
     /// The same seed gives the same frames
     #[arg(long, default_value_t = 1)]
@@ -69,9 +73,9 @@ pub fn run(lab: Lab) -> Result<(), Failure> {
     })?;
     write(&arguments.out, report.documents())?;
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&report).expect("a report has only string keys"));
+        print_json(&report)?;
     } else {
-        println!("{}\nThe whole report: {}", report.to_text(), arguments.out.join("index.html").display());
+        print(&format!("{}\nThe whole report: {}\n", report.to_text(), arguments.out.join("index.html").display()))?;
     }
     if report.agrees() {
         return Ok(());

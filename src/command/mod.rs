@@ -15,10 +15,10 @@ use clap::Subcommand;
 #[derive(Subcommand)]
 pub enum Command {
     /// Measure how fast something is, against its rivals.
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example: kinesphere bench broad-phase --objects 100000")]
     Bench(bench::Bench),
     /// Run a paper's experiment again, and judge its claims.
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example: kinesphere lab broad-phases")]
     Lab(lab::Lab),
 }
 

@@ -3,8 +3,8 @@
 
 use space::BroadPhase;
 use space::broad::{
-    BruteForce, GridSweepAndPrune, Octree, ParryIncremental, ParryRebuild, ParryRefit, PlainGrid, SweepAndPrune,
-    SweepOneAxis, UniformGrid, Upkeep,
+    BruteForce, GridSweepAndPrune, Kinesphere, Octree, ParryIncremental, ParryRebuild, ParryRefit, PlainGrid,
+    SweepAndPrune, SweepOneAxis, UniformGrid, Upkeep,
 };
 
 /// A way to find the pairs, and when it is worth trying.
@@ -35,6 +35,7 @@ pub struct Contender {
 
 /// All methods, ours first, in the order of the tables.
 pub const METHODS: &[Method] = &[
+    Method { name: "kinesphere", objects_max: usize::MAX, make: |_| one(Kinesphere::default()) },
     Method { name: "plain-grid", objects_max: usize::MAX, make: |_| one(PlainGrid::default()) },
     Method { name: "brute-force", objects_max: 10_000, make: |_| one(BruteForce) },
     Method { name: "octree", objects_max: 100_000, make: |_| one(Octree::default()) },

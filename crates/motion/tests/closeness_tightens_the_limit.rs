@@ -4,8 +4,9 @@
 mod walk;
 
 use motion::adaptive::{Adaptive, AdaptiveSettings, Mover, Tightening, closest, closest_plain, proximity};
+use space::broad::BruteForce;
 use space::workload::Random;
-use space::{BruteForce, DVec3};
+use space::{DVec3, Kinesphere};
 use walk::vector;
 
 fn mover(random: &mut Random) -> Mover {
@@ -79,6 +80,7 @@ fn the_broad_phase_finds_what_the_plain_loop_finds() {
             let own: Vec<Mover> = (0..random.whole(0, 6)).map(|_| mover(&mut random)).collect();
             let remote: Vec<Mover> = (0..random.whole(0, 40)).map(|_| mover(&mut random)).collect();
             let found = closest(&own, &remote, &settings, &mut BruteForce);
+            assert_eq!(found, closest(&own, &remote, &settings, &mut Kinesphere::default()), "seed {seed}");
             for (own, found) in own.iter().zip(found) {
                 let plain = closest_plain(own, &remote, &settings);
                 let threshold = settings.threshold();

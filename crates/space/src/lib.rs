@@ -5,14 +5,14 @@
 //! random number without a seed: positions go in, pairs come out, and the same input gives the same output.
 //!
 //! ```
-//! use space::{BroadPhase, BruteForce, Pair, Sphere, Spheres, Vec3};
+//! use space::{BroadPhase, Kinesphere, Pair, Sphere, Spheres, Vec3};
 //!
 //! let mut spheres = Spheres::new();
 //! let ann = spheres.insert(Sphere::new(Vec3::new(0.0, 0.0, 0.0), 1.0))?;
 //! let bob = spheres.insert(Sphere::new(Vec3::new(1.5, 0.0, 0.0), 1.0))?;
 //! let cat = spheres.insert(Sphere::new(Vec3::new(9.0, 0.0, 0.0), 1.0))?;
 //!
-//! let mut broad_phase = BruteForce;
+//! let mut broad_phase = Kinesphere::default();
 //! let mut pairs = Vec::new();
 //! broad_phase.pairs(&spheres, &mut pairs);
 //! assert_eq!(pairs, [Pair::new(ann, bob)]);
@@ -25,7 +25,7 @@
 //! ```
 //!
 //! - [`Spheres`] holds the objects, column by column, and remembers what moved.
-//! - [`BroadPhase`] is the question; [`broad`] has one file per method, and BruteForce is the definition.
+//! - [`BroadPhase`] is the question; [`broad`] has one file per method, and [`Kinesphere`] is the one to use.
 //! - [`impact`] says when moving things first touch.
 //! - [`workload`] makes the seeded crowds that tests, benches and experiments share.
 
@@ -42,7 +42,7 @@ mod spheres;
 mod time;
 pub mod workload;
 
-pub use broad::{BroadPhase, BruteForce, Work};
+pub use broad::{BroadPhase, Kinesphere, Work};
 pub use glam::{DQuat, DVec3, Vec3};
 pub use id::{NodeId, ObjectId, Slot};
 pub use pair::{Pair, PairChanges};

@@ -4,6 +4,9 @@
 //! same order, without fused multiply-add.
 #![allow(unsafe_code)]
 
+pub mod stray;
+pub mod sweep;
+
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
 use std::ops::Range;

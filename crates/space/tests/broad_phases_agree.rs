@@ -6,15 +6,16 @@
 
 use std::fmt::Display;
 
-use space::broad::{GridSweepAndPrune, Octree, PlainGrid, SweepAndPrune, SweepOneAxis, UniformGrid};
+use space::broad::{BruteForce, GridSweepAndPrune, Octree, PlainGrid, SweepAndPrune, SweepOneAxis, UniformGrid};
 use space::workload::{Motion, Random, Settings, Workload};
-use space::{BroadPhase, BruteForce, Pair, Slot, Sphere, Spheres, Vec3};
+use space::{BroadPhase, Kinesphere, Pair, Slot, Sphere, Spheres, Vec3};
 
 /// Everything that claims to be a broad phase. A new method is one more line.
 fn methods() -> Vec<(&'static str, Box<dyn BroadPhase>)> {
     let (low, high, cells) = (Vec3::splat(-5.0), Vec3::splat(5.0), [7, 3, 5]);
     #[allow(unused_mut)]
     let mut methods: Vec<(&'static str, Box<dyn BroadPhase>)> = vec![
+        ("Kinesphere", Box::new(Kinesphere::default())),
         ("GridSweepAndPrune", Box::new(GridSweepAndPrune::default())),
         ("GridSweepAndPrune over a small box", Box::new(GridSweepAndPrune::new(low, high, cells).unwrap())),
         ("Octree", Box::new(Octree::default())),

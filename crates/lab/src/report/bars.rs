@@ -69,9 +69,9 @@ impl BarChart {
         svg.finish()
     }
 
-    /// A line above the bars: a square per name and part, full or pale.
+    /// A line above the bars: a square per name, and what full and pale mean.
     fn draw_key(&self, svg: &mut Svg) {
-        const LETTER: f64 = 7.0;
+        const LETTER: f64 = 7.2;
         let mut names: Vec<(&str, Color)> = Vec::new();
         for bar in self.groups.iter().flat_map(|group| &group.bars) {
             if !names.contains(&(&bar.name, bar.color)) {
@@ -80,13 +80,13 @@ impl BarChart {
         }
         let mut x = 92.0;
         for (name, color) in names {
-            for (part, opacity) in self.parts.iter().zip([1.0, PALE]) {
-                let label = format!("{name}: {part}");
-                svg.rectangle((x, 47.0), (x + 12.0, 59.0), color, opacity);
-                svg.text((x + 18.0, 53.0), &label, 13.0, Color::INK, Anchor::Start);
-                x += 36.0 + LETTER * label.chars().count() as f64;
-            }
+            svg.rectangle((x, 47.0), (x + 12.0, 59.0), color, 1.0);
+            svg.rectangle((x + 12.0, 47.0), (x + 24.0, 59.0), color, PALE);
+            svg.text((x + 30.0, 53.0), name, 13.0, color, Anchor::Start);
+            x += 52.0 + LETTER * name.chars().count() as f64;
         }
+        let meaning = format!("full: {}, pale: {}", self.parts[0], self.parts[1]);
+        svg.text((WIDTH - 24.0, 53.0), &meaning, 13.0, Color::SOFT, Anchor::End);
     }
 }
 
@@ -115,7 +115,7 @@ mod tests {
             groups: vec![Group { label: "500".to_owned(), bars: vec![bar] }],
         };
         let svg = chart.to_svg();
-        assert!(svg.contains(">75 %<") && svg.contains(">grid: updating<") && svg.contains(">500<"));
+        assert!(svg.contains(">75 %<") && svg.contains(">full: updating, pale: processing<") && svg.contains(">500<"));
         let empty = BarChart { groups: Vec::new(), ..chart }.to_svg();
         assert!(empty.contains("</svg>") && !empty.contains("NaN"));
     }

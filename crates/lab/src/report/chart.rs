@@ -1,7 +1,7 @@
 //! Curves over one axis, as SVG. Each is named at its end rather than in a legend: the eye need not travel.
 
 use super::axis::{Axis, Frame};
-use super::number::{grouped, significant};
+use super::number::{grouped, short, significant};
 use super::svg::{Anchor, Color, Svg};
 
 const WIDTH: f64 = 760.0;
@@ -59,8 +59,7 @@ impl Chart {
         svg.line(&places, curve.color, width);
         for (&place, &(x, y)) in places.iter().zip(&curve.points) {
             let value = if y >= 1e3 { grouped(y.round() as u64) } else { significant(y) };
-            let title =
-                format!("{}, {} {}: {value} {}", curve.name, grouped(x.round() as u64), self.x.label, self.y.label);
+            let title = format!("{}, {} {}: {value} {}", curve.name, short(x), self.x.label, self.y.label);
             svg.dot(place, radius, curve.color, &title);
         }
     }

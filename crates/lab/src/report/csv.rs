@@ -9,7 +9,9 @@ use serde::Serialize;
 pub fn to_csv<T: Serialize>(rows: &[T]) -> String {
     let mut lines = String::new();
     for (index, row) in rows.iter().enumerate() {
-        let value = serde_json::to_value(row).expect("a row of plain values");
+        // By way of text: an `f32` that became an `f64` would show digits that it does not have.
+        let text = serde_json::to_string(row).expect("a row of plain values");
+        let value: serde_json::Value = serde_json::from_str(&text).expect("what was just written");
         let fields = value.as_object().expect("a row is a struct");
         if index == 0 {
             lines += &line(fields.keys().cloned());

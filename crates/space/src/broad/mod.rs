@@ -8,6 +8,7 @@ mod brute_force;
 mod gathered;
 mod grid_sweep;
 mod interval_ends;
+mod kinesphere;
 mod octree;
 mod pair_set;
 #[cfg(feature = "parry")]
@@ -21,6 +22,7 @@ mod voxels;
 
 pub use brute_force::BruteForce;
 pub use grid_sweep::GridSweepAndPrune;
+pub use kinesphere::Kinesphere;
 pub use octree::{Octree, OctreeError};
 #[cfg(feature = "parry")]
 pub use parry::{ParryIncremental, ParryRebuild, ParryRefit, Upkeep};

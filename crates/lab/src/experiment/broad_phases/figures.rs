@@ -12,7 +12,8 @@ use crate::report::svg::Color;
 
 /// All figures, for both kinds of movement.
 pub fn all(report: &BroadPhases) -> Vec<Figure> {
-    Movement::ALL.into_iter().rev().flat_map(|movement| of(report, movement)).collect()
+    let figures = Movement::ALL.into_iter().rev().flat_map(|movement| of(report, movement));
+    figures.chain(speeds(report)).collect()
 }
 
 /// The figures for one kind of movement.
@@ -99,6 +100,33 @@ fn everybody(report: &BroadPhases, movement: Movement) -> Figure {
     }
 }
 
+/// What the paper does not give, and what decides whether keeping lists sorted pays.
+pub fn speeds(report: &BroadPhases) -> Option<Figure> {
+    let rows = report.speed_rows();
+    let objects = rows.first()?.objects;
+    let points = |method: &str| {
+        let own = rows.iter().filter(|row| row.method == method);
+        own.map(|row| (f64::from(row.speed), row.frames_per_second)).collect()
+    };
+    let curve = |method: &'static str| Curve {
+        name: label(method).to_owned(),
+        color: color(method),
+        is_main: method == "kinesphere",
+        points: points(method),
+    };
+    let chart = Chart {
+        title: format!("Speed decides: frames per second, {} objects", grouped(objects as u64)),
+        x: Axis::new("widths per frame", Scale::Logarithmic),
+        y: Axis::new("frames per second", Scale::Logarithmic),
+        curves: report.methods().into_iter().map(curve).collect(),
+    };
+    Some(Figure {
+        name: "speeds".to_owned(),
+        caption: "Not in the paper: how far an object moves per frame. Sorted lists live from small steps.".to_owned(),
+        svg: chart.to_svg(),
+    })
+}
+
 fn curves(
     report: &BroadPhases,
     movement: Movement,
@@ -125,7 +153,7 @@ fn color(method: &str) -> Color {
     match method {
         "kinesphere" => Color("#D55E00"),
         "sweep-and-prune" => Color("#0072B2"),
-        "grid-sweep-and-prune" => Color("#56B4E9"),
+        "grid-sweep-and-prune" => Color("#7B61C4"),
         "sweep-one-axis" => Color("#8A5A2B"),
         "uniform-grid" => Color("#009E73"),
         "octree" => Color("#CC79A7"),

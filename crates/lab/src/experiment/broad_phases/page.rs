@@ -16,6 +16,7 @@ pub fn page(report: &BroadPhases) -> Page {
             verdicts(report),
             room(report),
             plots(report, Movement::Space),
+            speed(report),
             plots(report, Movement::Plane),
             numbers(report),
         ],
@@ -32,7 +33,7 @@ fn lead(report: &BroadPhases) -> String {
     let count = |outcome| report.verdicts.iter().filter(|verdict| verdict.outcome == outcome).count();
     format!(
         "Rocha, Rodrigues and Taddeo let four broad phases compete in a room of up to 4,000 flying objects. We \
-         built the room and the methods again. Of {} claims, ours included, {} hold, {} hold in part and {} do not.",
+         built the room and the methods again. Of {} claims, ours included, we find {} true, {} true in part and {} false.",
         report.verdicts.len() - count(Outcome::Untested),
         count(Outcome::True),
         count(Outcome::Partly),
@@ -64,6 +65,14 @@ fn room(report: &BroadPhases) -> Section {
     );
     let blocks = [setting, choices.to_owned(), measuring].into_iter().map(Block::Text).collect();
     Section { heading: "The room".to_owned(), blocks }
+}
+
+fn speed(report: &BroadPhases) -> Section {
+    let text = "The paper says that its objects have a linear velocity, and not which. Sweep and prune swaps neighbours \
+                in sorted lists as they pass each other, so that its work grows with how far they move; the others do \
+                the same work at any speed.";
+    let blocks = vec![Block::Text(text.to_owned()), Block::Figures(figures::speeds(report).into_iter().collect())];
+    Section { heading: "How fast is a flying object?".to_owned(), blocks }
 }
 
 fn plots(report: &BroadPhases, movement: Movement) -> Section {

@@ -4,17 +4,16 @@
 //! the machine does to one it does to all, and none always meets the cold cache. Methods run along, unmeasured, for the
 //! last ticks of the warm-up, so that none is judged by its first tick. Every list of every tick is compared.
 
-use std::hint::black_box;
+mod report;
+mod runner;
 
-use serde::Serialize;
+pub use report::{Disagreement, Report, Row};
+
 use space::workload::{self, Motion, Workload, WorkloadError};
-use space::{BroadPhase, Pair, Spheres};
 
-use crate::fingerprint::Fingerprint;
-use crate::method::{Circumstances, Method, UnknownMethod};
-use crate::report::number::{grouped, significant};
-use crate::report::table::Table;
-use crate::stopwatch::{Elapsed, Stopwatch, timed};
+use crate::method::{Method, UnknownMethod};
+use crate::stopwatch::Stopwatch;
+use runner::{Floor, Runner};
 
 /// For how many ticks of the warm-up the methods run along.
 pub const RUN_ALONG: u32 = 10;
@@ -83,74 +82,6 @@ pub enum BenchError {
     },
 }
 
-/// What came out.
-#[derive(Clone, Debug, Serialize)]
-pub struct Report {
-    /// The command that repeats the run.
-    pub command: String,
-    /// How the objects moved.
-    pub workload: &'static str,
-    /// How many there were.
-    pub objects: usize,
-    /// The spheres' volumes, as a percentage of the world's.
-    pub coverage_percent: f32,
-    /// Radii of the smallest object per tick.
-    pub speed: f32,
-    /// Ticks before measuring.
-    pub warm: u32,
-    /// Ticks measured.
-    pub ticks: u32,
-    /// Threads that a method could use.
-    pub threads: usize,
-    /// What the frames were made from.
-    pub seed: u64,
-    /// Overlapping pairs per object, mean over the measured ticks.
-    pub pairs_per_object: f64,
-    /// Processor time to read every position once and to write the pairs: nothing can be faster.
-    pub floor_cpu_ms_mean: f64,
-    /// One per method.
-    pub rows: Vec<Row>,
-    /// Who found other pairs than the rest, and when; empty if all is well.
-    pub disagreements: Vec<Disagreement>,
-}
-
-/// How one method did.
-#[derive(Clone, Debug, Serialize)]
-pub struct Row {
-    /// Its name.
-    pub method: &'static str,
-    /// How it was set up, if there are several ways: the fastest in this run.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub variant: Option<&'static str>,
-    /// Processor time per tick, mean.
-    pub cpu_ms_mean: f64,
-    /// Processor time of the fastest tick.
-    pub cpu_ms_min: f64,
-    /// Processor time of the slowest tick.
-    pub cpu_ms_max: f64,
-    /// Time on the wall per tick, mean.
-    pub wall_ms_mean: f64,
-    /// Tests of two spheres per tick, mean.
-    pub sphere_tests: u64,
-    /// Memory held at the end, without the caller's own.
-    pub bytes_per_object: f64,
-    /// Whether its pairs were the right ones on every tick.
-    pub agrees: bool,
-}
-
-/// A method that found other pairs than the rest.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Disagreement {
-    /// Its name.
-    pub method: &'static str,
-    /// The first tick on which it did, counted from the first frame.
-    pub tick: u64,
-    /// How many pairs it found.
-    pub found: usize,
-    /// How many there are.
-    pub expected: usize,
-}
-
 /// Measures. `progress` is told how many ticks are done, of how many.
 pub fn measure(
     settings: &Settings,
@@ -166,7 +97,7 @@ pub fn measure(
         seed: settings.seed,
         ..workload::Settings::default()
     })?;
-    let mut runners = runners(settings);
+    let mut runners = Runner::all(&settings.chosen(), settings.threads);
     let mut floor = Floor::default();
     let mut pairs = Vec::new();
     let mut pairs_found = 0;
@@ -186,14 +117,14 @@ pub fn measure(
             let runner = &mut runners[(turn + tick as usize) % count];
             runner.run(workload.spheres(), &mut pairs, stopwatch, is_measured);
         }
-        let expected = compare(&mut runners, workload.spheres().tick().number());
+        let expected = runner::compare(&mut runners, workload.spheres().tick().number());
         if is_measured {
             pairs_found += expected.pairs;
             floor.run(workload.spheres(), &pairs, stopwatch);
         }
     }
     progress(total, total);
-    Ok(report(settings, runners, floor, pairs_found))
+    Ok(reported(settings, runners, &floor, pairs_found))
 }
 
 impl Settings {
@@ -214,123 +145,6 @@ impl Settings {
     }
 }
 
-impl Report {
-    /// Whether every method found the right pairs on every tick.
-    pub fn agrees(&self) -> bool {
-        self.disagreements.is_empty()
-    }
-
-    /// The report for a terminal.
-    pub fn to_text(&self) -> String {
-        let ours = self.rows.iter().find(|row| row.method == "kinesphere").or(self.rows.first());
-        let grid = self.rows.iter().find(|row| row.method == "plain-grid");
-        let mut rivals: Vec<&Row> = ours.into_iter().chain(grid).collect();
-        rivals.dedup_by_key(|rival| rival.method);
-        let mut headings = vec!["method".to_owned()];
-        headings.extend(rivals.iter().map(|rival| format!("/ {}", rival.method)));
-        headings
-            .extend(["cpu ms", "min", "max", "wall ms", "sphere tests", "bytes/object", "agrees"].map(str::to_owned));
-        let mut table = Table::new(headings);
-        for row in &self.rows {
-            let mut cells = vec![row.method.to_owned()];
-            cells.extend(rivals.iter().map(|rival| format!("{:.2}", row.cpu_ms_mean / rival.cpu_ms_mean)));
-            cells.extend([row.cpu_ms_mean, row.cpu_ms_min, row.cpu_ms_max, row.wall_ms_mean].map(significant));
-            cells.push(grouped(row.sphere_tests));
-            cells.push(format!("{:.0}", row.bytes_per_object));
-            cells.push(if row.agrees { "yes" } else { "NO" }.to_owned());
-            cells.extend(row.variant.map(|variant| format!("({variant})")));
-            table.row(cells);
-        }
-        format!(
-            "{} objects, {}, {} % coverage, {} radii per tick, {} ticks after {}, {}, seed {}\n\
-             {} pairs per object; to read the positions and write the pairs takes {} ms\n\n{table}",
-            grouped(self.objects as u64),
-            self.workload,
-            self.coverage_percent,
-            self.speed,
-            self.ticks,
-            self.warm,
-            if self.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", self.threads) },
-            self.seed,
-            significant(self.pairs_per_object),
-            significant(self.floor_cpu_ms_mean),
-        )
-    }
-}
-
-/// A method at work, and what was seen of it.
-struct Runner {
-    method: &'static str,
-    variant: Option<&'static str>,
-    broad_phase: Box<dyn BroadPhase>,
-    times: Vec<Elapsed>,
-    sphere_tests: u64,
-    last: Fingerprint,
-    disagreement: Option<Disagreement>,
-}
-
-impl Runner {
-    fn run(&mut self, spheres: &Spheres, pairs: &mut Vec<Pair>, stopwatch: &mut dyn Stopwatch, is_measured: bool) {
-        let (work, elapsed) = timed(stopwatch, || self.broad_phase.pairs(spheres, pairs));
-        if is_measured {
-            self.times.push(elapsed);
-            self.sphere_tests += work.sphere_tests;
-        }
-        self.last = Fingerprint::of(pairs);
-    }
-
-    fn cpu_ms_mean(&self) -> f64 {
-        mean(self.times.iter().map(|time| time.cpu_ms))
-    }
-
-    fn row(&self, objects: usize) -> Row {
-        let cpu = || self.times.iter().map(|time| time.cpu_ms);
-        Row {
-            method: self.method,
-            variant: self.variant,
-            cpu_ms_mean: self.cpu_ms_mean(),
-            cpu_ms_min: cpu().fold(f64::INFINITY, f64::min),
-            cpu_ms_max: cpu().fold(0.0, f64::max),
-            wall_ms_mean: mean(self.times.iter().map(|time| time.wall_ms)),
-            sphere_tests: self.sphere_tests / self.times.len() as u64,
-            bytes_per_object: self.broad_phase.bytes() as f64 / objects.max(1) as f64,
-            agrees: self.disagreement.is_none(),
-        }
-    }
-}
-
-/// What any method must do at least: read the positions, write the pairs.
-#[derive(Default)]
-struct Floor {
-    written: Vec<Pair>,
-    cpu_ms: Vec<f64>,
-}
-
-impl Floor {
-    fn run(&mut self, spheres: &Spheres, pairs: &[Pair], stopwatch: &mut dyn Stopwatch) {
-        let written = &mut self.written;
-        let ((), elapsed) = timed(stopwatch, || {
-            let columns = spheres.columns();
-            black_box([columns.x, columns.y, columns.z, columns.radius].map(lane_sums));
-            written.clear();
-            written.extend_from_slice(black_box(pairs));
-            black_box(&written);
-        });
-        self.cpu_ms.push(elapsed.cpu_ms);
-    }
-}
-
-/// Sums in eight lanes: one after the other, additions would take longer than memory does.
-fn lane_sums(column: &[f32]) -> [f32; Spheres::BLOCK] {
-    let mut sums = [0.0; Spheres::BLOCK];
-    for block in column.chunks_exact(Spheres::BLOCK) {
-        for (sum, number) in sums.iter_mut().zip(block) {
-            *sum += number;
-        }
-    }
-    sums
-}
-
 fn check(settings: &Settings) -> Result<(), BenchError> {
     let rules = [
         ("ticks", u64::from(settings.ticks), 1..=u64::from(TICKS_MAX), "1 to 1,000,000 ticks"),
@@ -345,40 +159,7 @@ fn check(settings: &Settings) -> Result<(), BenchError> {
     Ok(())
 }
 
-fn runners(settings: &Settings) -> Vec<Runner> {
-    let circumstances = Circumstances { threads: settings.threads };
-    let mut runners = Vec::new();
-    for method in settings.chosen() {
-        for contender in (method.make)(circumstances) {
-            runners.push(Runner {
-                method: method.name,
-                variant: contender.variant,
-                broad_phase: contender.broad_phase,
-                times: Vec::with_capacity(settings.ticks as usize),
-                sphere_tests: 0,
-                last: Fingerprint::default(),
-                disagreement: None,
-            });
-        }
-    }
-    runners
-}
-
-/// Notes who differs, and says from what. Brute force is right by definition; without it, most are.
-fn compare(runners: &mut [Runner], tick: u64) -> Fingerprint {
-    let by_definition = runners.iter().find(|runner| runner.method == "brute-force");
-    let votes = |of: Fingerprint| runners.iter().filter(|runner| runner.last == of).count();
-    // Of equally many the first counts.
-    let by_majority = runners.iter().rev().max_by_key(|runner| votes(runner.last));
-    let expected = by_definition.or(by_majority).map(|runner| runner.last).unwrap_or_default();
-    for runner in runners.iter_mut().filter(|runner| runner.last != expected && runner.disagreement.is_none()) {
-        let (found, expected) = (runner.last.pairs, expected.pairs);
-        runner.disagreement = Some(Disagreement { method: runner.method, tick, found, expected });
-    }
-    expected
-}
-
-fn report(settings: &Settings, runners: Vec<Runner>, floor: Floor, pairs_found: usize) -> Report {
+fn reported(settings: &Settings, runners: Vec<Runner>, floor: &Floor, pairs_found: usize) -> Report {
     let mut rows: Vec<Row> = Vec::new();
     for row in runners.iter().map(|runner| runner.row(settings.objects)) {
         match rows.iter_mut().find(|other| other.method == row.method) {
@@ -403,15 +184,10 @@ fn report(settings: &Settings, runners: Vec<Runner>, floor: Floor, pairs_found: 
         threads: settings.threads,
         seed: settings.seed,
         pairs_per_object: pairs_found as f64 / f64::from(settings.ticks) / settings.objects.max(1) as f64,
-        floor_cpu_ms_mean: mean(floor.cpu_ms.iter().copied()),
+        floor_cpu_ms_mean: floor.cpu_ms_mean(),
         rows,
         disagreements,
     }
-}
-
-fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
-    let count = values.len();
-    values.sum::<f64>() / count.max(1) as f64
 }
 
 #[cfg(test)]
@@ -419,7 +195,8 @@ mod tests {
     use super::*;
     use crate::method::Contender;
     use crate::stopwatch::SteadyStopwatch;
-    use space::{BruteForce, Work};
+    use space::broad::BruteForce;
+    use space::{BroadPhase, Pair, Spheres, Work};
 
     fn tiny(methods: Vec<&'static Method>) -> Settings {
         Settings { objects: 300, coverage_percent: 50.0, ticks: 12, warm: 15, methods, ..Settings::default() }

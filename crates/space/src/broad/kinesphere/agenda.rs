@@ -1,0 +1,301 @@
+//! What is coming up: meetings that were found, waiting for their time, running, or standing.
+//!
+//! A meeting is known from the tick it is found until one of its objects' tiles falls due, when it is found again.
+//! Until its first tick it waits, untouched. While it runs it is looked at once per tick: in the ticks at which the
+//! pair must overlap it is reported as it is, and only in the doubtful ones the positions are compared. Two standing
+//! objects have no due tick: their meeting stands until one of them strays.
+//!
+//! Invariants:
+//! - At any tick at which two objects may overlap there is exactly one meeting of the two that runs or stands.
+//! - A meeting dies in the tick in which one of its objects strays: running ones at once, for all are looked at every
+//!   tick; waiting ones when their time comes, for the courses' versions have changed since they were made.
+
+use super::encounter::Window;
+use crate::bits::Bits;
+use crate::{Columns, Pair};
+
+/// No meeting is entered for a later time than this many ticks ahead; a power of two.
+pub const LOOK_AHEAD: u64 = 128;
+
+/// The meetings of one share of the world.
+#[derive(Debug)]
+pub struct Agenda {
+    /// By the tick at which they begin, modulo [`LOOK_AHEAD`].
+    waiting: Vec<Vec<Meeting>>,
+    running: Vec<Meeting>,
+    standing: Vec<Standing>,
+    /// Scratch: running meetings that only the positions can decide.
+    doubtful: Vec<u32>,
+    /// Scratch: whether those overlap.
+    touches: Vec<bool>,
+}
+
+/// Two courses that come close. Ticks are modulo 256, which is unambiguous: no meeting is longer than 128.
+#[derive(Clone, Copy, Debug)]
+struct Meeting {
+    a: u32,
+    b: u32,
+    must_from: u8,
+    must_until: u8,
+    may_until: u8,
+    version_a: u8,
+    version_b: u8,
+    touching: bool,
+}
+
+/// Two objects that stand close to each other.
+#[derive(Clone, Copy, Debug)]
+struct Standing {
+    a: u32,
+    b: u32,
+    version_a: u8,
+    version_b: u8,
+    must: bool,
+    touching: bool,
+}
+
+/// What an agenda needs to know about the tick it reports.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment<'a> {
+    /// The tick.
+    pub now: u64,
+    /// Where everybody is.
+    pub columns: Columns<'a>,
+    /// The rows that have a new course, or none, since the last tick.
+    pub strayed: &'a Bits,
+    /// Whether there are any.
+    pub any_strayed: bool,
+    /// The versions of all courses.
+    pub versions: &'a [u8],
+}
+
+/// Pairs whose meetings began or ceased to report them. A pair may be in both: its meeting was found anew.
+#[derive(Debug, Default)]
+pub struct Turnover {
+    /// Reported by a meeting that did not report it in the last tick.
+    pub gained: Vec<Pair>,
+    /// No longer reported by a meeting that did.
+    pub lost: Vec<Pair>,
+}
+
+impl Default for Agenda {
+    fn default() -> Agenda {
+        Agenda {
+            waiting: (0..LOOK_AHEAD).map(|_| Vec::new()).collect(),
+            running: Vec::new(),
+            standing: Vec::new(),
+            doubtful: Vec::new(),
+            touches: Vec::new(),
+        }
+    }
+}
+
+impl Agenda {
+    /// Enters a meeting of `a` and `b` whose window is counted from `now`.
+    pub fn add(&mut self, now: u64, a: u32, b: u32, window: Window, versions: &[u8]) {
+        let tick = now as u8;
+        let meeting = Meeting {
+            a,
+            b,
+            must_from: tick.wrapping_add(window.must_from),
+            must_until: tick.wrapping_add(window.must_until),
+            may_until: tick.wrapping_add(window.may_until),
+            version_a: versions[a as usize],
+            version_b: versions[b as usize],
+            touching: false,
+        };
+        if window.may_from == 0 {
+            self.running.push(meeting);
+        } else {
+            let bucket = (now + u64::from(window.may_from)) % LOOK_AHEAD;
+            self.waiting[bucket as usize].push(meeting);
+        }
+    }
+
+    /// Enters a meeting of two standing objects; `must` says that they overlap wherever they are within their slack.
+    pub fn add_standing(&mut self, a: u32, b: u32, must: bool, versions: &[u8]) {
+        let (version_a, version_b) = (versions[a as usize], versions[b as usize]);
+        self.standing.push(Standing { a, b, version_a, version_b, must, touching: false });
+    }
+
+    /// Adds to `pairs` all pairs that overlap at this moment, and to `turnover`, if wanted, what changed.
+    /// Returns how many positions were compared.
+    pub fn report(&mut self, moment: &Moment<'_>, pairs: &mut Vec<Pair>, turnover: Option<&mut Turnover>) -> u64 {
+        let mut unwanted = Turnover::default();
+        let (wanted, turnover) = match turnover {
+            Some(turnover) => (true, turnover),
+            None => (false, &mut unwanted),
+        };
+        self.begin_due(moment);
+        self.report_running(moment, pairs, wanted, turnover) + self.report_standing(moment, pairs, wanted, turnover)
+    }
+
+    /// Drops everything, adding the pairs that were reported last to `lost`.
+    pub fn clear(&mut self, lost: &mut Vec<Pair>) {
+        lost.extend(self.running.iter().filter(|m| m.touching).map(|m| Pair::of_rows(m.a, m.b)));
+        lost.extend(self.standing.iter().filter(|m| m.touching).map(|m| Pair::of_rows(m.a, m.b)));
+        self.waiting.iter_mut().for_each(Vec::clear);
+        self.running.clear();
+        self.standing.clear();
+    }
+
+    /// Heap memory, in bytes.
+    pub fn bytes(&self) -> usize {
+        let waiting = self.waiting.iter().map(Vec::capacity).sum::<usize>();
+        (waiting + self.running.capacity()) * size_of::<Meeting>()
+            + self.standing.capacity() * size_of::<Standing>()
+            + self.doubtful.capacity() * 4
+            + self.waiting.capacity() * size_of::<Vec<Meeting>>()
+    }
+
+    fn begin_due(&mut self, moment: &Moment<'_>) {
+        let bucket = &mut self.waiting[(moment.now % LOOK_AHEAD) as usize];
+        let versions = moment.versions;
+        for meeting in bucket.drain(..) {
+            let holds =
+                versions[meeting.a as usize] == meeting.version_a && versions[meeting.b as usize] == meeting.version_b;
+            if holds {
+                self.running.push(meeting);
+            }
+        }
+    }
+
+    /// The hot loop: branches are only taken for what is rare, and what is kept or reported is written always and
+    /// counted if need be.
+    fn report_running(
+        &mut self,
+        moment: &Moment<'_>,
+        pairs: &mut Vec<Pair>,
+        wanted: bool,
+        turnover: &mut Turnover,
+    ) -> u64 {
+        let tick = moment.now as u8;
+        let count = self.running.len();
+        let (mut kept, mut doubts, mut reported) = (0, 0, pairs.len());
+        self.doubtful.clear();
+        self.doubtful.resize(count, 0);
+        pairs.resize(reported + count, Pair::of_rows(0, 0));
+        let (running, doubtful) = (&mut self.running[..], &mut self.doubtful[..]);
+        for index in 0..count {
+            let mut meeting = running[index];
+            let is_over = (meeting.may_until.wrapping_sub(tick) as i8) <= 0;
+            let is_outdated = moment.any_strayed
+                && (moment.has_strayed(meeting.a) | moment.has_strayed(meeting.b))
+                && (moment.outdates(meeting.a, meeting.version_a) || moment.outdates(meeting.b, meeting.version_b));
+            let keeps = !is_over & !is_outdated;
+            let must = tick.wrapping_sub(meeting.must_from) < meeting.must_until.wrapping_sub(meeting.must_from);
+            let pair = Pair::of_rows(meeting.a, meeting.b);
+            if wanted && meeting.touching != (keeps & must) && !(keeps && !must) {
+                if meeting.touching {
+                    turnover.lost.push(pair)
+                } else {
+                    turnover.gained.push(pair)
+                };
+            }
+            meeting.touching |= must;
+            running[kept] = meeting;
+            pairs[reported] = pair;
+            doubtful[doubts] = kept as u32;
+            kept += usize::from(keeps);
+            reported += usize::from(keeps & must);
+            doubts += usize::from(keeps & !must);
+        }
+        self.running.truncate(kept);
+        self.doubtful.truncate(doubts);
+        pairs.truncate(reported);
+        self.report_doubtful(moment, pairs, wanted, turnover);
+        doubts as u64
+    }
+
+    /// Compares positions. All comparisons come first, without a branch between them: their cache misses overlap then.
+    fn report_doubtful(&mut self, moment: &Moment<'_>, pairs: &mut Vec<Pair>, wanted: bool, turnover: &mut Turnover) {
+        self.touches.clear();
+        self.touches.extend(self.doubtful.iter().map(|&index| {
+            let meeting = &self.running[index as usize];
+            moment.columns.sphere(meeting.a as usize).overlaps(moment.columns.sphere(meeting.b as usize))
+        }));
+        let mut reported = pairs.len();
+        pairs.resize(reported + self.doubtful.len(), Pair::of_rows(0, 0));
+        for (&index, &touches) in self.doubtful.iter().zip(&self.touches) {
+            let meeting = &mut self.running[index as usize];
+            let pair = Pair::of_rows(meeting.a, meeting.b);
+            if wanted && touches != meeting.touching {
+                if touches {
+                    turnover.gained.push(pair)
+                } else {
+                    turnover.lost.push(pair)
+                };
+            }
+            meeting.touching = touches;
+            pairs[reported] = pair;
+            reported += usize::from(touches);
+        }
+        pairs.truncate(reported);
+    }
+
+    fn report_standing(
+        &mut self,
+        moment: &Moment<'_>,
+        pairs: &mut Vec<Pair>,
+        wanted: bool,
+        turnover: &mut Turnover,
+    ) -> u64 {
+        let mut tests = 0;
+        self.standing.retain_mut(|meeting| {
+            let pair = Pair::of_rows(meeting.a, meeting.b);
+            if moment.outdates(meeting.a, meeting.version_a) || moment.outdates(meeting.b, meeting.version_b) {
+                if wanted && meeting.touching {
+                    turnover.lost.push(pair);
+                }
+                return false;
+            }
+            if meeting.must {
+                pairs.push(pair);
+                if wanted && !meeting.touching {
+                    turnover.gained.push(pair);
+                }
+                meeting.touching = true;
+            } else {
+                tests += 1;
+                compare(meeting.a, meeting.b, &mut meeting.touching, moment, pairs, wanted, turnover);
+            }
+            true
+        });
+        tests
+    }
+}
+
+impl Moment<'_> {
+    /// Whether a row has another course than in the last tick, or none. The bits stay in cache.
+    #[inline]
+    fn has_strayed(&self, row: u32) -> bool {
+        self.strayed.words()[row as usize / 64] >> (row % 64) & 1 == 1
+    }
+
+    /// Whether a course that had this version is no longer followed.
+    #[inline]
+    fn outdates(&self, row: u32, version: u8) -> bool {
+        self.any_strayed && self.has_strayed(row) && self.versions[row as usize] != version
+    }
+}
+
+/// Lets the positions decide.
+fn compare(
+    a: u32,
+    b: u32,
+    touching: &mut bool,
+    moment: &Moment<'_>,
+    pairs: &mut Vec<Pair>,
+    wanted: bool,
+    turnover: &mut Turnover,
+) {
+    let touches = moment.columns.sphere(a as usize).overlaps(moment.columns.sphere(b as usize));
+    if touches {
+        pairs.push(Pair::of_rows(a, b));
+    }
+    if wanted && touches != *touching {
+        let changed = if touches { &mut turnover.gained } else { &mut turnover.lost };
+        changed.push(Pair::of_rows(a, b));
+    }
+    *touching = touches;
+}

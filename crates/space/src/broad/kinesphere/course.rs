@@ -1,0 +1,208 @@
+//! Where every object is expected: a straight line each, checked against the truth every tick.
+//!
+//! Most motion is smooth for tens of ticks. A *course* says that an object moves along a line and stays within its
+//! *slack* of it. Whatever is derived from courses holds for as long as they do; an object that leaves its course is
+//! found in the same tick, before any pair is reported, and gets a new one.
+//!
+//! Invariants:
+//! - After [`Courses::check`], every live row that it did not name is within its slack of its course.
+//! - A course is the same line, to within [`drift`], whichever tick it is evaluated at.
+//! - Rows without an object are expected nowhere (NaN) and never stray.
+
+use glam::Vec3;
+
+use crate::Spheres;
+use crate::bits::Bits;
+use crate::simd::stray::{Lines, strayed};
+
+/// The lines of all objects, in the order of the world's rows, in blocks of eight.
+#[derive(Debug, Default)]
+pub struct Courses {
+    blocks: Vec<Lines>,
+    /// Rows whose course is not at rest: these are checked even when the object did not move.
+    moving: Bits,
+    /// Counts a row's courses, modulo 256. What was found with another count no longer holds.
+    versions: Vec<u8>,
+    /// The tick, modulo 256, at which a row's course was set.
+    set_at: Vec<u8>,
+}
+
+/// One object's line, as seen from one tick.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Course {
+    /// Where the object is expected at that tick.
+    pub place: Vec3,
+    /// How it moves per tick.
+    pub velocity: Vec3,
+    /// How far from the line it may be.
+    pub slack: f32,
+}
+
+/// After so many ticks a block's reference tick moves on, so that products stay small however long a line lasts.
+const REFERENCE_TICKS: u64 = 256;
+
+const NOWHERE: Lines = Lines {
+    x: [f32::NAN; 8],
+    y: [f32::NAN; 8],
+    z: [f32::NAN; 8],
+    vx: [0.0; 8],
+    vy: [0.0; 8],
+    vz: [0.0; 8],
+    slack2: [0.0; 8],
+};
+
+/// How far two evaluations of one course can differ by rounding, and sums and differences of a few of them too, for
+/// coordinates of at most `extent`: some units in the last place.
+pub fn drift(extent: f32) -> f32 {
+    extent * (16.0 * f32::EPSILON)
+}
+
+impl Courses {
+    /// Forgets everything and makes room for `rows` rows without a course.
+    pub fn reset(&mut self, rows: usize) {
+        self.blocks.clear();
+        self.moving.clear();
+        self.versions.clear();
+        self.set_at.clear();
+        self.grow(rows);
+    }
+
+    /// Makes room for rows that were added to the world.
+    pub fn grow(&mut self, rows: usize) {
+        if rows > self.versions.len() {
+            self.blocks.resize(rows.div_ceil(8), NOWHERE);
+            self.moving.grow(rows);
+            self.versions.resize(rows, 0);
+            self.set_at.resize(rows, 0);
+        }
+    }
+
+    /// Adds to `found`, ascending, the rows that are not where they are expected at tick `now`.
+    ///
+    /// Only rows that moved or were expected to are looked at: the rest cost one bit each.
+    pub fn check(&mut self, now: u64, spheres: &Spheres, found: &mut Vec<u32>) {
+        let columns = spheres.columns();
+        let moved = spheres.moved().words();
+        for (index, blocks) in self.blocks.chunks_mut(8).enumerate() {
+            let word = moved.get(index).copied().unwrap_or(0) | self.moving.words()[index];
+            if word == 0 {
+                continue;
+            }
+            for (block, lines) in blocks.iter_mut().enumerate() {
+                let eye = (word >> (block * 8)) as u8;
+                if eye == 0 {
+                    continue;
+                }
+                let block = index * 8 + block;
+                let time = ticks_since_reference(block, now);
+                if time == 0 {
+                    move_reference(lines);
+                }
+                let first = block * 8;
+                let mut mask = strayed(
+                    lines,
+                    time as f32,
+                    eight(columns.x, first),
+                    eight(columns.y, first),
+                    eight(columns.z, first),
+                ) & eye;
+                while mask != 0 {
+                    found.push(first as u32 + mask.trailing_zeros());
+                    mask &= mask - 1;
+                }
+            }
+        }
+    }
+
+    /// A row's course as seen `ahead` ticks after `now`, which is the tick of the last check.
+    pub fn at(&self, row: u32, now: u64, ahead: f32) -> Course {
+        let (block, lane) = (row as usize / 8, row as usize % 8);
+        let lines = &self.blocks[block];
+        let velocity = Vec3::new(lines.vx[lane], lines.vy[lane], lines.vz[lane]);
+        let time = ticks_since_reference(block, now) as f32 + ahead;
+        let place = Vec3::new(lines.x[lane], lines.y[lane], lines.z[lane]) + velocity * time;
+        Course { place, velocity, slack: lines.slack2[lane].sqrt() * SLACK_ROUNDING }
+    }
+
+    /// Gives a row another course, which is at `course.place` at tick `now`.
+    pub fn set(&mut self, row: u32, now: u64, course: Course) {
+        self.write(row, now, course);
+        self.versions[row as usize] = self.versions[row as usize].wrapping_add(1);
+        self.set_at[row as usize] = now as u8;
+    }
+
+    /// Changes how far a row may be from its line, and nothing else about it.
+    pub fn set_slack(&mut self, row: u32, slack: f32) {
+        self.blocks[row as usize / 8].slack2[row as usize % 8] = slack2(slack);
+    }
+
+    /// Counts a row's course as another one, though the line stays: what was found with the old count is void.
+    pub fn renew(&mut self, row: u32) {
+        self.versions[row as usize] = self.versions[row as usize].wrapping_add(1);
+    }
+
+    /// Takes the course of a row whose object is gone.
+    pub fn clear(&mut self, row: u32) {
+        let nowhere = Course { place: Vec3::NAN, velocity: Vec3::ZERO, slack: 0.0 };
+        self.write(row, 0, nowhere);
+        self.versions[row as usize] = self.versions[row as usize].wrapping_add(1);
+    }
+
+    /// Counts the courses that each row has had, modulo 256.
+    pub fn versions(&self) -> &[u8] {
+        &self.versions
+    }
+
+    /// How many ticks ago the row's course was set; beyond 255 it starts again at zero.
+    pub fn age(&self, row: u32, now: u64) -> u8 {
+        (now as u8).wrapping_sub(self.set_at[row as usize])
+    }
+
+    /// Heap memory, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.blocks.capacity() * size_of::<Lines>()
+            + self.moving.bytes()
+            + self.versions.capacity()
+            + self.set_at.capacity()
+    }
+
+    fn write(&mut self, row: u32, now: u64, course: Course) {
+        let (block, lane) = (row as usize / 8, row as usize % 8);
+        let time = ticks_since_reference(block, now) as f32;
+        let place = course.place - course.velocity * time;
+        let lines = &mut self.blocks[block];
+        (lines.x[lane], lines.y[lane], lines.z[lane]) = place.into();
+        (lines.vx[lane], lines.vy[lane], lines.vz[lane]) = course.velocity.into();
+        lines.slack2[lane] = slack2(course.slack);
+        if course.velocity == Vec3::ZERO {
+            self.moving.remove(row as usize);
+        } else {
+            self.moving.insert(row as usize);
+        }
+    }
+}
+
+/// The check computes a squared distance in `f32`: it is right to a millionth, so it is asked for a little less.
+const SLACK_ROUNDING: f32 = 1.0 + 1e-5;
+
+fn slack2(slack: f32) -> f32 {
+    let asked = slack / SLACK_ROUNDING;
+    asked * asked
+}
+
+/// Blocks move their references at different ticks, so that no tick has to move all of them.
+fn ticks_since_reference(block: usize, now: u64) -> u64 {
+    now.wrapping_add(block as u64) % REFERENCE_TICKS
+}
+
+fn move_reference(lines: &mut Lines) {
+    for lane in 0..8 {
+        lines.x[lane] += lines.vx[lane] * REFERENCE_TICKS as f32;
+        lines.y[lane] += lines.vy[lane] * REFERENCE_TICKS as f32;
+        lines.z[lane] += lines.vz[lane] * REFERENCE_TICKS as f32;
+    }
+}
+
+fn eight(column: &[f32], first: usize) -> &[f32; 8] {
+    column[first..first + 8].try_into().expect("a block has eight rows")
+}

@@ -1,0 +1,147 @@
+//! Space, cut into tiles: who is entered where, and which tiles to look into.
+//!
+//! A course sweeps a ball: everything within its *reach* of the place where it is entered. Objects of similar reach
+//! share a *layer*, whose cells are at least twice as wide as the largest reach in it; standing objects have layers of
+//! their own, whose tiles never fall due. So fast or large objects do not widen the cells of slow and small ones, and
+//! whatever rests costs nothing.
+//!
+//! Invariants:
+//! - An object is in exactly one tile: the one that holds its place at that tile's middle.
+//! - It stays within its reach of that place until the tile falls due.
+//! - Hence two objects that may meet before either tile falls due are entered within the sum of their reaches, and
+//!   looking at all tiles within that distance finds the one from the other.
+
+use glam::Vec3;
+
+use super::tile::{Cells, NEVER, Tile};
+use super::tile_map::{Key, TileMap};
+
+/// Objects of similar reach, cut into tiles.
+#[derive(Debug)]
+pub struct Layer {
+    /// How the layer divides space.
+    pub cells: Cells,
+    /// No object of this layer reaches farther.
+    pub reach: f32,
+    /// Whether its objects stand.
+    pub standing: bool,
+    /// How many objects it holds.
+    pub objects: usize,
+    map: TileMap,
+}
+
+/// All layers and all tiles.
+#[derive(Debug, Default)]
+pub struct Lattice {
+    /// Ascending by reach; standing and moving ones mixed.
+    pub layers: Vec<Layer>,
+    /// All tiles, of all layers; some are spare.
+    pub tiles: Vec<Tile>,
+    spare: Vec<u32>,
+}
+
+impl Lattice {
+    /// Forgets all objects and all layers.
+    pub fn reset(&mut self) {
+        self.layers.clear();
+        self.spare.clear();
+        self.spare.extend((0..self.tiles.len() as u32).rev());
+        for tile in &mut self.tiles {
+            tile.reset([0; 3], 0, 0, NEVER);
+        }
+    }
+
+    /// Adds a layer for objects of at most `reach`, with cells of `edge` or as much more as the reach asks for.
+    pub fn add_layer(&mut self, reach: f32, edge: f32, tile_bits: [u32; 3], standing: bool) {
+        let narrowest = f64::from(reach) * 2.0 * (1.0 + 1e-6);
+        let cells = Cells::new(f64::from(edge).max(narrowest).max(f64::from(f32::MIN_POSITIVE)), tile_bits);
+        self.layers.push(Layer { cells, reach, standing, objects: 0, map: TileMap::default() });
+    }
+
+    /// The narrowest layer that takes objects of this reach.
+    pub fn layer_for(&self, reach: f32, standing: bool) -> Option<u32> {
+        let fits = |layer: &Layer| layer.standing == standing && layer.reach >= reach;
+        let candidates = self.layers.iter().enumerate().filter(|(_, layer)| fits(layer));
+        candidates.min_by(|a, b| a.1.reach.total_cmp(&b.1.reach)).map(|(index, _)| index as u32)
+    }
+
+    /// The tile of `layer` at `key`, if there is one.
+    pub fn tile_at(&self, layer: u32, key: Key) -> Option<u32> {
+        self.layers[layer as usize].map.get(key)
+    }
+
+    /// The tile of `layer` at `key`, made with this middle and due tick if there is none; and whether it was made.
+    pub fn tile_or_new(&mut self, layer: u32, key: Key, middle: u64, due: u64) -> (u32, bool) {
+        let map = &mut self.layers[layer as usize].map;
+        if let Some(tile) = map.get(key) {
+            return (tile, false);
+        }
+        let tile = self.spare.pop().unwrap_or_else(|| {
+            self.tiles.push(Tile::default());
+            self.tiles.len() as u32 - 1
+        });
+        map.insert(key, tile);
+        self.tiles[tile as usize].reset(key, layer, middle, due);
+        (tile, true)
+    }
+
+    /// Gives an empty tile up.
+    pub fn give_up(&mut self, tile: u32) {
+        let Tile { layer, key, .. } = self.tiles[tile as usize];
+        self.layers[layer as usize].map.remove(key);
+        self.tiles[tile as usize].reset([0; 3], 0, 0, NEVER);
+        self.spare.push(tile);
+    }
+
+    /// Adds to `found` every tile, of any layer, that holds somebody entered within `reach` and its own reach of the box.
+    pub fn tiles_near(&self, low: Vec3, high: Vec3, reach: f32, found: &mut Vec<u32>) {
+        for (number, layer) in self.layers.iter().enumerate() {
+            if layer.objects == 0 {
+                continue;
+            }
+            let margin = outward(reach + layer.reach, low.abs().max(high.abs()));
+            let (low, high) = (low - margin, high + margin);
+            // Guests are entered up to a cell outside their tile.
+            let block = layer.cells.block(low, high).grown();
+            let (first, last) = (layer.cells.key(block.low), layer.cells.key(block.high));
+            let volume: f64 = (0..3).map(|axis| f64::from(last[axis]) - f64::from(first[axis]) + 1.0).product();
+            if volume > self.tiles.len() as f64 {
+                // A giant among dwarfs: fewer tiles exist than would have to be asked for.
+                let tiles = self.tiles.iter().enumerate().filter(|(_, tile)| tile.layer == number as u32);
+                found.extend(tiles.filter(|(_, tile)| tile.touches(low, high)).map(|(index, _)| index as u32));
+                continue;
+            }
+            for z in first[2]..=last[2] {
+                for y in first[1]..=last[1] {
+                    for x in first[0]..=last[0] {
+                        if let Some(tile) = layer.map.get([x, y, z])
+                            && self.tiles[tile as usize].touches(low, high)
+                        {
+                            found.push(tile);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The layer of a tile.
+    #[inline]
+    pub fn layer_of(&self, tile: &Tile) -> &Layer {
+        &self.layers[tile.layer as usize]
+    }
+
+    /// Heap memory, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.layers.iter().map(|layer| layer.map.bytes()).sum::<usize>()
+            + self.tiles.iter().map(Tile::bytes).sum::<usize>()
+            + self.tiles.capacity() * size_of::<Tile>()
+            + self.spare.capacity() * 4
+    }
+}
+
+/// Widens a distance around `place` by more than the arithmetic with both can be off.
+#[inline]
+pub fn outward(distance: f32, place: Vec3) -> f32 {
+    distance * 1.000_01 + place.abs().max_element() * (8.0 * f32::EPSILON)
+}

@@ -1,0 +1,272 @@
+//! Who may meet whom: tiles that fall due look all around them, and newcomers look for themselves.
+//!
+//! Every meeting has to be found exactly once. A pair is found by
+//! - its tile, when both live in one that was renewed in this tick;
+//! - the tile of the two that was renewed in this tick, or the one with the higher number if both were;
+//! - the newcomer, when one of the two came in this tick, or the one with the higher id if both did.
+
+use glam::DVec3;
+
+use super::agenda::Agenda;
+use super::encounter::Approach;
+use super::lattice::{Lattice, outward};
+use super::tile::{Block, NEVER, Tile};
+use crate::Columns;
+use crate::bits::Bits;
+use crate::simd::sweep::{Gathered, Mover};
+
+/// What a search can see.
+#[derive(Clone, Copy, Debug)]
+pub struct Search<'a> {
+    /// The tick.
+    pub now: u64,
+    /// All tiles.
+    pub lattice: &'a Lattice,
+    /// For the objects' true radii.
+    pub columns: Columns<'a>,
+    /// The versions of all courses.
+    pub versions: &'a [u8],
+    /// The objects that came into their tiles in this tick.
+    pub newcomers: &'a Bits,
+}
+
+/// More ticks than anything that moves is believed for. Finite, for it is multiplied by velocities of zero.
+const FOREVER: f32 = 1e6;
+
+/// Memory that searching borrows, so that a steady tick allocates nothing.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    /// Tiles of the same layer that a tile is examined against.
+    kin: Vec<u32>,
+    /// Tiles of other layers.
+    others: Vec<u32>,
+    /// Those of them that touch the line of cells at hand.
+    beside: Vec<u32>,
+    strips: Vec<Strip>,
+    gathered: Gathered,
+    hits: Vec<u32>,
+    /// Tests made.
+    pub tests: u64,
+}
+
+/// A line of cells of some tile.
+#[derive(Clone, Copy, Debug)]
+struct Strip {
+    tile: u32,
+    y: i32,
+    z: i32,
+    /// Its first and its last cell.
+    low: i32,
+    high: i32,
+    shift: f32,
+    ticks: f32,
+}
+
+impl Search<'_> {
+    /// Finds the meetings of everybody in a tile that was renewed in this tick.
+    pub fn examine(&self, number: u32, scratch: &mut Scratch, agenda: &mut Agenda) {
+        let tile = self.tile(number);
+        let (stored, shift, ticks) = (tile.rows(), self.shift(tile), self.ticks(tile, tile));
+        self.find_neighbours(number, tile, scratch);
+        let Block { low, high } = tile.block();
+        for z in low[2]..=high[2] {
+            for y in low[1]..=high[1] {
+                if tile.line(y, z, low[0], high[0]).is_empty() {
+                    continue;
+                }
+                self.find_strips(number, y, z, scratch);
+                for x in low[0]..=high[0] {
+                    let here = tile.line(y, z, x, x);
+                    if here.is_empty() {
+                        continue;
+                    }
+                    scratch.gathered.clear();
+                    scratch.gathered.add(stored, tile.line(y, z, x, (x + 1).min(high[0])), shift, ticks);
+                    self.gather_strips(x, scratch);
+                    for index in 0..scratch.beside.len() {
+                        let cell = Block { low: [x, y, z], high: [x, y, z] };
+                        self.gather_around(tile, cell, scratch.beside[index], &mut scratch.gathered);
+                    }
+                    for index in 0..here.len() {
+                        self.look(index, scratch, agenda, |id, other| {
+                            !self.newcomers.contains(id as usize) && !self.newcomers.contains(other as usize)
+                        });
+                    }
+                }
+            }
+        }
+    }
+
+    /// Finds the meetings of the newcomer `id`, who lives in this cell of this tile.
+    pub fn welcome(&self, number: u32, id: u32, cell: [i32; 3], scratch: &mut Scratch, agenda: &mut Agenda) {
+        let tile = self.tile(number);
+        let layer = self.lattice.layer_of(tile);
+        let row = tile.find(id, cell).expect("a newcomer is in its tile");
+        let place = tile.get(row).expect("a newcomer is no hole").place.into();
+        scratch.gathered.clear();
+        scratch.gathered.add(tile.rows(), row as u32..row as u32 + 1, self.shift(tile), self.ticks(tile, tile));
+        scratch.others.clear();
+        self.lattice.tiles_near(place, place, layer.reach, &mut scratch.others);
+        for index in 0..scratch.others.len() {
+            let cell = Block { low: cell, high: cell };
+            self.gather_around(tile, cell, scratch.others[index], &mut scratch.gathered);
+        }
+        // Of two newcomers the one with the higher id finds the other; and nobody meets itself.
+        self.look(0, scratch, agenda, |_, other| !self.newcomers.contains(other as usize) || other < id);
+    }
+
+    /// Finds the tiles that a tile has to be examined against: its kin, and the others.
+    fn find_neighbours(&self, number: u32, tile: &Tile, scratch: &mut Scratch) {
+        let (low, high) = tile.bounds();
+        scratch.others.clear();
+        scratch.kin.clear();
+        self.lattice.tiles_near(low, high, self.lattice.layer_of(tile).reach, &mut scratch.others);
+        scratch.others.retain(|&other| {
+            let neighbour = self.tile(other);
+            let looks_itself = neighbour.renewed == self.now && other > number;
+            if other == number || looks_itself || self.ticks(tile, neighbour) < 0.0 {
+                return false;
+            }
+            if neighbour.layer == tile.layer {
+                scratch.kin.push(other);
+            }
+            neighbour.layer != tile.layer
+        });
+    }
+
+    /// Finds the lines of cells around the line at `y` and `z` of a tile: those ahead of it in the tile itself, for the
+    /// ones behind have looked already; and all in the tiles around. And the tiles of other layers that are near.
+    fn find_strips(&self, number: u32, y: i32, z: i32, scratch: &mut Scratch) {
+        let tile = self.tile(number);
+        let Block { low, high } = tile.block();
+        let line = Block { low: [low[0], y, z], high: [high[0], y, z] };
+        scratch.strips.clear();
+        for (y, z) in [(y + 1, z), (y - 1, z + 1), (y, z + 1), (y + 1, z + 1)] {
+            scratch.strips.extend(self.strip(tile, number, y, z));
+        }
+        for &other in &scratch.kin {
+            let Block { low, high } = self.tile(other).block().common(line.grown());
+            if low[0] <= high[0] {
+                for z in low[2]..=high[2] {
+                    for y in low[1]..=high[1] {
+                        scratch.strips.extend(self.strip(tile, other, y, z));
+                    }
+                }
+            }
+        }
+        scratch.beside.clear();
+        let others = scratch.others.iter().copied();
+        scratch.beside.extend(others.filter(|&other| !self.neighbourhood(tile, line, self.tile(other)).is_empty()));
+    }
+
+    /// The line at `y` and `z` of another tile, if it has one there with anybody in it.
+    fn strip(&self, tile: &Tile, number: u32, y: i32, z: i32) -> Option<Strip> {
+        let other = self.tile(number);
+        let Block { low, high } = other.block();
+        if !(low[1]..=high[1]).contains(&y) || !(low[2]..=high[2]).contains(&z) {
+            return None;
+        }
+        let (shift, ticks) = (self.shift(other), self.ticks(tile, other));
+        let is_empty = other.line(y, z, low[0], high[0]).is_empty();
+        (!is_empty).then_some(Strip { tile: number, y, z, low: low[0], high: high[0], shift, ticks })
+    }
+
+    /// Gathers the cells of all strips that touch the one at `x`.
+    #[inline]
+    fn gather_strips(&self, x: i32, scratch: &mut Scratch) {
+        for strip in &scratch.strips {
+            let (first, last) = ((x - 1).max(strip.low), (x + 1).min(strip.high));
+            if first <= last {
+                let tile = self.tile(strip.tile);
+                let rows = tile.line(strip.y, strip.z, first, last);
+                if !rows.is_empty() {
+                    scratch.gathered.add(tile.rows(), rows, strip.shift, strip.ticks);
+                }
+            }
+        }
+    }
+
+    /// Gathers the objects of another tile that those of a block of cells may meet.
+    fn gather_around(&self, tile: &Tile, block: Block, other: u32, gathered: &mut Gathered) {
+        let other = self.tile(other);
+        let (stored, shift, ticks) = (other.rows(), self.shift(other), self.ticks(tile, other));
+        if ticks < 0.0 {
+            return;
+        }
+        let Block { low, high } = self.neighbourhood(tile, block, other);
+        if low[0] <= high[0] {
+            for z in low[2]..=high[2] {
+                for y in low[1]..=high[1] {
+                    let rows = other.line(y, z, low[0], high[0]);
+                    if !rows.is_empty() {
+                        gathered.add(stored, rows, shift, ticks);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The cells of another tile in which somebody may be entered whom those of a block of cells may meet.
+    #[inline]
+    fn neighbourhood(&self, tile: &Tile, block: Block, other: &Tile) -> Block {
+        if tile.layer == other.layer {
+            return block.grown().common(other.block());
+        }
+        let (layer, others) = (self.lattice.layer_of(tile), self.lattice.layer_of(other));
+        let (low, high) = layer.cells.corners(block);
+        let margin = outward(layer.reach + others.reach, low.abs().max(high.abs()));
+        others.cells.block(low - margin, high + margin).common(other.block())
+    }
+
+    #[inline]
+    fn tile(&self, number: u32) -> &Tile {
+        &self.lattice.tiles[number as usize]
+    }
+
+    /// From the moment that a tile's rows speak of to now, in ticks.
+    #[inline]
+    fn shift(&self, tile: &Tile) -> f32 {
+        if tile.due == NEVER { 0.0 } else { (self.now as i64 - tile.middle as i64) as f32 }
+    }
+
+    /// For how many ticks after this one both tiles answer; negative if they do not even for this one.
+    #[inline]
+    fn ticks(&self, tile: &Tile, other: &Tile) -> f32 {
+        let end = tile.due.min(other.due);
+        if end == NEVER { FOREVER } else { (end as i64 - 1 - self.now as i64) as f32 }
+    }
+
+    /// Finds whom, of those gathered after it, the one at `index` may meet; `is_mine` says whether it is for this one
+    /// to tell.
+    #[inline]
+    fn look(&self, index: usize, scratch: &mut Scratch, agenda: &mut Agenda, is_mine: impl Fn(u32, u32) -> bool) {
+        let mover = scratch.gathered.get(index);
+        scratch.tests += (scratch.gathered.len() - index - 1) as u64;
+        scratch.gathered.meets(&mover, index + 1, &mut scratch.hits);
+        for &hit in &scratch.hits {
+            let other = scratch.gathered.get(hit as usize);
+            if is_mine(mover.id, other.id) {
+                self.note(mover, other, agenda);
+            }
+        }
+    }
+
+    /// Enters a meeting.
+    fn note(&self, mine: Mover, other: Mover, agenda: &mut Agenda) {
+        let radius = |id: u32| f64::from(self.columns.radius[id as usize]);
+        let outer = f64::from(mine.radius) + f64::from(other.radius);
+        let inner = 2.0 * (radius(mine.id) + radius(other.id)) - outer;
+        let difference = |axis: usize, a: &[f32; 3], b: &[f32; 3]| f64::from(b[axis]) - f64::from(a[axis]);
+        let offset = DVec3::from_array([0, 1, 2].map(|axis| difference(axis, &mine.place, &other.place)));
+        let velocity = DVec3::from_array([0, 1, 2].map(|axis| difference(axis, &mine.velocity, &other.velocity)));
+        if mine.velocity == [0.0; 3] && other.velocity == [0.0; 3] {
+            let must = inner > 0.0 && offset.length_squared() < inner * inner;
+            agenda.add_standing(mine.id, other.id, must, self.versions);
+            return;
+        }
+        let end = other.ticks.min(mine.ticks) as u8 + 1;
+        if let Some(ticks) = (Approach { offset, velocity, outer, inner }).window(end) {
+            agenda.add(self.now, mine.id, other.id, ticks, self.versions);
+        }
+    }
+}

@@ -1,0 +1,385 @@
+//! A tile: the objects of one block of cells, in the order of the cells.
+//!
+//! Every object of a tile is entered where its course is at the tile's *middle*, the moment halfway through the tile's
+//! life. When the tile falls due its objects are entered anew and sorted; in between, single ones come and go: who
+//! leaves makes a *hole*, and who comes takes the nearest hole, the rows between moving up by one.
+//!
+//! Invariants, except between [`Tile::push`] and [`Tile::sort`]:
+//! - A row is a live object's, or a hole: NaN, so that no test ever finds it.
+//! - `starts` is ascending, begins with 0 and ends with the number of rows; an object's row is between its cell's start
+//!   and the next one's. Holes may be anywhere.
+//! - The columns have [`PADDING`] more rows than are in use: wide loops may read beyond the end.
+
+use std::ops::Range;
+
+use glam::Vec3;
+
+use super::tile_map::Key;
+use crate::simd::sweep::{PADDING, Row};
+
+/// The id of a hole.
+const NOBODY: u32 = u32::MAX;
+
+/// A tick that never comes: tiles of standing objects are due then.
+pub const NEVER: u64 = u64::MAX;
+
+/// The objects of one block of cells.
+#[derive(Debug, Default)]
+pub struct Tile {
+    /// Where it is in its layer.
+    pub key: Key,
+    /// The layer it belongs to.
+    pub layer: u32,
+    /// The tick at which its objects are where they are entered.
+    pub middle: u64,
+    /// The tick at which it is sorted and examined anew.
+    pub due: u64,
+    /// The tick at which that happened last.
+    pub renewed: u64,
+    /// Objects that have left for another tile and wait for it to fall due and adopt them.
+    pub guests: Vec<Guest>,
+    /// With [`PADDING`] more at the end.
+    rows: Vec<Row>,
+    holes: usize,
+    /// The lowest occupied cell, and how many cells the occupied box has along each axis.
+    origin: [i32; 3],
+    size: [i32; 3],
+    /// The first row of each cell of that box, and the number of rows.
+    starts: Vec<u32>,
+    /// The box of all places.
+    low: Vec3,
+    high: Vec3,
+}
+
+/// An object that is entered in one tile and has left for another.
+#[derive(Clone, Copy, Debug)]
+pub struct Guest {
+    /// Who.
+    pub id: u32,
+    /// The cell it is entered in.
+    pub cell: [i32; 3],
+    /// The tile it has left for.
+    pub wanted: Key,
+}
+
+/// How a layer divides space: into cubic cells, and those into tiles.
+#[derive(Clone, Copy, Debug)]
+pub struct Cells {
+    /// The edge of a cell.
+    pub edge: f64,
+    per_metre: f64,
+    /// A tile has two to these powers of cells along each axis.
+    tile_bits: [u32; 3],
+}
+
+/// A box of cells, from the lowest to the highest of each axis, both included.
+#[derive(Clone, Copy, Debug)]
+pub struct Block {
+    /// The lowest cell.
+    pub low: [i32; 3],
+    /// The highest cell.
+    pub high: [i32; 3],
+}
+
+/// Memory that sorting borrows, kept so that a steady tick allocates nothing.
+#[derive(Debug, Default)]
+pub struct Workbench {
+    cells: Vec<u32>,
+    rows: Vec<Row>,
+}
+
+/// One cell in so many ends with a hole.
+const GAP: usize = 8;
+
+const HOLE: Row = Row { place: [f32::NAN; 3], radius: 0.0, velocity: [0.0; 3], id: NOBODY };
+
+impl Cells {
+    /// Cells of this edge, in tiles of two to the power of `tile_bits` cells along each axis.
+    pub fn new(edge: f64, tile_bits: [u32; 3]) -> Cells {
+        Cells { edge, per_metre: 1.0 / edge, tile_bits }
+    }
+
+    /// The cell of a coordinate. In `f64`, so that two coordinates less than an edge apart are in the same cell or in
+    /// neighbouring ones wherever they are: [`Lattice::add_layer`](super::lattice::Lattice::add_layer) adds the
+    /// little that rounding can take.
+    #[inline]
+    pub fn cell(&self, coordinate: f32) -> i32 {
+        let scaled = f64::from(coordinate) * self.per_metre;
+        let cell = scaled as i32;
+        // `floor` without a call: the conversion rounds towards zero, and stops at the ends of `i32`.
+        cell.saturating_sub(i32::from(f64::from(cell) > scaled))
+    }
+
+    /// The cell of a place.
+    #[inline]
+    pub fn cells(&self, place: Vec3) -> [i32; 3] {
+        [self.cell(place.x), self.cell(place.y), self.cell(place.z)]
+    }
+
+    /// All cells that meet a box.
+    pub fn block(&self, low: Vec3, high: Vec3) -> Block {
+        Block { low: self.cells(low), high: self.cells(high) }
+    }
+
+    /// The tile of a cell.
+    #[inline]
+    pub fn key(&self, cell: [i32; 3]) -> Key {
+        std::array::from_fn(|axis| cell[axis] >> self.tile_bits[axis])
+    }
+
+    /// The corners of a block of cells.
+    pub fn corners(&self, block: Block) -> (Vec3, Vec3) {
+        let corner = |cell: i32| (f64::from(cell) * self.edge) as f32;
+        let next = |cell: i32| ((f64::from(cell) + 1.0) * self.edge) as f32;
+        (Vec3::from(block.low.map(corner)), Vec3::from(block.high.map(next)))
+    }
+
+    /// Whether a cell is in the tile at `key`, or touches it from outside.
+    #[inline]
+    pub fn is_at(&self, key: Key, cell: [i32; 3]) -> bool {
+        (0..3).all(|axis| {
+            let first = key[axis] << self.tile_bits[axis];
+            let last = first + (1 << self.tile_bits[axis]) - 1;
+            (first.saturating_sub(1)..=last.saturating_add(1)).contains(&cell[axis])
+        })
+    }
+}
+
+impl Block {
+    /// The block and all cells around it.
+    pub fn grown(self) -> Block {
+        Block { low: self.low.map(|cell| cell.saturating_sub(1)), high: self.high.map(|cell| cell.saturating_add(1)) }
+    }
+
+    /// The cells that both have; none where a `low` is above its `high`.
+    pub fn common(self, other: Block) -> Block {
+        Block {
+            low: std::array::from_fn(|axis| self.low[axis].max(other.low[axis])),
+            high: std::array::from_fn(|axis| self.high[axis].min(other.high[axis])),
+        }
+    }
+
+    /// Whether there is no cell in it.
+    pub fn is_empty(self) -> bool {
+        (0..3).any(|axis| self.low[axis] > self.high[axis])
+    }
+}
+
+impl Tile {
+    /// Makes the tile empty.
+    pub fn reset(&mut self, key: Key, layer: u32, middle: u64, due: u64) {
+        (self.key, self.layer, self.middle, self.due) = (key, layer, middle, due);
+        self.rows.clear();
+        self.rows.resize(PADDING, HOLE);
+        self.holes = 0;
+        (self.origin, self.size) = ([0; 3], [0; 3]);
+        (self.low, self.high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+        self.starts.clear();
+        self.guests.clear();
+    }
+
+    /// How many objects it holds.
+    pub fn len(&self) -> usize {
+        self.count() - self.holes
+    }
+
+    /// How many rows there are, holes included.
+    pub fn count(&self) -> usize {
+        self.rows.len().saturating_sub(PADDING)
+    }
+
+    /// The rows, and [`PADDING`] more.
+    #[inline]
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// Adds an object at the end, where it need not belong: [`Tile::sort`] must follow.
+    pub fn push(&mut self, row: Row) {
+        if self.rows.len() == self.rows.capacity() {
+            // Room for those who come and go, so that memory is not moved for each.
+            self.rows.reserve_exact(self.rows.len() / 4 + 2 * PADDING);
+        }
+        let last = self.count();
+        self.rows.push(HOLE);
+        self.rows[last] = row;
+        self.widen_bounds(row);
+    }
+
+    /// Adds an object where it belongs.
+    pub fn insert(&mut self, row: Row, cells: &Cells, bench: &mut Workbench) {
+        let Some(cell) = self.cell_index(cells.cells(row.place.into())) else {
+            // Seldom: where a tile has objects it mostly has them everywhere.
+            self.push(row);
+            self.sort(cells, bench);
+            return;
+        };
+        let (start, end) = (self.starts[cell] as usize, self.starts[cell + 1] as usize);
+        let count = self.count();
+        let hole = match self.rows[start..count].iter().position(|row| row.id == NOBODY) {
+            Some(ahead) => {
+                self.holes -= 1;
+                start + ahead
+            }
+            None => {
+                self.push(row);
+                count
+            }
+        };
+        if hole < end {
+            self.rows[hole] = row;
+        } else {
+            // The rows from the cell's end up to the hole move up by one, and so do the cells that begin there.
+            self.rows.copy_within(end..hole, end + 1);
+            self.rows[end] = row;
+            let moved = self.starts[cell + 1..].iter_mut().take_while(|start| **start as usize <= hole);
+            moved.for_each(|start| *start += 1);
+        }
+        self.widen_bounds(row);
+    }
+
+    /// The row of the object `id`, which is probably in this cell.
+    pub fn find(&self, id: u32, cell: [i32; 3]) -> Option<usize> {
+        let is_it = |row: &Row| row.id == id;
+        if let Some(cell) = self.cell_index(cell) {
+            let (start, end) = (self.starts[cell] as usize, self.starts[cell + 1] as usize);
+            if let Some(ahead) = self.rows[start..end].iter().position(is_it) {
+                return Some(start + ahead);
+            }
+        }
+        // Rounding may have put it in a neighbouring cell.
+        self.rows.iter().position(is_it)
+    }
+
+    /// The object in `row`, or `None` for a hole.
+    #[inline]
+    pub fn get(&self, row: usize) -> Option<Row> {
+        let row = self.rows[row];
+        (row.id != NOBODY).then_some(row)
+    }
+
+    /// Enters the object of `row` at another place; [`Tile::sort`] must follow.
+    #[inline]
+    pub fn set_place(&mut self, row: usize, place: Vec3) {
+        self.rows[row].place = place.into();
+    }
+
+    /// Makes a row a hole.
+    pub fn dig(&mut self, row: usize) {
+        self.rows[row] = HOLE;
+        self.holes += 1;
+    }
+
+    /// Whether there are so many holes that sorting pays, for a tile that does not fall due.
+    pub fn is_sparse(&self) -> bool {
+        self.holes > 16 + self.count() / 4
+    }
+
+    /// Sorts all rows by cell and closes the holes.
+    pub fn sort(&mut self, cells: &Cells, bench: &mut Workbench) {
+        bench.rows.clear();
+        let count = self.count();
+        bench.rows.extend(self.rows[..count].iter().filter(|row| row.id != NOBODY));
+        self.enclose(&bench.rows, cells);
+        let [width, height, depth] = self.size;
+        let boxes = (width * height * depth) as usize;
+        // Counted two ahead: once summed up, the number one ahead is where a cell begins, and placing its rows moves
+        // that to where the next one begins.
+        self.starts.clear();
+        self.starts.resize(boxes + 2, 0);
+        bench.cells.clear();
+        for row in &bench.rows {
+            let [x, y, z] = cells.cells(row.place.into());
+            let line = (z - self.origin[2]) * height + (y - self.origin[1]);
+            let cell = (line * width + (x - self.origin[0])) as u32;
+            bench.cells.push(cell);
+            self.starts[cell as usize + 2] += 1;
+        }
+        // Where cells are well filled, every eighth ends with a hole: who comes later has it not far.
+        let has_gaps = bench.rows.len() > 2 * boxes;
+        self.holes = if has_gaps { boxes / GAP } else { 0 };
+        for cell in 2..boxes + 2 {
+            let gap = has_gaps && (cell - 1).is_multiple_of(GAP);
+            self.starts[cell] += self.starts[cell - 1] + u32::from(gap);
+        }
+        let count = bench.rows.len() + self.holes;
+        self.rows.clear();
+        if self.rows.capacity() < count + PADDING {
+            self.rows.reserve_exact(count * 5 / 4 + 2 * PADDING);
+        }
+        self.rows.resize(count + PADDING, HOLE);
+        for (row, &cell) in bench.rows.iter().zip(&bench.cells) {
+            let place = &mut self.starts[cell as usize + 1];
+            self.rows[*place as usize] = *row;
+            *place += 1;
+        }
+        // Where a cell ends with a hole, the next one's start was counted but not moved past it.
+        self.starts.truncate(boxes + 1);
+        if has_gaps {
+            for cell in (GAP..=boxes).step_by(GAP) {
+                self.starts[cell] += 1;
+            }
+        }
+    }
+
+    /// The rows of the cells from `first` to `last` of the line at `y` and `z`, all of which must be in the block.
+    #[inline]
+    pub fn line(&self, y: i32, z: i32, first: i32, last: i32) -> Range<u32> {
+        let [width, height, _] = self.size;
+        let line = ((z - self.origin[2]) * height + (y - self.origin[1])) * width - self.origin[0];
+        self.starts[(line + first) as usize]..self.starts[(line + last + 1) as usize]
+    }
+
+    /// The block of all cells that objects are in.
+    #[inline]
+    pub fn block(&self) -> Block {
+        let high = std::array::from_fn(|axis| self.origin[axis] + self.size[axis] - 1);
+        Block { low: self.origin, high }
+    }
+
+    /// Whether anybody may be entered in the box.
+    #[inline]
+    pub fn touches(&self, low: Vec3, high: Vec3) -> bool {
+        self.low.cmple(high).all() && self.high.cmpge(low).all()
+    }
+
+    /// The box of all places.
+    pub fn bounds(&self) -> (Vec3, Vec3) {
+        (self.low, self.high)
+    }
+
+    /// Heap memory, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.rows.capacity() * size_of::<Row>()
+            + self.starts.capacity() * 4
+            + self.guests.capacity() * size_of::<Guest>()
+    }
+
+    /// The number of a cell, if it is in the block.
+    fn cell_index(&self, cell: [i32; 3]) -> Option<usize> {
+        let [x, y, z]: [i32; 3] = std::array::from_fn(|axis| cell[axis].wrapping_sub(self.origin[axis]));
+        let [width, height, depth] = self.size;
+        let is_in = (0..width).contains(&x) && (0..height).contains(&y) && (0..depth).contains(&z);
+        is_in.then(|| ((z * height + y) * width + x) as usize)
+    }
+
+    fn widen_bounds(&mut self, row: Row) {
+        self.low = self.low.min(row.place.into());
+        self.high = self.high.max(row.place.into());
+    }
+
+    /// Finds the box of these rows, none of them a hole, and the cells that it takes.
+    fn enclose(&mut self, rows: &[Row], cells: &Cells) {
+        (self.low, self.high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+        for row in rows {
+            self.widen_bounds(*row);
+        }
+        (self.origin, self.size) = ([0; 3], [0; 3]);
+        if !rows.is_empty() {
+            // Cells follow coordinates in order, so the corners suffice.
+            let Block { low, high } = cells.block(self.low, self.high);
+            self.origin = low;
+            self.size = std::array::from_fn(|axis| high[axis] - low[axis] + 1);
+        }
+    }
+}
