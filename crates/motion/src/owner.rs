@@ -197,7 +197,11 @@ impl Owner {
         let error_rot = ghost.map_or(0.0, |ghost| rotation::angle_between(truth.rot, ghost.rot));
         let reason = match ghost {
             None => Some(Reason::First),
-            Some(ghost) => self.reason(truth, &ghost, collision, limit, error_pos, error_rot, scene),
+            Some(ghost) if self.is_event(truth, &ghost, collision) => Some(Reason::Event),
+            Some(_) if error_pos > limit => Some(Reason::Position),
+            Some(_) if error_rot > self.rule.limit_rot => Some(Reason::Orientation),
+            Some(ghost) if self.error_on_arrival(truth, &ghost, scene) > limit => Some(Reason::Lead),
+            Some(_) => self.is_due(now).then_some(Reason::Heartbeat),
         };
         let repeat = self.repeat.take();
         let mut frame = Frame { update: None, repeat, reason, is_suppressed: false, error_pos, error_rot };
@@ -240,34 +244,15 @@ impl Owner {
         self.fit.observe(truth.stamp, truth.acc);
     }
 
-    #[allow(clippy::too_many_arguments, reason = "one frame's facts, read once")]
-    fn reason(
-        &self,
-        truth: &KinematicState,
-        ghost: &Predicted,
-        collision: Option<Collision>,
-        limit: f64,
-        error_pos: f64,
-        error_rot: f64,
-        scene: &Scene,
-    ) -> Option<Reason> {
-        let has_event = collision.is_some()
-            && self.rule.event_dv.is_some_and(|event_dv| (truth.vel - ghost.vel).length() > event_dv);
-        if has_event {
-            return Some(Reason::Event);
-        }
-        if error_pos > limit {
-            return Some(Reason::Position);
-        }
-        if error_rot > self.rule.limit_rot {
-            return Some(Reason::Orientation);
-        }
-        if self.error_on_arrival(truth, ghost, scene) > limit {
-            return Some(Reason::Lead);
-        }
-        // A clock that went back has no heartbeat to wait for.
-        let is_due = |last: Time| truth.stamp - last >= self.rule.heartbeat_us || truth.stamp < last;
-        self.last_sent.is_some_and(is_due).then_some(Reason::Heartbeat)
+    /// Whether a collision went so much otherwise than observers will predict that they must hear of it now.
+    fn is_event(&self, truth: &KinematicState, ghost: &Predicted, collision: Option<Collision>) -> bool {
+        let surprise = (truth.vel - ghost.vel).length();
+        collision.is_some() && self.rule.event_dv.is_some_and(|event_dv| surprise > event_dv)
+    }
+
+    /// Whether it is time for a sign of life. A clock that went back has no heartbeat to wait for.
+    fn is_due(&self, now: Time) -> bool {
+        self.last_sent.is_some_and(|last| now - last >= self.rule.heartbeat_us || now < last)
     }
 
     fn error_on_arrival(&self, truth: &KinematicState, ghost: &Predicted, scene: &Scene) -> f64 {
