@@ -108,6 +108,19 @@ pub enum Reason {
     Heartbeat,
 }
 
+/// What an owner finds when it compares the truth with its ghost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Look {
+    /// Why there is something to send.
+    pub reason: Option<Reason>,
+    /// The error as a multiple of its limit; infinite for what cannot wait.
+    pub urgency: f64,
+    /// How far the ghost was from the truth, in metres; zero before the first update.
+    pub error_pos: f64,
+    /// The same for orientation, in radians.
+    pub error_rot: f64,
+}
+
 /// What came of a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frame {
@@ -115,14 +128,10 @@ pub struct Frame {
     pub update: Option<Update>,
     /// Last frame's update, to be sent once more.
     pub repeat: Option<Update>,
-    /// Why there is something to send.
-    pub reason: Option<Reason>,
+    /// What the owner found when the frame began.
+    pub look: Look,
     /// Whether the allowance was used up, so that nothing is sent although there is a reason.
     pub is_suppressed: bool,
-    /// How far the ghost was from the truth when the frame began, in metres; zero before the first update.
-    pub error_pos: f64,
-    /// The same for orientation, in radians.
-    pub error_rot: f64,
 }
 
 /// The one host that moves an object.
@@ -186,33 +195,91 @@ impl Owner {
         limit: f64,
         scene: &Scene,
     ) -> Result<Frame, Unbelievable> {
+        let look = self.look(truth, collision, limit, scene)?;
+        let mut frame = Frame { update: None, repeat: self.repeat(), look, is_suppressed: false };
+        if let Some(reason) = look.reason {
+            if self.bucket.as_mut().is_some_and(|bucket| !bucket.take(truth.stamp)) {
+                self.suppress();
+                frame.is_suppressed = true;
+            } else {
+                frame.update = Some(self.send(truth, reason, scene)?);
+            }
+        }
+        Ok(frame)
+    }
+
+    /// The first half of [`Owner::frame`], for hosts whose objects share an allowance: whether there is a reason to send,
+    /// and how urgent it is. To be followed by [`Owner::send`] or [`Owner::suppress`] when there is one.
+    pub fn look(
+        &mut self,
+        truth: &KinematicState,
+        collision: Option<Collision>,
+        limit: f64,
+        scene: &Scene,
+    ) -> Result<Look, Unbelievable> {
         let now = truth.stamp;
         let limit = self.aged(limit, now);
         believable(&self.update_of(truth, Flags::NONE, Trend::default()), &self.ghost.settings().limits)?;
         if self.algorithm == Algorithm::Trend {
             self.observe(truth, collision);
         }
-        let ghost = self.ghost.predict(now, scene);
-        let error_pos = ghost.map_or(0.0, |ghost| (truth.pos - ghost.pos).length());
-        let error_rot = ghost.map_or(0.0, |ghost| rotation::angle_between(truth.rot, ghost.rot));
-        let reason = match ghost {
-            None => Some(Reason::First),
-            Some(ghost) if self.is_event(truth, &ghost, collision) => Some(Reason::Event),
-            Some(_) if error_pos > limit => Some(Reason::Position),
-            Some(_) if error_rot > self.rule.limit_rot => Some(Reason::Orientation),
-            Some(ghost) if self.error_on_arrival(truth, &ghost, scene) > limit => Some(Reason::Lead),
-            Some(_) => self.is_due(now).then_some(Reason::Heartbeat),
+        let Some(ghost) = self.ghost.predict(now, scene) else {
+            return Ok(Look { reason: Some(Reason::First), urgency: f64::INFINITY, error_pos: 0.0, error_rot: 0.0 });
         };
-        let repeat = self.repeat.take();
-        let mut frame = Frame { update: None, repeat, reason, is_suppressed: false, error_pos, error_rot };
-        let Some(reason) = reason else { return Ok(frame) };
-        if self.bucket.as_mut().is_some_and(|bucket| !bucket.take(now)) {
-            self.suppressed += 1;
-            frame.is_suppressed = true;
-            return Ok(frame);
+        let error_pos = (truth.pos - ghost.pos).length();
+        let error_rot = rotation::angle_between(truth.rot, ghost.rot);
+        let limit_rot = self.rule.limit_rot;
+        let reason = if self.is_event(truth, &ghost, collision) {
+            Some(Reason::Event)
+        } else if error_pos > limit {
+            Some(Reason::Position)
+        } else if error_rot > limit_rot {
+            Some(Reason::Orientation)
+        } else if self.error_on_arrival(truth, &ghost, scene) > limit {
+            Some(Reason::Lead)
+        } else {
+            self.is_due(now).then_some(Reason::Heartbeat)
+        };
+        let urgency = if reason == Some(Reason::Event) {
+            f64::INFINITY
+        } else {
+            (error_pos / limit.max(f64::MIN_POSITIVE)).max(error_rot / limit_rot.max(f64::MIN_POSITIVE))
+        };
+        Ok(Look { reason, urgency, error_pos, error_rot })
+    }
+
+    /// The update for a frame that [`Owner::look`] found reason to send. The ghost has it at once.
+    pub fn send(&mut self, truth: &KinematicState, reason: Reason, scene: &Scene) -> Result<Update, Unbelievable> {
+        let mut flags = Flags::NONE;
+        if reason == Reason::Event {
+            flags = flags.with(Flags::DISCONTINUITY);
         }
-        frame.update = Some(self.send(truth, reason, scene)?);
-        Ok(frame)
+        if truth.is_at_rest() {
+            flags = flags.with(Flags::AT_REST);
+        }
+        let update = (self.round)(&self.update_of(truth, flags, self.trend()));
+        // The wire may round a number out of range; then nothing was sent either.
+        believable(&update, &self.ghost.settings().limits)?;
+        self.ghost.handle(&update, scene).expect("the owner's next update is newer and believable");
+        self.seq = self.seq.next();
+        self.last_sent = Some(truth.stamp);
+        let is_repeated = match self.rule.repeat {
+            Repeat::Never => false,
+            Repeat::Events => reason == Reason::Event,
+            Repeat::Always => true,
+        };
+        self.repeat = is_repeated.then_some(update);
+        Ok(update)
+    }
+
+    /// Nothing may be sent, although there is a reason: counted.
+    pub fn suppress(&mut self) {
+        self.suppressed += 1;
+    }
+
+    /// Last frame's update, if it is to be sent once more.
+    pub fn repeat(&mut self) -> Option<Update> {
+        self.repeat.take()
     }
 
     /// Where observers without delay see the object.
@@ -278,29 +345,6 @@ impl Owner {
                 }
             }
         }
-    }
-
-    fn send(&mut self, truth: &KinematicState, reason: Reason, scene: &Scene) -> Result<Update, Unbelievable> {
-        let mut flags = Flags::NONE;
-        if reason == Reason::Event {
-            flags = flags.with(Flags::DISCONTINUITY);
-        }
-        if truth.is_at_rest() {
-            flags = flags.with(Flags::AT_REST);
-        }
-        let update = (self.round)(&self.update_of(truth, flags, self.trend()));
-        // The wire may round a number out of range; then nothing was sent either.
-        believable(&update, &self.ghost.settings().limits)?;
-        self.ghost.handle(&update, scene).expect("the owner's next update is newer and believable");
-        self.seq = self.seq.next();
-        self.last_sent = Some(truth.stamp);
-        let is_repeated = match self.rule.repeat {
-            Repeat::Never => false,
-            Repeat::Events => reason == Reason::Event,
-            Repeat::Always => true,
-        };
-        self.repeat = is_repeated.then_some(update);
-        Ok(update)
     }
 
     fn trend(&self) -> Trend {

@@ -4,8 +4,9 @@
 mod walk;
 
 use motion::bounds::{self, Delay};
+use motion::owner::Look;
 use motion::scene::Scene;
-use motion::token_bucket::Allowance;
+use motion::token_bucket::{Allowance, TokenBucket};
 use motion::{Algorithm, KinematicState, Owner, Replica, ReplicaSettings, SendRule};
 use space::workload::Random;
 use space::{DQuat, DVec3, NodeId, ObjectId, Time};
@@ -39,6 +40,43 @@ fn the_ghost_is_within_the_limit_unless_suppressed() {
                 assert!(allowance.is_some() || suppressed == 0);
             }
         }
+    }
+}
+
+#[test]
+fn a_shared_allowance_serves_the_worst_first() {
+    let scene = Scene::empty();
+    for seed in 0..30 {
+        let mut bucket = TokenBucket::new(Allowance { message_us: 100_000, burst: 3 });
+        let mut owners: Vec<Owner> = (0..6).map(|_| owner(Algorithm::Fpw, SendRule::default())).collect();
+        let mut truths: Vec<Walk> = (0..6).map(|number| Walk::new(seed * 10 + number, 30.0)).collect();
+        let (mut sent, mut suppressed) = (0, 0);
+        for _ in 0..200 {
+            let states: Vec<KinematicState> = truths.iter_mut().map(|truth| truth.step(FRAME_US)).collect();
+            let looks: Vec<Look> = owners
+                .iter_mut()
+                .zip(&states)
+                .map(|(owner, state)| owner.look(state, None, 0.2, &scene).unwrap())
+                .collect();
+            let wanting: Vec<usize> = (0..6).filter(|&index| looks[index].reason.is_some()).collect();
+            let urgencies: Vec<f64> = wanting.iter().map(|&index| looks[index].urgency).collect();
+            let granted = bucket.take_for(states[0].stamp, &urgencies);
+            let worst_refused =
+                (0..wanting.len()).filter(|place| !granted.contains(place)).map(|place| urgencies[place]);
+            let least_granted = granted.iter().map(|&place| urgencies[place]).fold(f64::INFINITY, f64::min);
+            assert!(worst_refused.fold(0.0, f64::max) <= least_granted, "seed {seed}");
+            for (place, &index) in wanting.iter().enumerate() {
+                if granted.contains(&place) {
+                    owners[index].send(&states[index], looks[index].reason.unwrap(), &scene).unwrap();
+                    sent += 1;
+                } else {
+                    owners[index].suppress();
+                    suppressed += 1;
+                }
+            }
+        }
+        assert_eq!(owners.iter().map(Owner::suppressed).sum::<u64>(), suppressed);
+        assert!(sent <= 3 + 200 * FRAME_US / 100_000 && suppressed > 0, "seed {seed}: {sent} sent");
     }
 }
 

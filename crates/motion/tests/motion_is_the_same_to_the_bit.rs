@@ -53,7 +53,7 @@ fn motion_is_the_same_to_the_bit() {
             hash.vector(ghost.vel);
             ghost.rot.to_array().into_iter().for_each(|number| hash.number(number));
             hash.vector(display.shown(state.stamp, &ghost, 0.5, &scene).pos);
-            hash.number(sent.error_rot);
+            hash.number(sent.look.error_rot);
         }
     }
     let mut random = Random::new(1);
