@@ -213,12 +213,10 @@ impl Agenda {
             let keeps = !is_over & !is_outdated;
             let must = tick.wrapping_sub(meeting.must_from) < meeting.must_until.wrapping_sub(meeting.must_from);
             let pair = Pair::of_rows(meeting.a, meeting.b);
-            if wanted && meeting.touching != (keeps & must) && !(keeps && !must) {
-                if meeting.touching {
-                    turnover.lost.push(pair)
-                } else {
-                    turnover.gained.push(pair)
-                };
+            let (gains, loses) = (keeps & must & !meeting.touching, !keeps & meeting.touching);
+            if wanted && (gains | loses) {
+                let changed = if gains { &mut turnover.gained } else { &mut turnover.lost };
+                changed.push(pair);
             }
             meeting.touching |= must;
             running[kept] = meeting;

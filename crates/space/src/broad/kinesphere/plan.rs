@@ -121,8 +121,8 @@ impl Census {
     /// The best plan, if any is better than finding pairs afresh every tick.
     pub fn plan(&self, outlook: Outlook) -> Option<Plan> {
         let mut best: Option<Plan> = None;
-        for level in 0..SLACKS.len() {
-            let slack = f64::from(SLACKS[level]);
+        for (level, slack) in SLACKS.into_iter().enumerate() {
+            let slack = f64::from(slack);
             // On a bend one gets off the line with the square of the time, in a crowd from one's place with the root.
             let followed = FOLLOWED as f64;
             let on_line = followed * (slack / f64::from(outlook.off_line).max(1e-9)).sqrt();
