@@ -110,22 +110,24 @@ impl Gathered {
         self.add_plain(stored, rows, first, shift, ticks);
     }
 
-    /// Replaces `hits` by the indices from `from` on whose sphere comes closer to the mover than the sum of the radii
-    /// at some time from now until the first of the two is no longer to be believed.
+    /// The indices from `from` on whose sphere comes closer to the mover than the sum of the radii at some time from now
+    /// until the first of the two is no longer to be believed. They are written to `hits`, which grows as need be.
     ///
     /// The arithmetic is rough to about a millionth of the distances involved; radii carry a margin for that.
     #[inline]
-    pub fn meets(&self, mover: &Mover, from: usize, hits: &mut Vec<u32>) {
-        hits.clear();
+    pub fn meets<'h>(&self, mover: &Mover, from: usize, hits: &'h mut Vec<u32>) -> &'h [u32] {
+        let room = self.len.saturating_sub(from) + PADDING;
+        if hits.len() < room {
+            hits.resize(2 * room, 0);
+        }
         #[cfg(target_arch = "x86_64")]
         if super::is_wide() {
-            hits.resize(self.len.saturating_sub(from) + PADDING, 0);
             // SAFETY: AVX2 is there, `is_wide` says.
             let count = unsafe { self.meets_wide(mover, from, hits) };
-            hits.truncate(count);
-            return;
+            return &hits[..count];
         }
-        self.meets_plain(mover, from, hits);
+        let count = self.meets_plain(mover, from, hits);
+        &hits[..count]
     }
 
     /// Heap memory, in bytes.
@@ -156,7 +158,8 @@ impl Gathered {
     }
 
     /// The meaning of [`Gathered::meets`].
-    fn meets_plain(&self, mover: &Mover, from: usize, hits: &mut Vec<u32>) {
+    fn meets_plain(&self, mover: &Mover, from: usize, hits: &mut [u32]) -> usize {
+        let mut count = 0;
         for index in from..self.len {
             let other = self.get(index);
             let [dx, dy, dz] = std::array::from_fn(|axis| other.place[axis] - mover.place[axis]);
@@ -172,9 +175,11 @@ impl Gathered {
             let (x, y, z) = (dx + vx * closest, dy + vy * closest, dz + vz * closest);
             let reach = other.radius + mover.radius;
             if x * x + y * y + z * z < reach * reach {
-                hits.push(index as u32);
+                hits[count] = index as u32;
+                count += 1;
             }
         }
+        count
     }
 
     #[cfg(target_arch = "x86_64")]
@@ -308,10 +313,10 @@ mod tests {
             assert_eq!(wide.len(), plain.len());
             for index in 0..wide.len() {
                 assert_eq!(wide.get(index), plain.get(index), "round {round}, index {index}");
-                let (mut found, mut meant) = (Vec::new(), Vec::new());
-                wide.meets(&wide.get(index), index, &mut found);
-                plain.meets_plain(&plain.get(index), index, &mut meant);
-                assert_eq!(found, meant, "round {round}, index {index}");
+                let (mut hits, mut meant) = (Vec::new(), vec![0; plain.len()]);
+                let found = wide.meets(&wide.get(index), index, &mut hits);
+                let count = plain.meets_plain(&plain.get(index), index, &mut meant);
+                assert_eq!(found, &meant[..count], "round {round}, index {index}");
             }
         }
     }

@@ -23,6 +23,8 @@ pub struct Agenda {
     /// By the tick at which they begin, modulo [`LOOK_AHEAD`].
     waiting: Vec<Vec<Meeting>>,
     running: Vec<Meeting>,
+    /// How many of those are over.
+    over: usize,
     /// Standing meetings that the positions decide.
     standing: Vec<Standing>,
     /// Standing meetings of objects that overlap wherever they are within their slack: ready to be reported.
@@ -47,7 +49,10 @@ struct Meeting {
     may_until: u8,
     version_a: u8,
     version_b: u8,
+    /// Whether it was reported last.
     touching: bool,
+    /// Whether it is to be swept away.
+    is_over: bool,
 }
 
 /// Two objects that stand close to each other.
@@ -93,6 +98,7 @@ impl Default for Agenda {
         Agenda {
             waiting: (0..LOOK_AHEAD).map(|_| Vec::new()).collect(),
             running: Vec::new(),
+            over: 0,
             standing: Vec::new(),
             resting: Vec::new(),
             resting_versions: Vec::new(),
@@ -116,6 +122,7 @@ impl Agenda {
             version_a: versions[a as usize],
             version_b: versions[b as usize],
             touching: false,
+            is_over: false,
         };
         if window.may_from == 0 {
             self.running.push(meeting);
@@ -153,11 +160,12 @@ impl Agenda {
 
     /// Drops everything, adding the pairs that were reported last to `lost`.
     pub fn clear(&mut self, lost: &mut Vec<Pair>) {
-        lost.extend(self.running.iter().filter(|m| m.touching).map(|m| Pair::of_rows(m.a, m.b)));
+        lost.extend(self.running.iter().filter(|m| m.touching && !m.is_over).map(|m| Pair::of_rows(m.a, m.b)));
         lost.extend(self.standing.iter().filter(|m| m.touching).map(|m| Pair::of_rows(m.a, m.b)));
         lost.extend_from_slice(&self.resting[..self.resting_reported]);
         self.waiting.iter_mut().for_each(Vec::clear);
         self.running.clear();
+        self.over = 0;
         self.standing.clear();
         self.resting.clear();
         self.resting_versions.clear();
@@ -188,8 +196,7 @@ impl Agenda {
         }
     }
 
-    /// The hot loop: branches are only taken for what is rare, and what is kept or reported is written always and
-    /// counted if need be.
+    /// The hot loop. It mostly reads: a meeting that is over is marked, and swept away when enough of them are.
     fn report_running(
         &mut self,
         moment: &Moment<'_>,
@@ -198,39 +205,40 @@ impl Agenda {
         turnover: &mut Turnover,
     ) -> u64 {
         let tick = moment.now as u8;
-        let count = self.running.len();
-        let (mut kept, mut doubts, mut reported) = (0, 0, pairs.len());
         self.doubtful.clear();
-        self.doubtful.resize(count, 0);
-        pairs.resize(reported + count, Pair::of_rows(0, 0));
-        let (running, doubtful) = (&mut self.running[..], &mut self.doubtful[..]);
-        for index in 0..count {
-            let mut meeting = running[index];
-            let is_over = (meeting.may_until.wrapping_sub(tick) as i8) <= 0;
-            let is_outdated = moment.any_strayed
-                && (moment.has_strayed(meeting.a) | moment.has_strayed(meeting.b))
-                && (moment.outdates(meeting.a, meeting.version_a) || moment.outdates(meeting.b, meeting.version_b));
-            let keeps = !is_over & !is_outdated;
-            let must = tick.wrapping_sub(meeting.must_from) < meeting.must_until.wrapping_sub(meeting.must_from);
-            let pair = Pair::of_rows(meeting.a, meeting.b);
-            let (gains, loses) = (keeps & must & !meeting.touching, !keeps & meeting.touching);
-            if wanted && (gains | loses) {
-                let changed = if gains { &mut turnover.gained } else { &mut turnover.lost };
-                changed.push(pair);
+        pairs.reserve(self.running.len());
+        for (index, meeting) in self.running.iter_mut().enumerate() {
+            if meeting.is_over {
+                continue;
             }
-            meeting.touching |= must;
-            running[kept] = meeting;
-            pairs[reported] = pair;
-            doubtful[doubts] = kept as u32;
-            kept += usize::from(keeps);
-            reported += usize::from(keeps & must);
-            doubts += usize::from(keeps & !must);
+            let ends = (meeting.may_until.wrapping_sub(tick) as i8) <= 0;
+            if ends || moment.outdates(meeting.a, meeting.version_a) || moment.outdates(meeting.b, meeting.version_b) {
+                if meeting.touching {
+                    turnover.note(wanted, Pair::of_rows(meeting.a, meeting.b), false);
+                }
+                meeting.is_over = true;
+                self.over += 1;
+                continue;
+            }
+            let must = tick.wrapping_sub(meeting.must_from) < meeting.must_until.wrapping_sub(meeting.must_from);
+            if !must {
+                self.doubtful.push(index as u32);
+                continue;
+            }
+            let pair = Pair::of_rows(meeting.a, meeting.b);
+            pairs.push(pair);
+            if !meeting.touching {
+                meeting.touching = true;
+                turnover.note(wanted, pair, true);
+            }
         }
-        self.running.truncate(kept);
-        self.doubtful.truncate(doubts);
-        pairs.truncate(reported);
+        let doubts = self.doubtful.len() as u64;
         self.report_doubtful(moment, pairs, wanted, turnover);
-        doubts as u64
+        if self.over * 8 > self.running.len() {
+            self.running.retain(|meeting| !meeting.is_over);
+            self.over = 0;
+        }
+        doubts
     }
 
     /// Compares positions. All comparisons come first, without a branch between them: their cache misses overlap then.
@@ -240,23 +248,17 @@ impl Agenda {
             let meeting = &self.running[index as usize];
             moment.overlap(meeting.a, meeting.b)
         }));
-        let mut reported = pairs.len();
-        pairs.resize(reported + self.doubtful.len(), Pair::of_rows(0, 0));
         for (&index, &touches) in self.doubtful.iter().zip(&self.touches) {
             let meeting = &mut self.running[index as usize];
             let pair = Pair::of_rows(meeting.a, meeting.b);
-            if wanted && touches != meeting.touching {
-                if touches {
-                    turnover.gained.push(pair)
-                } else {
-                    turnover.lost.push(pair)
-                };
+            if touches {
+                pairs.push(pair);
             }
-            meeting.touching = touches;
-            pairs[reported] = pair;
-            reported += usize::from(touches);
+            if touches != meeting.touching {
+                meeting.touching = touches;
+                turnover.note(wanted, pair, touches);
+            }
         }
-        pairs.truncate(reported);
     }
 
     /// Reports what rests as it is. Only when somebody who stood has strayed is any of it looked at.
@@ -268,8 +270,8 @@ impl Agenda {
                 let is_outdated =
                     moment.outdates(pair.a().number(), version_a) || moment.outdates(pair.b().number(), version_b);
                 let is_old = index < self.resting_reported;
-                if wanted && is_outdated && is_old {
-                    turnover.lost.push(pair);
+                if is_outdated && is_old {
+                    turnover.note(wanted, pair, false);
                 }
                 self.resting[kept] = pair;
                 self.resting_versions[kept] = [version_a, version_b];
@@ -295,38 +297,40 @@ impl Agenda {
         wanted: bool,
         turnover: &mut Turnover,
     ) -> u64 {
-        let mut kept = 0;
-        for index in 0..self.standing.len() {
-            let meeting = self.standing[index];
-            let is_outdated = moment.any_strayed
-                && (moment.has_strayed(meeting.a) | moment.has_strayed(meeting.b))
-                && (moment.outdates(meeting.a, meeting.version_a) || moment.outdates(meeting.b, meeting.version_b));
-            if wanted && is_outdated && meeting.touching {
-                turnover.lost.push(Pair::of_rows(meeting.a, meeting.b));
-            }
-            self.standing[kept] = meeting;
-            kept += usize::from(!is_outdated);
+        if moment.any_stood {
+            self.standing.retain(|meeting| {
+                let is_over =
+                    moment.outdates(meeting.a, meeting.version_a) || moment.outdates(meeting.b, meeting.version_b);
+                if is_over && meeting.touching {
+                    turnover.note(wanted, Pair::of_rows(meeting.a, meeting.b), false);
+                }
+                !is_over
+            });
         }
-        self.standing.truncate(kept);
         self.touches.clear();
         self.touches.extend(self.standing.iter().map(|meeting| moment.overlap(meeting.a, meeting.b)));
-        let mut reported = pairs.len();
-        pairs.resize(reported + kept, Pair::of_rows(0, 0));
+        pairs.reserve(self.standing.len());
         for (meeting, &touches) in self.standing.iter_mut().zip(&self.touches) {
             let pair = Pair::of_rows(meeting.a, meeting.b);
-            if wanted && touches != meeting.touching {
-                if touches {
-                    turnover.gained.push(pair)
-                } else {
-                    turnover.lost.push(pair)
-                };
+            if touches {
+                pairs.push(pair);
             }
-            meeting.touching = touches;
-            pairs[reported] = pair;
-            reported += usize::from(touches);
+            if touches != meeting.touching {
+                meeting.touching = touches;
+                turnover.note(wanted, pair, touches);
+            }
         }
-        pairs.truncate(reported);
-        kept as u64
+        self.standing.len() as u64
+    }
+}
+
+impl Turnover {
+    /// Notes that a pair is reported from now on, or no longer, if anybody wants to know.
+    fn note(&mut self, wanted: bool, pair: Pair, is_reported: bool) {
+        if wanted {
+            let changed = if is_reported { &mut self.gained } else { &mut self.lost };
+            changed.push(pair);
+        }
     }
 }
 

@@ -38,38 +38,54 @@ pub struct Approach {
 impl Approach {
     /// The ticks from 0 up to, not including, `end` at which the pair may and must overlap, if there are any.
     pub fn window(&self, end: u8) -> Option<Window> {
-        let (may_from, may_until) = self.ticks_within(self.outer, end)?;
-        let (must_from, must_until) = match self.ticks_within(self.inner, end) {
+        let speed2 = self.velocity.length_squared();
+        let motion = Motion {
+            approach: self.offset.dot(self.velocity),
+            distance2: self.offset.length_squared(),
+            speed2,
+            per_speed2: 1.0 / speed2,
+        };
+        let (may_from, may_until) = motion.ticks_within(self.outer, end)?;
+        let (must_from, must_until) = match motion.ticks_within(self.inner, end) {
             Some((from, until)) => (from.max(may_from), until.min(may_until)),
             None => (may_until, may_until),
         };
         Some(Window { may_from, must_from, must_until, may_until })
     }
+}
 
+/// What both windows are computed from.
+struct Motion {
+    approach: f64,
+    distance2: f64,
+    speed2: f64,
+    per_speed2: f64,
+}
+
+impl Motion {
     /// The ticks of `0..end` at which the distance is below `reach`, as a half-open range that is not empty.
     fn ticks_within(&self, reach: f64, end: u8) -> Option<(u8, u8)> {
         if reach <= 0.0 {
             return None;
         }
-        let last = f64::from(end) - 1.0;
-        let speed2 = self.velocity.length_squared();
-        let approach = self.offset.dot(self.velocity);
-        let gap = self.offset.length_squared() - reach * reach;
-        let (from, until) = if speed2 == 0.0 {
-            if gap >= 0.0 {
-                return None;
-            }
-            (0.0, last)
-        } else {
-            let discriminant = approach * approach - speed2 * gap;
-            if discriminant <= 0.0 {
-                return None;
-            }
-            let root = discriminant.sqrt();
-            (((-approach - root) / speed2).max(0.0), ((-approach + root) / speed2).min(last))
-        };
-        let (first, final_) = (from.ceil(), until.floor());
-        (first <= final_).then(|| (first as u8, final_ as u8 + 1))
+        let gap = self.distance2 - reach * reach;
+        if self.speed2 == 0.0 {
+            return (gap < 0.0).then_some((0, end));
+        }
+        let discriminant = self.approach * self.approach - self.speed2 * gap;
+        if discriminant <= 0.0 {
+            return None;
+        }
+        let root = discriminant.sqrt();
+        let from = ((-self.approach - root) * self.per_speed2).max(0.0);
+        let until = ((-self.approach + root) * self.per_speed2).min(f64::from(end) - 1.0);
+        if from > until {
+            return None;
+        }
+        // Rounded up and down without a call: neither is negative, and both are below 256.
+        let first = from as u8 + u8::from(f64::from(from as u8) < from);
+        let last = until as u8;
+        (first <= last).then_some((first, last + 1))
     }
 }
 

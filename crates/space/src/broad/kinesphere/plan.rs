@@ -197,11 +197,12 @@ impl Census {
         let objects = self.objects as f64 * share * cut.share;
         let cells = objects / (self.density * share * cut.share * cut.edge.powi(3)).max(1.0);
         let side = cells.cbrt();
-        // Tiles are long, since lines of cells are read in one go, and otherwise as thick as leaves enough of them for
-        // about as many to fall due at every tick.
-        let long = side.log2().ceil().clamp(2.0, 6.0) as u32;
-        let enough = |bits: &u32| standing || (side / f64::from(1 << bits)).powi(2) > life / 4.0;
-        let thick = (0..3).rev().find(enough).unwrap_or(0);
+        // Tiles are long, since lines of cells are read in one go, and four or two lines thick; but there are enough of
+        // them for about as many to fall due at every tick.
+        let across = |thick: u32| (side / f64::from(1 << thick)).max(1.0).powi(2);
+        let thick = if standing || across(2) >= life { 2 } else { 1 };
+        let enough = |long: &u32| standing || across(thick) * (side / f64::from(1 << long)).max(1.0) * 4.0 >= life;
+        let long = (2..=6).rev().find(enough).unwrap_or(2);
         // A little more than the sample has seen, for those it has not.
         LayerPlan {
             reach: (cut.reach * 1.03) as f32,

@@ -254,8 +254,7 @@ impl Search<'_> {
     fn look(&self, index: usize, scratch: &mut Scratch, agenda: &mut Agenda, is_mine: impl Fn(u32, u32) -> bool) {
         let mover = scratch.gathered.get(index);
         scratch.tests += (scratch.gathered.len() - index - 1) as u64;
-        scratch.gathered.meets(&mover, index + 1, &mut scratch.hits);
-        for &hit in &scratch.hits {
+        for &hit in scratch.gathered.meets(&mover, index + 1, &mut scratch.hits) {
             let other = scratch.gathered.get(hit as usize);
             if is_mine(mover.id, other.id) {
                 self.note(mover, other, agenda);
