@@ -6,7 +6,7 @@
 //! whatever rests costs nothing.
 //!
 //! Invariants:
-//! - An object is in exactly one tile: the one that holds its place at that tile's middle.
+//! - An object is in exactly one tile: one that holds its place at that tile's middle, or is at most a cell away from it.
 //! - It stays within its reach of that place until the tile falls due.
 //! - Hence two objects that may meet before either tile falls due are entered within the sum of their reaches, and
 //!   looking at all tiles within that distance finds the one from the other.
@@ -33,7 +33,7 @@ pub struct Layer {
 /// All layers and all tiles.
 #[derive(Debug, Default)]
 pub struct Lattice {
-    /// Ascending by reach; standing and moving ones mixed.
+    /// Those that were planned, then those that somebody needed later; standing and moving ones mixed.
     pub layers: Vec<Layer>,
     /// All tiles, of all layers; some are spare.
     pub tiles: Vec<Tile>,

@@ -75,6 +75,10 @@ impl Following {
         tile.dig(row);
         layer.objects -= 1;
         self.any_stood |= layer.standing;
+        if tile.due == NEVER && tile.len() == 0 {
+            // Nobody will come to renew it.
+            self.lattice.give_up(home);
+        }
     }
 
     /// How an object is entered into a tile with this middle.
