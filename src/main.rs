@@ -4,6 +4,7 @@
 
 mod clock;
 mod command;
+mod output;
 mod progress;
 
 use std::process::ExitCode;
@@ -38,5 +39,6 @@ fn main() -> ExitCode {
 fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.command {
         Command::Bench(bench) => command::bench::run(bench),
+        Command::Lab(lab) => command::lab::run(lab),
     }
 }

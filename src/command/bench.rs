@@ -7,6 +7,7 @@ use space::workload::Motion;
 
 use super::Failure;
 use crate::clock::ProcessClock;
+use crate::output::{print, print_json};
 use crate::progress::Bar;
 
 /// What to measure.
@@ -19,19 +20,22 @@ pub enum Bench {
 /// All methods on the same frames, in one run, one after the other within each tick. Every list of pairs is compared;
 /// a disagreement fails the command.
 #[derive(Args)]
-#[command(after_help = "Example: kinesphere bench broad-phase --objects 100000 --workload seekers --warm 3000 --json")]
+#[command(
+    allow_negative_numbers = true,
+    after_help = "Example: kinesphere bench broad-phase --objects 100000 --workload seekers --warm 3000 --json"
+)]
 pub struct BroadPhase {
     /// How many objects there are
     #[arg(long, default_value_t = 10_000, value_name = "N")]
     objects: usize,
     /// Volume of all spheres, as a percentage of the world's
-    #[arg(long, default_value_t = 5.0, value_name = "PERCENT", allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 5.0, value_name = "PERCENT")]
     coverage: f32,
     /// How the objects move: uniform, seekers, mixed, static, turning, jitter, teleport, crowds or line
     #[arg(long, default_value = "uniform", value_name = "NAME")]
     workload: Motion,
     /// How far an object moves per tick, in radii of the smallest
-    #[arg(long, default_value_t = 0.1, value_name = "RADII", allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 0.1, value_name = "RADII")]
     speed: f32,
     /// Ticks before measuring; methods run along for the last ten
     #[arg(long, default_value_t = 20, value_name = "TICKS")]
@@ -69,9 +73,9 @@ pub fn run(bench: Bench) -> Result<(), Failure> {
     };
     let report = measured(&settings)?;
     if arguments.json {
-        println!("{}", serde_json::to_string_pretty(&report).expect("a report has only string keys"));
+        print_json(&report)?;
     } else {
-        print!("{}", report.to_text());
+        print(&report.to_text())?;
     }
     verdict(&report)
 }

@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub mod bench;
+pub mod lab;
 
 use std::fmt;
 use std::process::ExitCode;
@@ -11,8 +12,11 @@ use clap::Subcommand;
 #[derive(Subcommand)]
 pub enum Command {
     /// Measure how fast something is, against its rivals.
-    #[command(subcommand)]
+    #[command(subcommand, after_help = "Example: kinesphere bench broad-phase --objects 100000")]
     Bench(bench::Bench),
+    /// Run a paper's experiment again, and judge its claims.
+    #[command(subcommand, after_help = "Example: kinesphere lab broad-phases")]
+    Lab(lab::Lab),
 }
 
 /// Why a command did not succeed.

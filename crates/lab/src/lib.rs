@@ -4,12 +4,14 @@
 //! callback go in, a document comes out. Nothing here owns a clock or writes a file, so a test can be the clock.
 //!
 //! - [`method`]: the broad phases that are compared, one line each.
-//! - [`bench`]: how fast is it, on which workload.
-//! - [`report`]: documents as tables for people.
+//! - [`bench`](mod@bench): how fast is it, on which workload.
+//! - [`experiment`]: the papers' figures, made again, with a verdict on each claim.
+//! - [`report`]: tables, plots and pages for people.
 
 #![forbid(unsafe_code)]
 
 pub mod bench;
+pub mod experiment;
 pub mod fingerprint;
 pub mod method;
 pub mod report;

@@ -2,7 +2,10 @@
 //! use.
 
 use space::BroadPhase;
-use space::broad::{BruteForce, Kinesphere, ParryIncremental, ParryRebuild, ParryRefit, PlainGrid, Upkeep};
+use space::broad::{
+    BruteForce, GridSweepAndPrune, Kinesphere, Octree, ParryIncremental, ParryRebuild, ParryRefit, PlainGrid,
+    SweepAndPrune, SweepOneAxis, UniformGrid, Upkeep,
+};
 
 /// A way to find the pairs, and when it is worth trying.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +38,11 @@ pub const METHODS: &[Method] = &[
     Method { name: "kinesphere", objects_max: usize::MAX, make: |_| one(Kinesphere::default()) },
     Method { name: "plain-grid", objects_max: usize::MAX, make: |_| one(PlainGrid::default()) },
     Method { name: "brute-force", objects_max: 10_000, make: |_| one(BruteForce) },
+    Method { name: "octree", objects_max: 100_000, make: |_| one(Octree::default()) },
+    Method { name: "uniform-grid", objects_max: 100_000, make: |_| one(UniformGrid::default()) },
+    Method { name: "sweep-and-prune", objects_max: 100_000, make: |_| one(SweepAndPrune::default()) },
+    Method { name: "sweep-one-axis", objects_max: 100_000, make: |_| one(SweepOneAxis::default()) },
+    Method { name: "grid-sweep-and-prune", objects_max: 100_000, make: |_| one(GridSweepAndPrune::default()) },
     Method { name: "parry-refit", objects_max: usize::MAX, make: |_| parry_refit() },
     Method { name: "parry-rebuild", objects_max: usize::MAX, make: |_| one(ParryRebuild::new()) },
     Method { name: "parry-incremental", objects_max: usize::MAX, make: |_| parry_incremental() },

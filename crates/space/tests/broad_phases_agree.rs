@@ -13,7 +13,8 @@ use space::{BroadPhase, Kinesphere, Pair, Slot, Sphere, Spheres, Vec3};
 /// Everything that claims to be a broad phase. A new method is one more line.
 fn methods() -> Vec<(&'static str, Box<dyn BroadPhase>)> {
     let (low, high, cells) = (Vec3::splat(-5.0), Vec3::splat(5.0), [7, 3, 5]);
-    vec![
+    #[allow(unused_mut)]
+    let mut methods: Vec<(&'static str, Box<dyn BroadPhase>)> = vec![
         ("Kinesphere", Box::new(Kinesphere::default())),
         ("GridSweepAndPrune", Box::new(GridSweepAndPrune::default())),
         ("GridSweepAndPrune over a small box", Box::new(GridSweepAndPrune::new(low, high, cells).unwrap())),
@@ -24,6 +25,21 @@ fn methods() -> Vec<(&'static str, Box<dyn BroadPhase>)> {
         ("SweepOneAxis", Box::new(SweepOneAxis::default())),
         ("UniformGrid", Box::new(UniformGrid::default())),
         ("UniformGrid over a small box", Box::new(UniformGrid::new(low, high, cells).unwrap())),
+    ];
+    #[cfg(feature = "parry")]
+    methods.extend(parry_methods());
+    methods
+}
+
+#[cfg(feature = "parry")]
+fn parry_methods() -> Vec<(&'static str, Box<dyn BroadPhase>)> {
+    use space::broad::{ParryIncremental, ParryRebuild, ParryRefit, Upkeep};
+    vec![
+        ("ParryRefit, optimised", Box::new(ParryRefit::new(Upkeep::Optimise))),
+        ("ParryRefit, rebuilt", Box::new(ParryRefit::new(Upkeep::Rebuild { every: 5 }))),
+        ("ParryRebuild", Box::new(ParryRebuild::new())),
+        ("ParryIncremental, optimised", Box::new(ParryIncremental::new(Upkeep::Optimise))),
+        ("ParryIncremental, rebuilt", Box::new(ParryIncremental::new(Upkeep::Rebuild { every: 5 }))),
     ]
 }
 

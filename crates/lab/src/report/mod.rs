@@ -1,4 +1,12 @@
-//! Documents, as people like to read them.
+//! Documents, as people like to read them: tables, plots, pages, verdicts.
 
+pub mod axis;
+pub mod bars;
+pub mod chart;
+pub mod csv;
+pub mod html;
 pub mod number;
+pub mod page;
+pub mod svg;
 pub mod table;
+pub mod verdict;

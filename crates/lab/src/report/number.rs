@@ -22,6 +22,18 @@ pub fn grouped(value: u64) -> String {
     text
 }
 
+/// As short as an axis wants it.
+pub fn short(number: f64) -> String {
+    if number >= 1e6 {
+        format!("{} M", grouped((number / 1e6).round() as u64))
+    } else if number >= 10.0 {
+        grouped(number.round() as u64)
+    } else {
+        let text = format!("{number:.3}");
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -35,5 +47,10 @@ mod tests {
     #[test]
     fn thousands_are_apart() {
         assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn labels_are_short() {
+        assert_eq!([0.0, 0.05, 0.5, 5.0, 2_000.0, 2e6].map(short), ["0", "0.05", "0.5", "5", "2,000", "2 M"]);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A table for a terminal: the first column to the left, all others to the right.
+/// Headings and rows. On a terminal the first column stands to the left, all others to the right.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     rows: Vec<Vec<String>>,
@@ -19,6 +19,11 @@ impl Table {
     /// Adds a row. It may be shorter than the headings.
     pub fn row(&mut self, cells: impl IntoIterator<Item = impl Into<String>>) {
         self.rows.push(cells.into_iter().map(Into::into).collect());
+    }
+
+    /// The headings, then the rows.
+    pub fn rows(&self) -> &[Vec<String>] {
+        &self.rows
     }
 
     fn widths(&self) -> Vec<usize> {

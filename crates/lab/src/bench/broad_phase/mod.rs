@@ -1,0 +1,313 @@
+//! How long does each method take from new positions to the complete list of pairs?
+//!
+//! All methods see the same frames in the same run, one after the other within a tick, and the order rotates: what
+//! the machine does to one it does to all, and none always meets the cold cache. Methods run along, unmeasured, for the
+//! last ticks of the warm-up, so that none is judged by its first tick. Every list of every tick is compared.
+
+mod report;
+mod runner;
+
+pub use report::{Disagreement, Report, Row};
+
+use space::workload::{self, Motion, Workload, WorkloadError};
+
+use crate::method::{Method, UnknownMethod};
+use crate::stopwatch::Stopwatch;
+use runner::{Floor, Runner};
+
+/// For how many ticks of the warm-up the methods run along.
+pub const RUN_ALONG: u32 = 10;
+/// The longest run, warm-up included.
+pub const TICKS_MAX: u32 = 1_000_000;
+/// The most threads.
+pub const THREADS_MAX: usize = 256;
+
+/// What to measure. The defaults make a run of some seconds.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How the objects look and move.
+    pub motion: Motion,
+    /// How many there are.
+    pub objects: usize,
+    /// The spheres' volumes, as a percentage of the world's.
+    pub coverage_percent: f32,
+    /// How far an object moves per tick, in radii of the smallest.
+    pub speed: f32,
+    /// The same seed gives the same frames.
+    pub seed: u64,
+    /// Ticks before measuring.
+    pub warm: u32,
+    /// Ticks measured.
+    pub ticks: u32,
+    /// Threads that a method may use.
+    pub threads: usize,
+    /// Who takes part; empty for all that are feasible.
+    pub methods: Vec<&'static Method>,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            motion: Motion::Uniform,
+            objects: 10_000,
+            coverage_percent: 5.0,
+            speed: 0.1,
+            seed: 1,
+            warm: 20,
+            ticks: 200,
+            threads: 1,
+            methods: Vec::new(),
+        }
+    }
+}
+
+/// Why nothing was measured.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum BenchError {
+    /// A world that cannot be.
+    #[error(transparent)]
+    Workload(#[from] WorkloadError),
+    /// A method that does not exist.
+    #[error(transparent)]
+    Method(#[from] UnknownMethod),
+    /// A number beyond its bounds.
+    #[error("`{field}` is {value}, expected {expected}")]
+    OutOfRange {
+        /// Which setting.
+        field: &'static str,
+        /// What was given.
+        value: u64,
+        /// What makes sense.
+        expected: &'static str,
+    },
+}
+
+/// Measures. `progress` is told how many ticks are done, of how many.
+pub fn measure(
+    settings: &Settings,
+    stopwatch: &mut dyn Stopwatch,
+    progress: &mut dyn FnMut(u32, u32),
+) -> Result<Report, BenchError> {
+    check(settings)?;
+    let mut workload = Workload::new(workload::Settings {
+        motion: settings.motion,
+        objects: settings.objects,
+        coverage_percent: settings.coverage_percent,
+        speed: settings.speed,
+        seed: settings.seed,
+        ..workload::Settings::default()
+    })?;
+    let mut runners = Runner::all(&settings.chosen(), settings.threads);
+    let mut floor = Floor::default();
+    let mut pairs = Vec::new();
+    let mut pairs_found = 0;
+
+    let total = settings.warm + settings.ticks;
+    for tick in 0..total {
+        progress(tick, total);
+        if tick > 0 {
+            workload.step();
+        }
+        if tick + RUN_ALONG < settings.warm {
+            continue;
+        }
+        let is_measured = tick >= settings.warm;
+        let count = runners.len();
+        for turn in 0..count {
+            let runner = &mut runners[(turn + tick as usize) % count];
+            runner.run(workload.spheres(), &mut pairs, stopwatch, is_measured);
+        }
+        let expected = runner::compare(&mut runners, workload.spheres().tick().number());
+        if is_measured {
+            pairs_found += expected.pairs;
+            floor.run(workload.spheres(), &pairs, stopwatch);
+        }
+    }
+    progress(total, total);
+    Ok(reported(settings, runners, &floor, pairs_found))
+}
+
+impl Settings {
+    /// The command line that repeats the run.
+    pub fn command(&self) -> String {
+        let Settings { objects, coverage_percent, speed, seed, warm, ticks, threads, .. } = self;
+        let methods: Vec<&str> = self.chosen().iter().map(|method| method.name).collect();
+        format!(
+            "kinesphere bench broad-phase --objects {objects} --coverage {coverage_percent} --workload {} --speed {speed} \
+             --warm {warm} --ticks {ticks} --threads {threads} --seed {seed} --methods {}",
+            self.motion.name(),
+            methods.join(",")
+        )
+    }
+
+    fn chosen(&self) -> Vec<&'static Method> {
+        if self.methods.is_empty() { Method::feasible(self.objects) } else { self.methods.clone() }
+    }
+}
+
+fn check(settings: &Settings) -> Result<(), BenchError> {
+    let rules = [
+        ("ticks", u64::from(settings.ticks), 1..=u64::from(TICKS_MAX), "1 to 1,000,000 ticks"),
+        ("warm", u64::from(settings.warm), 0..=u64::from(TICKS_MAX), "0 to 1,000,000 ticks"),
+        ("threads", settings.threads as u64, 1..=THREADS_MAX as u64, "1 to 256 threads"),
+    ];
+    for (field, value, range, expected) in rules {
+        if !range.contains(&value) {
+            return Err(BenchError::OutOfRange { field, value, expected });
+        }
+    }
+    Ok(())
+}
+
+fn reported(settings: &Settings, runners: Vec<Runner>, floor: &Floor, pairs_found: usize) -> Report {
+    let mut rows: Vec<Row> = Vec::new();
+    for row in runners.iter().map(|runner| runner.row(settings.objects)) {
+        match rows.iter_mut().find(|other| other.method == row.method) {
+            Some(other) if row.cpu_ms_mean < other.cpu_ms_mean => *other = row,
+            Some(_) => {}
+            None => rows.push(row),
+        }
+    }
+    let disagreements: Vec<Disagreement> = runners.into_iter().filter_map(|runner| runner.disagreement).collect();
+    for row in &mut rows {
+        // One wrong way to set it up makes the method wrong, even if another was faster.
+        row.agrees = disagreements.iter().all(|disagreement| disagreement.method != row.method);
+    }
+    Report {
+        command: settings.command(),
+        workload: settings.motion.name(),
+        objects: settings.objects,
+        coverage_percent: settings.coverage_percent,
+        speed: settings.speed,
+        warm: settings.warm,
+        ticks: settings.ticks,
+        threads: settings.threads,
+        seed: settings.seed,
+        pairs_per_object: pairs_found as f64 / f64::from(settings.ticks) / settings.objects.max(1) as f64,
+        floor_cpu_ms_mean: floor.cpu_ms_mean(),
+        rows,
+        disagreements,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::method::Contender;
+    use crate::stopwatch::SteadyStopwatch;
+    use space::{BroadPhase, BruteForce, Pair, Spheres, Work};
+
+    fn tiny(methods: Vec<&'static Method>) -> Settings {
+        Settings { objects: 300, coverage_percent: 50.0, ticks: 12, warm: 15, methods, ..Settings::default() }
+    }
+
+    fn named(names: &[&str]) -> Vec<&'static Method> {
+        names.iter().map(|name| Method::named(name).unwrap()).collect()
+    }
+
+    fn run(settings: &Settings) -> Report {
+        measure(settings, &mut SteadyStopwatch::new(3), &mut |_, _| {}).unwrap()
+    }
+
+    /// Forgets a pair from the tenth tick on.
+    struct Forgetful;
+
+    impl BroadPhase for Forgetful {
+        fn update(&mut self, _spheres: &Spheres) -> Work {
+            Work::default()
+        }
+        fn find(&mut self, spheres: &Spheres, pairs: &mut Vec<Pair>) -> Work {
+            let work = BruteForce.pairs(spheres, pairs);
+            if spheres.tick().number() >= 10 {
+                pairs.pop();
+            }
+            work
+        }
+        fn bytes(&self) -> usize {
+            0
+        }
+    }
+
+    static FORGETFUL: Method = Method {
+        name: "forgetful",
+        objects_max: 0,
+        make: |_| vec![Contender { variant: None, broad_phase: Box::new(Forgetful) }],
+    };
+
+    #[test]
+    fn times_are_those_of_the_stopwatch_and_everybody_agrees() {
+        let report = run(&tiny(Vec::new()));
+        assert!(report.agrees() && report.rows.len() > 2 && report.pairs_per_object > 0.5);
+        for row in &report.rows {
+            assert_eq!((row.cpu_ms_mean, row.cpu_ms_min, row.cpu_ms_max, row.wall_ms_mean), (3.0, 3.0, 3.0, 6.0));
+            assert!(row.agrees && row.sphere_tests > 0);
+        }
+        assert_eq!(report.floor_cpu_ms_mean, 3.0);
+        let brute_force = report.rows.iter().find(|row| row.method == "brute-force").unwrap();
+        assert_eq!(brute_force.sphere_tests, 300 * 299 / 2);
+    }
+
+    #[test]
+    fn a_method_that_loses_a_pair_is_caught_and_named() {
+        for others in [named(&["brute-force"]), named(&["plain-grid", "parry-rebuild"])] {
+            let mut methods = vec![&FORGETFUL];
+            methods.extend(others);
+            let report = run(&tiny(methods));
+            assert!(!report.agrees());
+            let [wrong] = &report.disagreements[..] else { panic!("{:?}", report.disagreements) };
+            assert_eq!((wrong.method, wrong.tick, wrong.found), ("forgetful", 10, wrong.expected - 1));
+            assert_eq!(report.rows.iter().map(|row| row.agrees).collect::<Vec<_>>()[..2], [false, true]);
+            assert!(report.to_text().contains("NO"));
+        }
+    }
+
+    #[test]
+    fn of_several_ways_to_set_a_method_up_the_fastest_is_reported() {
+        // The second to run is charged less: readings come in ever shorter steps.
+        struct Hurrying(SteadyStopwatch);
+        impl Stopwatch for Hurrying {
+            fn read(&mut self) -> crate::stopwatch::Reading {
+                self.0.step.cpu = self.0.step.cpu * 9 / 10;
+                self.0.read()
+            }
+        }
+        let settings = Settings { ticks: 1, warm: 0, ..tiny(named(&["parry-refit"])) };
+        let report = measure(&settings, &mut Hurrying(SteadyStopwatch::new(100)), &mut |_, _| {}).unwrap();
+        assert_eq!(report.rows.len(), 1);
+        assert_eq!(report.rows[0].variant, Some("rebuilt every 20 ticks"));
+    }
+
+    #[test]
+    fn the_table_compares_with_ours_and_with_the_plain_grid() {
+        let mut report = run(&tiny(named(&["plain-grid", "brute-force"])));
+        report.rows[0].method = "kinesphere";
+        report.rows[1].method = "plain-grid";
+        report.rows[1].cpu_ms_mean = 7.5;
+        let text = report.to_text();
+        assert!(text.contains("/ kinesphere  / plain-grid"), "{text}");
+        assert!(text.lines().any(|line| line.split_whitespace().take(3).eq(["kinesphere", "1.00", "0.40"])), "{text}");
+        assert!(text.lines().any(|line| line.split_whitespace().take(3).eq(["plain-grid", "2.50", "1.00"])), "{text}");
+    }
+
+    #[test]
+    fn progress_ends_where_it_said_it_would() {
+        let mut seen = Vec::new();
+        let settings = tiny(named(&["plain-grid"]));
+        measure(&settings, &mut SteadyStopwatch::new(1), &mut |done, total| seen.push((done, total))).unwrap();
+        assert_eq!(seen.first(), Some(&(0, 27)));
+        assert_eq!(seen.last(), Some(&(27, 27)));
+    }
+
+    #[test]
+    fn an_empty_world_has_no_pairs_and_an_impossible_one_is_refused() {
+        let report = run(&Settings { objects: 0, ..tiny(Vec::new()) });
+        assert!(report.agrees() && report.pairs_per_object == 0.0);
+        let refused = |settings: Settings| {
+            measure(&settings, &mut SteadyStopwatch::new(1), &mut |_, _| {}).unwrap_err().to_string()
+        };
+        assert_eq!(refused(Settings { ticks: 0, ..tiny(Vec::new()) }), "`ticks` is 0, expected 1 to 1,000,000 ticks");
+        assert_eq!(refused(Settings { threads: 0, ..tiny(Vec::new()) }), "`threads` is 0, expected 1 to 256 threads");
+        assert!(refused(Settings { speed: -1.0, ..tiny(Vec::new()) }).starts_with("`speed` is -1"));
+        assert!(refused(Settings { objects: 1_000_000_000, ..tiny(Vec::new()) }).starts_with("1000000000 objects"));
+    }
+}

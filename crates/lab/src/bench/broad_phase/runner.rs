@@ -1,0 +1,126 @@
+//! Methods at work, and what they are held to.
+
+use std::hint::black_box;
+
+use space::{BroadPhase, Pair, Spheres};
+
+use super::report::{Disagreement, Row};
+use crate::fingerprint::Fingerprint;
+use crate::method::{Circumstances, Method};
+use crate::stopwatch::{Elapsed, Stopwatch, timed};
+
+/// A method at work, and what was seen of it.
+pub struct Runner {
+    method: &'static str,
+    variant: Option<&'static str>,
+    broad_phase: Box<dyn BroadPhase>,
+    times: Vec<Elapsed>,
+    sphere_tests: u64,
+    last: Fingerprint,
+    /// When it first found other pairs than the rest.
+    pub disagreement: Option<Disagreement>,
+}
+
+impl Runner {
+    /// Everybody who takes part, once for each way to set them up.
+    pub fn all(methods: &[&'static Method], threads: usize) -> Vec<Runner> {
+        let mut runners = Vec::new();
+        for method in methods {
+            for contender in (method.make)(Circumstances { threads }) {
+                runners.push(Runner {
+                    method: method.name,
+                    variant: contender.variant,
+                    broad_phase: contender.broad_phase,
+                    times: Vec::new(),
+                    sphere_tests: 0,
+                    last: Fingerprint::default(),
+                    disagreement: None,
+                });
+            }
+        }
+        runners
+    }
+
+    /// One tick, from new positions to the complete list of pairs.
+    pub fn run(&mut self, spheres: &Spheres, pairs: &mut Vec<Pair>, stopwatch: &mut dyn Stopwatch, is_measured: bool) {
+        let (work, elapsed) = timed(stopwatch, || self.broad_phase.pairs(spheres, pairs));
+        if is_measured {
+            self.times.push(elapsed);
+            self.sphere_tests += work.sphere_tests;
+        }
+        self.last = Fingerprint::of(pairs);
+    }
+
+    /// What is reported of it.
+    pub fn row(&self, objects: usize) -> Row {
+        let cpu = || self.times.iter().map(|time| time.cpu_ms);
+        Row {
+            method: self.method,
+            variant: self.variant,
+            cpu_ms_mean: mean(cpu()),
+            cpu_ms_min: cpu().fold(f64::INFINITY, f64::min),
+            cpu_ms_max: cpu().fold(0.0, f64::max),
+            wall_ms_mean: mean(self.times.iter().map(|time| time.wall_ms)),
+            sphere_tests: self.sphere_tests / self.times.len() as u64,
+            bytes_per_object: self.broad_phase.bytes() as f64 / objects.max(1) as f64,
+            agrees: self.disagreement.is_none(),
+        }
+    }
+}
+
+/// What any method must do at least: read the positions, write the pairs.
+#[derive(Default)]
+pub struct Floor {
+    written: Vec<Pair>,
+    cpu_ms: Vec<f64>,
+}
+
+impl Floor {
+    /// Reads and writes, once.
+    pub fn run(&mut self, spheres: &Spheres, pairs: &[Pair], stopwatch: &mut dyn Stopwatch) {
+        let written = &mut self.written;
+        let ((), elapsed) = timed(stopwatch, || {
+            let columns = spheres.columns();
+            black_box([columns.x, columns.y, columns.z, columns.radius].map(lane_sums));
+            written.clear();
+            written.extend_from_slice(black_box(pairs));
+            black_box(&written);
+        });
+        self.cpu_ms.push(elapsed.cpu_ms);
+    }
+
+    /// Processor time per tick, mean.
+    pub fn cpu_ms_mean(&self) -> f64 {
+        mean(self.cpu_ms.iter().copied())
+    }
+}
+
+/// Sums in eight lanes: one after the other, additions would take longer than memory does.
+fn lane_sums(column: &[f32]) -> [f32; Spheres::BLOCK] {
+    let mut sums = [0.0; Spheres::BLOCK];
+    for block in column.chunks_exact(Spheres::BLOCK) {
+        for (sum, number) in sums.iter_mut().zip(block) {
+            *sum += number;
+        }
+    }
+    sums
+}
+
+/// Notes who differs, and says from what. Brute force is right by definition; without it, most are.
+pub fn compare(runners: &mut [Runner], tick: u64) -> Fingerprint {
+    let by_definition = runners.iter().find(|runner| runner.method == "brute-force");
+    let votes = |of: Fingerprint| runners.iter().filter(|runner| runner.last == of).count();
+    // Of equally many the first counts.
+    let by_majority = runners.iter().rev().max_by_key(|runner| votes(runner.last));
+    let expected = by_definition.or(by_majority).map(|runner| runner.last).unwrap_or_default();
+    for runner in runners.iter_mut().filter(|runner| runner.last != expected && runner.disagreement.is_none()) {
+        let (found, expected) = (runner.last.pairs, expected.pairs);
+        runner.disagreement = Some(Disagreement { method: runner.method, tick, found, expected });
+    }
+    expected
+}
+
+fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let count = values.len();
+    values.sum::<f64>() / count.max(1) as f64
+}

@@ -1,0 +1,176 @@
+//! The paper's figures 4, 5 and 6, and one that it has not: everybody, over the whole range.
+
+use super::claims::FIGURE_5_MAX;
+use super::{BroadPhases, Row};
+use crate::experiment::room::Movement;
+use crate::report::axis::{Axis, Scale};
+use crate::report::bars::{Bar, BarChart, Group};
+use crate::report::chart::{Chart, Curve};
+use crate::report::number::grouped;
+use crate::report::page::Figure;
+use crate::report::svg::Color;
+
+/// All figures, for both kinds of movement.
+pub fn all(report: &BroadPhases) -> Vec<Figure> {
+    let figures = Movement::ALL.into_iter().rev().flat_map(|movement| of(report, movement));
+    figures.chain(speeds(report)).collect()
+}
+
+/// The figures for one kind of movement.
+pub fn of(report: &BroadPhases, movement: Movement) -> Vec<Figure> {
+    vec![
+        figure_4(report, movement),
+        figure_5(report, movement),
+        figure_6(report, movement),
+        everybody(report, movement),
+    ]
+}
+
+fn figure_4(report: &BroadPhases, movement: Movement) -> Figure {
+    let methods = ["brute-force", "octree", "uniform-grid", "kinesphere"];
+    Figure {
+        name: format!("figure-4-{}", movement.name()),
+        caption: "The paper's figure 4: structures against none, and ours. Higher is faster.".to_owned(),
+        svg: rates(report, movement, "Figure 4", &methods, 100, 500).to_svg(),
+    }
+}
+
+fn figure_5(report: &BroadPhases, movement: Movement) -> Figure {
+    let methods = ["octree", "uniform-grid", "sweep-and-prune", "grid-sweep-and-prune", "kinesphere"];
+    Figure {
+        name: format!("figure-5-{}", movement.name()),
+        caption: "The paper's figure 5, with its hybrid, which it mentions but does not plot, and ours.".to_owned(),
+        svg: rates(report, movement, "Figure 5", &methods, 100, FIGURE_5_MAX).to_svg(),
+    }
+}
+
+fn rates(report: &BroadPhases, movement: Movement, title: &str, methods: &[&str], from: usize, to: usize) -> Chart {
+    Chart {
+        title: format!("{title}: frames per second, movement in {}", movement.axes()),
+        x: Axis::new("objects", Scale::Linear),
+        y: Axis::new("frames per second", Scale::Logarithmic),
+        curves: curves(report, movement, methods, from, to, |row| row.frames_per_second),
+    }
+}
+
+fn figure_6(report: &BroadPhases, movement: Movement) -> Figure {
+    let mut objects = report.objects(100, FIGURE_5_MAX);
+    // More than six groups are too thin to read.
+    let every = objects.len().div_ceil(6).max(1);
+    let last = objects.len().saturating_sub(1) % every;
+    objects = objects.into_iter().skip(last).step_by(every).collect();
+    let frames = f64::from(report.frames);
+    let bar = |row: &Row| Bar {
+        name: label(row.method).to_owned(),
+        color: color(row.method),
+        parts: [row.update_us, row.find_us].map(|microseconds| microseconds * frames / 1e3),
+    };
+    let group = |&objects: &usize| Group {
+        label: grouped(objects as u64),
+        bars: ["uniform-grid", "sweep-and-prune"]
+            .iter()
+            .filter_map(|method| report.row(movement, objects, method).map(bar))
+            .collect(),
+    };
+    let chart = BarChart {
+        title: format!("Figure 6: where the time goes, movement in {}", movement.axes()),
+        x_label: "objects".to_owned(),
+        y_label: format!("milliseconds in {} frames", grouped(u64::from(report.frames))),
+        parts: ["updating".to_owned(), "processing".to_owned()],
+        groups: objects.iter().map(group).collect(),
+    };
+    Figure {
+        name: format!("figure-6-{}", movement.name()),
+        caption: "The paper's figure 6. Above each bar stands the share of updating.".to_owned(),
+        svg: chart.to_svg(),
+    }
+}
+
+fn everybody(report: &BroadPhases, movement: Movement) -> Figure {
+    let chart = Chart {
+        title: format!("Everybody: microseconds per frame, movement in {}", movement.axes()),
+        x: Axis::new("objects", Scale::Logarithmic),
+        y: Axis::new("microseconds per frame", Scale::Logarithmic),
+        curves: curves(report, movement, &report.methods(), 0, usize::MAX, Row::frame_us),
+    };
+    Figure {
+        name: format!("everybody-{}", movement.name()),
+        caption: "All methods over the whole range, both axes logarithmic. Lower is faster.".to_owned(),
+        svg: chart.to_svg(),
+    }
+}
+
+/// What the paper does not give, and what decides whether keeping lists sorted pays.
+pub fn speeds(report: &BroadPhases) -> Option<Figure> {
+    let rows = report.speed_rows();
+    let objects = rows.first()?.objects;
+    let points = |method: &str| {
+        let own = rows.iter().filter(|row| row.method == method);
+        own.map(|row| (f64::from(row.speed), row.frames_per_second)).collect()
+    };
+    let curve = |method: &'static str| Curve {
+        name: label(method).to_owned(),
+        color: color(method),
+        is_main: method == "kinesphere",
+        points: points(method),
+    };
+    let chart = Chart {
+        title: format!("Speed decides: frames per second, {} objects", grouped(objects as u64)),
+        x: Axis::new("widths per frame", Scale::Logarithmic),
+        y: Axis::new("frames per second", Scale::Logarithmic),
+        curves: report.methods().into_iter().map(curve).collect(),
+    };
+    Some(Figure {
+        name: "speeds".to_owned(),
+        caption: "Not in the paper: how far an object moves per frame. Sorted lists live from small steps.".to_owned(),
+        svg: chart.to_svg(),
+    })
+}
+
+fn curves(
+    report: &BroadPhases,
+    movement: Movement,
+    methods: &[&str],
+    from: usize,
+    to: usize,
+    value: impl Fn(&Row) -> f64,
+) -> Vec<Curve> {
+    let points = |method: &str| {
+        let rows = report.objects(from, to).into_iter().filter_map(|objects| report.row(movement, objects, method));
+        rows.map(|row| (row.objects as f64, value(row))).collect()
+    };
+    let curve = |method: &&str| Curve {
+        name: label(method).to_owned(),
+        color: color(method),
+        is_main: *method == "kinesphere",
+        points: points(method),
+    };
+    methods.iter().map(curve).filter(|curve| !curve.points.is_empty()).collect()
+}
+
+/// Told apart by the colour-blind; `style.css` knows them too.
+fn color(method: &str) -> Color {
+    match method {
+        "kinesphere" => Color("#D55E00"),
+        "sweep-and-prune" => Color("#0072B2"),
+        "grid-sweep-and-prune" => Color("#7B61C4"),
+        "sweep-one-axis" => Color("#8A5A2B"),
+        "uniform-grid" => Color("#009E73"),
+        "octree" => Color("#CC79A7"),
+        "plain-grid" => Color("#E69F00"),
+        _ => Color("#6B7280"),
+    }
+}
+
+/// A method's name in a plot or a table.
+pub fn label(method: &str) -> &str {
+    match method {
+        "brute-force" => "brute force",
+        "uniform-grid" => "grid",
+        "sweep-and-prune" => "sweep and prune",
+        "grid-sweep-and-prune" => "hybrid",
+        "sweep-one-axis" => "one-axis sweep",
+        "plain-grid" => "plain grid",
+        other => other,
+    }
+}

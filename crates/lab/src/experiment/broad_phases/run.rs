@@ -1,0 +1,343 @@
+//! Moving the rooms on, and timing who looks into them.
+
+use space::{BroadPhase, Pair};
+
+use super::{BroadPhases, FRAMES_MAX, OBJECTS_MAX, ROOMS_MAX, Row, Settings, SettingsError, claims};
+use crate::experiment::room::{Movement, RADIUS, Room, SIZE};
+use crate::fingerprint::Fingerprint;
+use crate::method::{Circumstances, Method};
+use crate::stopwatch::{Stopwatch, timed};
+
+/// Frames before measuring, so that no method is judged by its first.
+const WARM: u32 = 10;
+/// How far an object moves per frame, in the one room where that is varied.
+const SPEEDS: [f32; 6] = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3];
+/// How many objects that room has at most: figure 5 ends there.
+const SPEEDS_OBJECTS_MAX: usize = 1_000;
+
+/// Runs these methods in every room. The first one's pairs move a room on.
+pub fn run_methods(
+    settings: &Settings,
+    methods: &[&'static Method],
+    stopwatch: &mut dyn Stopwatch,
+    progress: &mut dyn FnMut(u32, u32),
+) -> Result<BroadPhases, SettingsError> {
+    check(settings)?;
+    let scenes = scenes(settings);
+    let per_scene = WARM + settings.frames;
+    let total = per_scene * scenes.len() as u32;
+    let mut rows = Vec::new();
+    for (index, scene) in scenes.iter().enumerate() {
+        let done = per_scene * index as u32;
+        let room = Room::new(scene.objects, scene.movement, scene.speed, settings.seed);
+        let runners = run_room(room, settings.frames, methods, stopwatch, &mut |frame| progress(done + frame, total));
+        rows.extend(runners.iter().map(|runner| runner.row(scene, settings.frames)));
+    }
+    progress(total, total);
+    let mut report = BroadPhases {
+        command: command(settings),
+        room: SIZE.to_array(),
+        radius: RADIUS,
+        speed: settings.speed,
+        frames: settings.frames,
+        seed: settings.seed,
+        rows,
+        verdicts: Vec::new(),
+    };
+    report.verdicts = claims::verdicts(&report);
+    Ok(report)
+}
+
+/// What is in a room.
+struct Scene {
+    movement: Movement,
+    objects: usize,
+    speed: f32,
+}
+
+/// Every number of objects with both kinds of movement, and one of them at every speed.
+fn scenes(settings: &Settings) -> Vec<Scene> {
+    let speed = settings.speed;
+    let mut scenes = Vec::new();
+    // What is compared is measured one after the other: a machine does not stay the same for minutes.
+    for &objects in &settings.objects {
+        scenes.extend(Movement::ALL.map(|movement| Scene { movement, objects, speed }));
+    }
+    let crowded = settings.objects.iter().copied().filter(|&objects| objects <= SPEEDS_OBJECTS_MAX).max();
+    if let Some(objects) = crowded {
+        let others = SPEEDS.into_iter().filter(|&other| other != speed);
+        scenes.extend(others.map(|speed| Scene { movement: Movement::Space, objects, speed }));
+    }
+    scenes
+}
+
+fn run_room(
+    mut room: Room,
+    frames: u32,
+    methods: &[&'static Method],
+    stopwatch: &mut dyn Stopwatch,
+    progress: &mut dyn FnMut(u32),
+) -> Vec<Runner> {
+    let mut runners: Vec<Runner> = methods.iter().map(|method| Runner::new(method)).collect();
+    let count = runners.len();
+    let mut touching = Vec::new();
+    for frame in 0..WARM + frames {
+        progress(frame);
+        for turn in 0..count {
+            // Who goes first rotates: none always meets the cold cache.
+            runners[(turn + frame as usize) % count].run(&room, stopwatch, frame >= WARM);
+        }
+        let expected = runners.first().map(|first| Fingerprint::of(&first.pairs)).unwrap_or_default();
+        for runner in &mut runners {
+            runner.agrees &= Fingerprint::of(&runner.pairs) == expected;
+        }
+        // A list's order is its method's own, and must not reach the room.
+        touching.clear();
+        touching.extend(runners.iter().take(1).flat_map(|first| &first.pairs));
+        touching.sort_unstable();
+        room.step(&touching);
+    }
+    runners
+}
+
+/// A method at work, and what was seen of it.
+struct Runner {
+    method: &'static str,
+    broad_phase: Box<dyn BroadPhase>,
+    pairs: Vec<Pair>,
+    update_ms: f64,
+    find_ms: f64,
+    /// What reading the clock took in each of the two.
+    clock_ms: f64,
+    sphere_tests: u64,
+    pairs_found: usize,
+    agrees: bool,
+}
+
+impl Runner {
+    fn new(method: &'static Method) -> Runner {
+        let contenders = (method.make)(Circumstances { threads: 1 });
+        let broad_phase = contenders.into_iter().next().expect("every method can be made").broad_phase;
+        Runner {
+            method: method.name,
+            broad_phase,
+            pairs: Vec::new(),
+            update_ms: 0.0,
+            find_ms: 0.0,
+            clock_ms: 0.0,
+            sphere_tests: 0,
+            pairs_found: 0,
+            agrees: true,
+        }
+    }
+
+    fn run(&mut self, room: &Room, stopwatch: &mut dyn Stopwatch, is_measured: bool) {
+        let ((), nothing) = timed(stopwatch, || ());
+        let (updating, update) = timed(stopwatch, || self.broad_phase.update(room.spheres()));
+        let (finding, find) = timed(stopwatch, || self.broad_phase.find(room.spheres(), &mut self.pairs));
+        if is_measured {
+            self.clock_ms += nothing.cpu_ms;
+            self.update_ms += update.cpu_ms;
+            self.find_ms += find.cpu_ms;
+            self.sphere_tests += (updating + finding).sphere_tests;
+            self.pairs_found += self.pairs.len();
+        }
+    }
+
+    fn row(&self, scene: &Scene, frames: u32) -> Row {
+        let per_frame = |sum: f64| sum / f64::from(frames);
+        // What is shorter than the clock can tell counts as ten nanoseconds: no rate is infinite.
+        let microseconds = |sum_ms: f64| per_frame(sum_ms - self.clock_ms).max(1e-5) * 1e3;
+        let (update_us, find_us) = (microseconds(self.update_ms), microseconds(self.find_ms));
+        Row {
+            movement: scene.movement,
+            objects: scene.objects,
+            speed: scene.speed,
+            method: self.method,
+            frames_per_second: 1e6 / (update_us + find_us),
+            update_us,
+            find_us,
+            update_share: update_us / (update_us + find_us),
+            sphere_tests: per_frame(self.sphere_tests as f64),
+            pairs: per_frame(self.pairs_found as f64),
+            agrees: self.agrees,
+        }
+    }
+}
+
+fn command(settings: &Settings) -> String {
+    let objects: Vec<String> = settings.objects.iter().map(usize::to_string).collect();
+    let Settings { frames, speed, seed, .. } = settings;
+    let objects = objects.join(",");
+    format!("kinesphere lab broad-phases --objects {objects} --frames {frames} --speed {speed} --seed {seed}")
+}
+
+fn check(settings: &Settings) -> Result<(), SettingsError> {
+    let rooms = ("number of rooms", settings.objects.len() as f64, 1.0..=ROOMS_MAX as f64, "1 to 100 of them");
+    let frames = ("frames", f64::from(settings.frames), 1.0..=f64::from(FRAMES_MAX), "1 to 100,000 frames");
+    let speed = ("speed", f64::from(settings.speed), 0.0..=10.0, "0 to 10 widths per frame");
+    let objects = settings
+        .objects
+        .iter()
+        .map(|&count| ("objects", count as f64, 1.0..=OBJECTS_MAX as f64, "1 to 20,000 objects in a room"));
+    for (field, value, range, expected) in [rooms, frames, speed].into_iter().chain(objects) {
+        // NaN is in no range.
+        if !range.contains(&value) {
+            return Err(SettingsError { field, value, expected });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::broad_phases;
+    use crate::method::Contender;
+    use crate::report::verdict::Outcome;
+    use crate::stopwatch::Reading;
+    use space::{BruteForce, Spheres, Work};
+    use std::cell::Cell;
+    use std::time::Duration;
+
+    thread_local! {
+        /// What the clock of this test shows: methods say how long they take.
+        static NOW_US: Cell<u64> = const { Cell::new(0) };
+    }
+
+    struct Script;
+
+    impl Stopwatch for Script {
+        fn read(&mut self) -> Reading {
+            // Reading it takes 7 microseconds, which must not be seen.
+            let now = NOW_US.with(|now| now.replace(now.get() + 7) + 7);
+            Reading { cpu: Duration::from_micros(now), wall: Duration::from_micros(now) }
+        }
+    }
+
+    /// Right, and exactly as slow as told.
+    struct Scripted {
+        update_us: u64,
+        find_us: u64,
+        is_wrong: bool,
+    }
+
+    impl BroadPhase for Scripted {
+        fn update(&mut self, _spheres: &Spheres) -> Work {
+            NOW_US.with(|now| now.set(now.get() + self.update_us));
+            Work::default()
+        }
+        fn find(&mut self, spheres: &Spheres, pairs: &mut Vec<Pair>) -> Work {
+            NOW_US.with(|now| now.set(now.get() + self.find_us));
+            let work = BruteForce.pairs(spheres, pairs);
+            if self.is_wrong {
+                pairs.push(Pair::of_rows(0, 1));
+            }
+            work
+        }
+        fn bytes(&self) -> usize {
+            0
+        }
+    }
+
+    const fn scripted(name: &'static str, make: fn(Circumstances) -> Vec<Contender>) -> Method {
+        Method { name, objects_max: 0, make }
+    }
+
+    fn one(update_us: u64, find_us: u64) -> Vec<Contender> {
+        vec![Contender { variant: None, broad_phase: Box::new(Scripted { update_us, find_us, is_wrong: false }) }]
+    }
+
+    /// What the paper reports, as if its machine were here.
+    static PAPER: [Method; 6] = [
+        scripted("brute-force", |_| one(1, 999)),
+        scripted("octree", |_| one(300, 100)),
+        scripted("uniform-grid", |_| one(120, 80)),
+        scripted("sweep-and-prune", |_| one(45, 5)),
+        scripted("grid-sweep-and-prune", |_| one(45, 35)),
+        scripted("kinesphere", |_| one(4, 1)),
+    ];
+
+    fn tiny() -> Settings {
+        Settings { objects: vec![100, 200], frames: 4, ..Settings::default() }
+    }
+
+    fn run(methods: &[&'static Method]) -> BroadPhases {
+        run_methods(&tiny(), methods, &mut Script, &mut |_, _| {}).unwrap()
+    }
+
+    #[test]
+    fn a_world_as_the_paper_describes_it_makes_every_claim_true() {
+        let report = run(&PAPER.iter().collect::<Vec<_>>());
+        for verdict in &report.verdicts {
+            assert_eq!(verdict.outcome, Outcome::True, "{verdict}");
+        }
+        let grid = report.row(Movement::Space, 200, "uniform-grid").unwrap();
+        assert!((grid.frames_per_second - 5_000.0).abs() < 1e-6 && (grid.update_share - 0.6).abs() < 1e-9, "{grid:?}");
+        let text = report.to_text();
+        assert!(text.contains("its time is 75 % lower and its rate is 300 % higher"), "{text}");
+    }
+
+    #[test]
+    fn a_world_that_is_otherwise_makes_claims_false_and_what_was_not_seen_stays_untested() {
+        static SLOW_SWEEP: Method = scripted("sweep-and-prune", |_| one(10, 990));
+        let report = run(&[&PAPER[0], &PAPER[2], &SLOW_SWEEP]);
+        let outcomes: Vec<Outcome> = report.verdicts.iter().map(|verdict| verdict.outcome).collect();
+        use Outcome::*;
+        assert_eq!(
+            outcomes,
+            [True, Untested, False, False, Partly, Untested, True, Untested],
+            "{:#?}",
+            report.verdicts
+        );
+    }
+
+    #[test]
+    fn who_finds_other_pairs_is_found_out() {
+        static WRONG: Method = scripted("octree", |_| {
+            vec![Contender {
+                variant: None,
+                broad_phase: Box::new(Scripted { update_us: 1, find_us: 1, is_wrong: true }),
+            }]
+        });
+        let report = run(&[&PAPER[0], &WRONG]);
+        assert!(!report.agrees());
+        assert!(report.rows.iter().all(|row| row.agrees == (row.method != "octree")));
+    }
+
+    #[test]
+    fn the_real_methods_agree_and_leave_a_report() {
+        let mut last = (0, 0);
+        let report = broad_phases::run(&tiny(), &mut Script, &mut |done, total| last = (done, total)).unwrap();
+        assert!(report.agrees());
+        assert_eq!(last, (14 * 9, 14 * 9));
+        assert_eq!(report.rows.len(), 9 * report.methods().len());
+        let documents = report.documents();
+        let names: Vec<&str> = documents.iter().map(|document| document.name.as_str()).collect();
+        for name in ["index.html", "broad-phases.csv", "broad-phases.json", "figure-4-space.svg", "figure-6-plane.svg"]
+        {
+            assert!(names.contains(&name), "{names:?}");
+        }
+        let json: serde_json::Value = serde_json::from_str(&documents[2].contents).unwrap();
+        assert_eq!(json["rows"].as_array().unwrap().len(), report.rows.len());
+        assert_eq!(documents[1].contents.lines().count(), 1 + report.rows.len());
+        assert!(documents[1].contents.contains("space,200,0.1,octree,"), "{}", documents[1].contents);
+        assert!(documents[1].contents.starts_with("movement,objects,speed,method,frames_per_second,"));
+    }
+
+    #[test]
+    fn a_room_that_cannot_be_is_refused() {
+        let refused =
+            |settings: Settings| run_methods(&settings, &[], &mut Script, &mut |_, _| {}).unwrap_err().to_string();
+        assert_eq!(
+            refused(Settings { objects: vec![100, 1_000_000_000], ..tiny() }),
+            "`objects` is 1000000000, expected 1 to 20,000 objects in a room"
+        );
+        assert_eq!(refused(Settings { frames: 0, ..tiny() }), "`frames` is 0, expected 1 to 100,000 frames");
+        assert_eq!(
+            refused(Settings { speed: f32::NAN, ..tiny() }),
+            "`speed` is NaN, expected 0 to 10 widths per frame"
+        );
+        assert!(refused(Settings { objects: Vec::new(), ..tiny() }).starts_with("`number of rooms` is 0"));
+    }
+}

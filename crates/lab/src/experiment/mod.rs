@@ -1,0 +1,13 @@
+//! The papers' experiments, run again: one file or folder per family of figures.
+
+pub mod broad_phases;
+pub mod room;
+
+/// A file of a report. Whoever asked for the report writes it.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// Its name.
+    pub name: String,
+    /// All of it.
+    pub contents: String,
+}

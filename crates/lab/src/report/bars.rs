@@ -1,0 +1,122 @@
+//! Bars cut in two, in groups, as SVG: how much of each is of the first kind?
+
+use super::axis::{Frame, Scale};
+use super::svg::{Anchor, Color, Svg};
+
+const WIDTH: f64 = 760.0;
+const HEIGHT: f64 = 420.0;
+/// How pale the second part is.
+const PALE: f64 = 0.35;
+
+/// A bar of two parts, one on the other.
+#[derive(Clone, Debug)]
+pub struct Bar {
+    /// What it stands for; bars of one name have one colour.
+    pub name: String,
+    /// Full for the first part, pale for the second.
+    pub color: Color,
+    /// How large the two parts are.
+    pub parts: [f64; 2],
+}
+
+/// Bars that stand together.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// What they have in common.
+    pub label: String,
+    /// From left to right.
+    pub bars: Vec<Bar>,
+}
+
+/// Groups of bars over one axis. Above each bar stands the share of its first part.
+#[derive(Clone, Debug)]
+pub struct BarChart {
+    /// What it shows, in a few words.
+    pub title: String,
+    /// What tells the groups apart.
+    pub x_label: String,
+    /// What is measured, with its unit.
+    pub y_label: String,
+    /// What the two parts are.
+    pub parts: [String; 2],
+    /// From left to right.
+    pub groups: Vec<Group>,
+}
+
+impl BarChart {
+    /// The chart as SVG text.
+    pub fn to_svg(&self) -> String {
+        let heights = self.groups.iter().flat_map(|group| &group.bars).map(|bar| bar.parts.iter().sum());
+        let widths = [0.0, self.groups.len().max(1) as f64].into_iter();
+        let (x, y) = ((Scale::Linear, widths), (Scale::Linear, heights));
+        let frame = Frame::new((92.0, 88.0), (WIDTH - 24.0, HEIGHT - 56.0), x, y);
+        let mut svg = Svg::new(WIDTH, HEIGHT);
+        svg.bold_text((22.0, 26.0), &self.title, 16.0, Color::INK, Anchor::Start);
+        self.draw_key(&mut svg);
+        frame.draw_heights(&mut svg, &self.y_label);
+        let group_width = (frame.right - frame.left) / self.groups.len().max(1) as f64;
+        for (index, group) in self.groups.iter().enumerate() {
+            let left = frame.left + group_width * index as f64;
+            let middle = (left + group_width / 2.0, frame.bottom + 17.0);
+            svg.text(middle, &group.label, 12.0, Color::SOFT, Anchor::Middle);
+            let width = 0.8 * group_width / group.bars.len().max(1) as f64;
+            for (position, bar) in group.bars.iter().enumerate() {
+                let left = left + 0.1 * group_width + width * position as f64;
+                draw_bar(&mut svg, &frame, bar, left + 2.0, left + width - 2.0);
+            }
+        }
+        frame.draw_ground(&mut svg, &self.x_label);
+        svg.finish()
+    }
+
+    /// A line above the bars: a square per name, and what full and pale mean.
+    fn draw_key(&self, svg: &mut Svg) {
+        const LETTER: f64 = 7.2;
+        let mut names: Vec<(&str, Color)> = Vec::new();
+        for bar in self.groups.iter().flat_map(|group| &group.bars) {
+            if !names.contains(&(&bar.name, bar.color)) {
+                names.push((&bar.name, bar.color));
+            }
+        }
+        let mut x = 92.0;
+        for (name, color) in names {
+            svg.rectangle((x, 47.0), (x + 12.0, 59.0), color, 1.0);
+            svg.rectangle((x + 12.0, 47.0), (x + 24.0, 59.0), color, PALE);
+            svg.text((x + 30.0, 53.0), name, 13.0, color, Anchor::Start);
+            x += 52.0 + LETTER * name.chars().count() as f64;
+        }
+        let meaning = format!("full: {}, pale: {}", self.parts[0], self.parts[1]);
+        svg.text((WIDTH - 24.0, 53.0), &meaning, 13.0, Color::SOFT, Anchor::End);
+    }
+}
+
+fn draw_bar(svg: &mut Svg, frame: &Frame, bar: &Bar, left: f64, right: f64) {
+    let [first, second] = bar.parts;
+    let height = |value: f64| frame.at((0.0, value)).1;
+    svg.rectangle((left, height(first)), (right, frame.bottom), bar.color, 1.0);
+    svg.rectangle((left, height(first + second)), (right, height(first)), bar.color, PALE);
+    let share = format!("{:.0} %", 100.0 * first / (first + second).max(f64::MIN_POSITIVE));
+    let above = ((left + right) / 2.0, height(first + second) - 9.0);
+    svg.text(above, &share, 11.0, Color::INK, Anchor::Middle);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_bar_says_how_much_of_it_is_of_the_first_kind() {
+        let bar = Bar { name: "grid".to_owned(), color: Color::INK, parts: [3.0, 1.0] };
+        let chart = BarChart {
+            title: "Where the time goes".to_owned(),
+            x_label: "objects".to_owned(),
+            y_label: "ms".to_owned(),
+            parts: ["updating".to_owned(), "processing".to_owned()],
+            groups: vec![Group { label: "500".to_owned(), bars: vec![bar] }],
+        };
+        let svg = chart.to_svg();
+        assert!(svg.contains(">75 %<") && svg.contains(">full: updating, pale: processing<") && svg.contains(">500<"));
+        let empty = BarChart { groups: Vec::new(), ..chart }.to_svg();
+        assert!(empty.contains("</svg>") && !empty.contains("NaN"));
+    }
+}

@@ -1,0 +1,24 @@
+//! Results, on stdout and nowhere else.
+
+use std::io::{self, ErrorKind, Write};
+
+use serde::Serialize;
+
+use crate::command::Failure;
+
+/// Prints a text. Whoever reads it may stop early, as `head` does: that is no failure.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::Machine(format!("cannot write the result: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Prints a document as JSON.
+pub fn print_json(document: &impl Serialize) -> Result<(), Failure> {
+    let json = serde_json::to_string_pretty(document).expect("a document has only string keys");
+    print(&(json + "\n"))
+}

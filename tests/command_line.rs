@@ -1,0 +1,129 @@
+//! The command line as a stranger meets it: help, refusals, exit codes, and nothing but results on stdout.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+fn kinesphere(arguments: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kinesphere"));
+    command.args(arguments.split_whitespace()).output().expect("the binary was just built")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("results are text")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A folder of its own for each test, gone afterwards.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        Folder(std::env::temp_dir().join(format!("kinesphere-{name}-{}", std::process::id())))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn every_command_explains_itself_with_an_example() {
+    for command in ["--help", "bench --help", "lab --help", "bench broad-phase --help", "lab broad-phases --help"] {
+        let output = kinesphere(command);
+        assert!(output.status.success(), "{command}");
+        assert!(stdout(&output).contains("Example: kinesphere "), "{command}: {}", stdout(&output));
+    }
+}
+
+#[test]
+fn bad_input_is_refused_with_what_to_do() {
+    let cases = [
+        ("bench broad-phase --objects 1000000000", "a world holds at most 16777216"),
+        ("bench broad-phase --objects -1", "invalid value"),
+        ("bench broad-phase --coverage NaN", "`coverage` is NaN, expected a percentage from 0.001"),
+        ("bench broad-phase --coverage -5", "`coverage` is -5, expected a percentage from 0.001"),
+        ("bench broad-phase --speed inf", "`speed` is inf, expected 0 to"),
+        ("bench broad-phase --workload walkers", "no workload is called `walkers`; there are uniform,"),
+        ("bench broad-phase --methods bubble-sort", "no method is called `bubble-sort`; there are "),
+        ("bench broad-phase --ticks 0", "`ticks` is 0, expected 1 to"),
+        ("bench broad-phase --threads 0", "`threads` is 0, expected 1 to"),
+        ("bench broad-phase --threads 100000", "`threads` is 100000, expected 1 to"),
+        ("lab broad-phases --objects 1000000000", "expected 1 to 20,000 objects in a room"),
+        ("lab broad-phases --speed NaN", "`speed` is NaN, expected 0 to 10"),
+        ("bench", "Usage: kinesphere bench"),
+    ];
+    for (command, expected) in cases {
+        let output = kinesphere(command);
+        assert_eq!(output.status.code(), Some(2), "{command}: {}", stderr(&output));
+        assert!(stderr(&output).contains(expected), "{command}: {}", stderr(&output));
+        assert!(output.stdout.is_empty(), "{command}");
+    }
+}
+
+#[test]
+fn a_bench_in_json_is_one_document_with_a_row_per_method() {
+    let output = kinesphere("bench broad-phase --objects 300 --ticks 5 --coverage 20 --seed 7 --json");
+    assert!(output.status.success(), "{}", stderr(&output));
+    let document: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(document["objects"], 300);
+    assert_eq!(document["threads"], 1);
+    assert_eq!(document["seed"], 7);
+    assert_eq!(document["workload"], "uniform");
+    assert!(document["pairs_per_object"].as_f64().unwrap() > 0.0);
+    assert!(document["floor_cpu_ms_mean"].is_number());
+    let rows = document["rows"].as_array().unwrap();
+    assert!(rows.len() > 5);
+    for row in rows {
+        assert_eq!(row["agrees"], true, "{row}");
+        for number in ["cpu_ms_mean", "cpu_ms_min", "cpu_ms_max", "wall_ms_mean", "sphere_tests", "bytes_per_object"] {
+            assert!(row[number].is_number(), "{number} in {row}");
+        }
+    }
+}
+
+#[test]
+fn a_bench_runs_every_workload_named_methods_and_two_threads() {
+    for workload in ["uniform", "seekers", "mixed", "static", "turning", "jitter", "teleport", "crowds", "line"] {
+        let output = kinesphere(&format!(
+            "bench broad-phase --objects 200 --ticks 3 --warm 2 --threads 2 --workload {workload} \
+             --methods brute-force,plain-grid,parry-refit"
+        ));
+        assert!(output.status.success(), "{workload}: {}", stderr(&output));
+        let text = stdout(&output);
+        assert!(text.contains("/ plain-grid") && text.contains("parry-refit") && !text.contains("octree"), "{text}");
+    }
+}
+
+#[test]
+fn an_empty_world_can_be_measured() {
+    let output = kinesphere("bench broad-phase --objects 0 --ticks 2");
+    assert!(output.status.success(), "{}", stderr(&output));
+}
+
+#[test]
+fn the_lab_writes_its_report_and_prints_verdicts() {
+    let folder = Folder::new("lab");
+    let command = format!("lab broad-phases --objects 100,200 --frames 3 --out {}", folder.0.display());
+    let output = kinesphere(&command);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stdout(&output).contains("Sweep and prune is the fastest of the four."));
+    for file in ["index.html", "broad-phases.csv", "broad-phases.json", "figure-4-space.svg", "everybody-plane.svg"] {
+        assert!(folder.0.join(file).exists(), "{file}");
+    }
+    let output = kinesphere(&(command + " --json"));
+    let document: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert!(document["rows"].as_array().unwrap().iter().all(|row| row["agrees"] == true));
+    assert_eq!(document["verdicts"].as_array().unwrap().len(), 8);
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_named() {
+    let output = kinesphere("lab broad-phases --objects 10 --frames 1 --out /dev/null/nowhere");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("/dev/null/nowhere") && stderr(&output).contains("--out"), "{}", stderr(&output));
+}
