@@ -117,7 +117,8 @@ impl Room {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use space::{BroadPhase, BruteForce};
+    use space::BroadPhase;
+    use space::broad::BruteForce;
 
     #[test]
     fn objects_stay_in_the_room_and_keep_their_speed() {

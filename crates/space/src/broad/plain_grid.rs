@@ -265,7 +265,8 @@ fn bounds(column: &[f32]) -> (f32, f32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BruteForce, Sphere, Vec3};
+    use crate::broad::BruteForce;
+    use crate::{Sphere, Vec3};
     use proptest::prelude::*;
 
     fn world(rows: impl IntoIterator<Item = (Vec3, f32)>) -> Spheres {

@@ -195,7 +195,8 @@ mod tests {
     use super::*;
     use crate::method::Contender;
     use crate::stopwatch::SteadyStopwatch;
-    use space::{BroadPhase, BruteForce, Pair, Spheres, Work};
+    use space::broad::BruteForce;
+    use space::{BroadPhase, Pair, Spheres, Work};
 
     fn tiny(methods: Vec<&'static Method>) -> Settings {
         Settings { objects: 300, coverage_percent: 50.0, ticks: 12, warm: 15, methods, ..Settings::default() }

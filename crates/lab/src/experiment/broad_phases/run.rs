@@ -196,7 +196,8 @@ mod tests {
     use crate::method::Contender;
     use crate::report::verdict::Outcome;
     use crate::stopwatch::Reading;
-    use space::{BruteForce, Spheres, Work};
+    use space::broad::BruteForce;
+    use space::{Spheres, Work};
     use std::cell::Cell;
     use std::time::Duration;
 
