@@ -1,7 +1,8 @@
 //! parry3d's bounding volume hierarchy behind our trait: the strongest public opponent, used as well as we know how.
 //!
-//! Leaves are the spheres' boxes; the exact test of the spheres follows. Nothing is allocated in a steady tick: the workspace, the tree and the packed copy of the spheres (one
-//! cache line per object of a candidate pair instead of four) are kept.
+//! Leaves are the spheres' boxes; the exact test of the spheres follows. Nothing is allocated in a steady tick: the
+//! workspace, the tree and the packed copy of the spheres (one cache line per object of a candidate pair instead of
+//! four) are kept.
 //!
 //! One thing is not at its best: for the sake of equal bits on all machines, the workspace builds glam without SIMD, and
 //! parry compares boxes with glam. Measured apart, that costs the traversal of 100,000 leaves 5 to 7 %, and the rest
@@ -13,7 +14,8 @@ use parry3d::partitioning::{Bvh, BvhBuildStrategy, BvhNode, BvhNodeWide, BvhWork
 use super::{BroadPhase, Work};
 use crate::{Pair, Slot, Sphere, Spheres, Tick, Vec3};
 
-/// What keeps a refitted tree in shape: without it the boxes grow into each other and the tree decays.
+/// What keeps a refitted tree in shape: without it the boxes grow into each other and the tree decays. Either way the
+/// tree is built anew as soon as objects have strayed too far for it, as they do at once when they teleport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Upkeep {
     /// A twentieth of the tree is rebuilt every tick, parry's incremental optimisation.
@@ -153,6 +155,10 @@ struct Tree {
     seen: Option<(u64, Tick)>,
     /// Moves since the tree was last built.
     moves: u64,
+    /// How far everybody has moved since their part of the tree was built, all together.
+    strayed: f64,
+    /// The sum of all radii when the tree was last built.
+    radii: f64,
     /// Whether it was built in this tick, all of it.
     is_new: bool,
     /// How often it was optimised.
@@ -160,6 +166,10 @@ struct Tree {
 }
 
 impl Tree {
+    /// How many radii an object may stray, on average, before the tree is worth less than a new one. At 5 % coverage
+    /// the next object is four radii away.
+    const STRAY_MAX: f64 = 4.0;
+
     /// Brings the leaves up to date; a world that does not follow from the last one gets a new tree.
     fn take_in(&mut self, spheres: &Spheres) {
         let now = (spheres.identity(), spheres.tick());
@@ -173,7 +183,12 @@ impl Tree {
             for row in spheres.moved().iter() {
                 if spheres.alive().contains(row) {
                     let sphere = columns.sphere(row);
-                    self.spheres[row] = sphere;
+                    let before = std::mem::replace(&mut self.spheres[row], sphere);
+                    let stray = (sphere.center - before.center).abs().max_element();
+                    // A dead row is NaN: who comes new has not strayed.
+                    if !stray.is_nan() {
+                        self.strayed += f64::from(stray);
+                    }
                     self.bvh.insert_or_update_partially(boxed(sphere), row as u32, 0.0);
                     self.changed.push(row as u32);
                 } else {
@@ -186,8 +201,14 @@ impl Tree {
             self.changed.extend(spheres.alive().iter().map(|row| row as u32));
             let leaves = spheres.alive().iter().map(|row| (row, boxed(self.spheres[row])));
             self.bvh = built(leaves, spheres.len());
-            self.moves = 0;
+            self.start_afresh();
         }
+    }
+
+    fn start_afresh(&mut self) {
+        self.moves = 0;
+        self.strayed = 0.0;
+        self.radii = self.spheres.iter().map(|sphere| f64::from(sphere.radius)).sum();
     }
 
     /// Makes every node enclose its leaves again, and keeps the tree in shape.
@@ -198,10 +219,16 @@ impl Tree {
         }
         let changed = self.changed.len() as u64;
         self.moves += changed;
+        if self.strayed > Tree::STRAY_MAX * self.radii {
+            // A rebuild takes every leaf that it finds in memory for one: first sweep up what optimising left behind.
+            self.bvh.refit(&mut self.workspace);
+            return self.rebuild(BvhBuildStrategy::Binned);
+        }
         match upkeep {
             Upkeep::Optimise => {
                 self.bvh.optimize_incremental(&mut self.workspace);
                 self.optimised += 1;
+                self.strayed *= 0.95;
                 // Optimising leaves unused nodes behind, and the refit that sweeps them up takes three times as long
                 // as the one in place.
                 if self.optimised.is_multiple_of(10) {
@@ -224,7 +251,7 @@ impl Tree {
     fn rebuild(&mut self, strategy: BvhBuildStrategy) -> Work {
         if !self.is_new {
             self.bvh.rebuild(&mut self.workspace, strategy);
-            self.moves = 0;
+            self.start_afresh();
         }
         Work { nodes: u64::from(self.bvh.leaf_count()), ..Work::default() }
     }
