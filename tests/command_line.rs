@@ -33,7 +33,16 @@ impl Drop for Folder {
 
 #[test]
 fn every_command_explains_itself_with_an_example() {
-    for command in ["--help", "bench --help", "lab --help", "bench broad-phase --help", "lab broad-phases --help"] {
+    for command in [
+        "--help",
+        "bench --help",
+        "lab --help",
+        "bench broad-phase --help",
+        "bench motion --help",
+        "lab broad-phases --help",
+        "lab prediction --help",
+        "lab decisions --help",
+    ] {
         let output = kinesphere(command);
         assert!(output.status.success(), "{command}");
         assert!(stdout(&output).contains("Example: kinesphere "), "{command}: {}", stdout(&output));
@@ -55,6 +64,11 @@ fn bad_input_is_refused_with_what_to_do() {
         ("bench broad-phase --threads 100000", "`threads` is 100000, expected 1 to"),
         ("lab broad-phases --objects 1000000000", "expected 1 to 20,000 objects in a room"),
         ("lab broad-phases --speed NaN", "`speed` is NaN, expected 0 to 10"),
+        ("bench motion --ticks 0", "`ticks` is 0, expected 1 to 100,000"),
+        ("bench motion --updates NaN", "`updates` is NaN, expected 0 to 60"),
+        ("lab prediction --latency 5000", "`latency` is 5000, expected 0 to 2000 milliseconds"),
+        ("lab prediction --seeds 0", "`seeds` is 0, expected 1 to 10000"),
+        ("lab decisions --encounters 0", "`encounters` is 0, expected 1 to 1000000"),
         ("bench", "Usage: kinesphere bench"),
     ];
     for (command, expected) in cases {

@@ -6,6 +6,7 @@ use lab::method::Method;
 use space::workload::Motion;
 
 use super::Failure;
+use super::bench_motion;
 use crate::clock::ProcessClock;
 use crate::output::{print, print_json};
 use crate::progress::Bar;
@@ -15,6 +16,8 @@ use crate::progress::Bar;
 pub enum Bench {
     /// Broad phases: from new positions to the complete list of overlapping pairs.
     BroadPhase(BroadPhase),
+    /// Replicas: what predicting their collisions costs, over extrapolating them.
+    Motion(bench_motion::Motion),
 }
 
 /// All methods on the same frames, in one run, one after the other within each tick. Every list of pairs is compared;
@@ -59,7 +62,10 @@ pub struct BroadPhase {
 
 /// Runs the command.
 pub fn run(bench: Bench) -> Result<(), Failure> {
-    let Bench::BroadPhase(arguments) = bench;
+    let arguments = match bench {
+        Bench::BroadPhase(arguments) => arguments,
+        Bench::Motion(arguments) => return bench_motion::run(arguments),
+    };
     let settings = Settings {
         motion: arguments.workload,
         objects: arguments.objects,

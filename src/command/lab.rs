@@ -8,6 +8,8 @@ use lab::experiment::Document;
 use lab::experiment::broad_phases::{self, Settings};
 
 use super::Failure;
+use super::decisions::{self, Decisions};
+use super::prediction::{self, Prediction};
 use crate::clock::ProcessClock;
 use crate::output::{print, print_json};
 use crate::progress::Bar;
@@ -17,6 +19,10 @@ use crate::progress::Bar;
 pub enum Lab {
     /// Paper 003, figures 4 to 6: which broad phase is fastest in a crowded room?
     BroadPhases(BroadPhases),
+    /// Ohlenburg's paper: does predicting collisions make replicas better?
+    Prediction(Prediction),
+    /// Ohlenburg's paper: whose word counts when two hosts see a collision?
+    Decisions(Decisions),
 }
 
 /// Runs the paper's methods and ours in its room, prints a verdict on each of its claims, and writes plots, numbers and a
@@ -49,7 +55,11 @@ pub struct BroadPhases {
 
 /// Runs the command.
 pub fn run(lab: Lab) -> Result<(), Failure> {
-    let Lab::BroadPhases(arguments) = lab;
+    let arguments = match lab {
+        Lab::BroadPhases(arguments) => arguments,
+        Lab::Prediction(arguments) => return prediction::run(arguments),
+        Lab::Decisions(arguments) => return decisions::run(arguments),
+    };
     let mut settings =
         Settings { frames: arguments.frames, speed: arguments.speed, seed: arguments.seed, ..Settings::default() };
     if !arguments.objects.is_empty() {
@@ -82,7 +92,8 @@ pub fn run(lab: Lab) -> Result<(), Failure> {
     )))
 }
 
-fn write(folder: &Path, documents: Vec<Document>) -> Result<(), Failure> {
+/// Writes all files of a report into a folder.
+pub(super) fn write(folder: &Path, documents: Vec<Document>) -> Result<(), Failure> {
     let refused = |path: &Path, error: std::io::Error| {
         Failure::Machine(format!("cannot write {}: {error}\nName another folder with --out.", path.display()))
     };

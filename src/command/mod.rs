@@ -1,7 +1,10 @@
 //! One file per command.
 
 pub mod bench;
+pub mod bench_motion;
+pub mod decisions;
 pub mod lab;
+pub mod prediction;
 
 use std::fmt;
 use std::process::ExitCode;

@@ -6,6 +6,7 @@
 //! - [`method`]: the broad phases that are compared, one line each.
 //! - [`bench`](mod@bench): how fast is it, on which workload.
 //! - [`experiment`]: the papers' figures, made again, with a verdict on each claim.
+//! - [`network`]: links that delay, lose, double and reorder, by their seed.
 //! - [`report`]: tables, plots and pages for people.
 
 #![forbid(unsafe_code)]
@@ -14,5 +15,6 @@ pub mod bench;
 pub mod experiment;
 pub mod fingerprint;
 pub mod method;
+pub mod network;
 pub mod report;
 pub mod stopwatch;

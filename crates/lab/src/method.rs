@@ -35,7 +35,7 @@ pub struct Contender {
 
 /// All methods, ours first, in the order of the tables.
 pub const METHODS: &[Method] = &[
-    Method { name: "kinesphere", objects_max: usize::MAX, make: |_| one(Kinesphere::default()) },
+    Method { name: "kinesphere", objects_max: usize::MAX, make: |with| one(Kinesphere::with_threads(with.threads)) },
     Method { name: "plain-grid", objects_max: usize::MAX, make: |_| one(PlainGrid::default()) },
     Method { name: "brute-force", objects_max: 10_000, make: |_| one(BruteForce) },
     Method { name: "octree", objects_max: 100_000, make: |_| one(Octree::default()) },

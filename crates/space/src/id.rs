@@ -28,6 +28,28 @@ impl fmt::Display for ObjectId {
     }
 }
 
+/// A participant: a server, a client or a peer. Where two of them must agree without asking, the lower number wins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(u64);
+
+impl NodeId {
+    /// The participant with this number.
+    pub const fn new(number: u64) -> NodeId {
+        NodeId(number)
+    }
+
+    /// The number behind the name.
+    pub const fn number(self) -> u64 {
+        self.0
+    }
+}
+
+impl fmt::Display for NodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "node {}", self.0)
+    }
+}
+
 /// A stable handle to a row of [`Spheres`](crate::Spheres) while its object lives. Rows are reused after a removal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]

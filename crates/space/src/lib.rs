@@ -26,6 +26,7 @@
 //!
 //! - [`Spheres`] holds the objects, column by column, and remembers what moved.
 //! - [`BroadPhase`] is the question; [`broad`] has one file per method, and [`Kinesphere`] is the one to use.
+//! - [`impact`] says when moving things first touch.
 //! - [`workload`] makes the seeded crowds that tests, benches and experiments share.
 
 #![deny(unsafe_code)]
@@ -33,6 +34,7 @@
 pub mod bits;
 pub mod broad;
 mod id;
+pub mod impact;
 mod pair;
 mod simd;
 mod sphere;
@@ -41,8 +43,8 @@ mod time;
 pub mod workload;
 
 pub use broad::{BroadPhase, Kinesphere, Work};
-pub use glam::Vec3;
-pub use id::{ObjectId, Slot};
+pub use glam::{DQuat, DVec3, Vec3};
+pub use id::{NodeId, ObjectId, Slot};
 pub use pair::{Pair, PairChanges};
 pub use sphere::Sphere;
 pub use spheres::{Columns, Field, Spheres, SpheresError};

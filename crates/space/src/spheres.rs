@@ -27,7 +27,11 @@ pub struct Spheres {
     free: Vec<u32>,
     moved: Bits,
     reshaped: Vec<Slot>,
+    replaced: Vec<Slot>,
     tick: Tick,
+    /// How many changes there have been, and how many before this tick began.
+    revision: u64,
+    tick_revision: u64,
     identity: u64,
 }
 
@@ -112,7 +116,10 @@ impl Spheres {
             free: Vec::new(),
             moved: Bits::new(),
             reshaped: Vec::new(),
+            replaced: Vec::new(),
             tick: Tick::new(0),
+            revision: 0,
+            tick_revision: 0,
             identity: WORLDS.fetch_add(1, Ordering::Relaxed),
         }
     }
@@ -128,6 +135,10 @@ impl Spheres {
         }
         let row = self.free.pop().expect("a block was just added");
         let slot = Slot::new(row);
+        if self.moved.contains(slot.row()) {
+            // Nobody is here, and yet this row changed: somebody left in this tick.
+            self.replaced.push(slot);
+        }
         self.alive.insert(slot.row());
         self.live += 1;
         self.handed_out = self.handed_out.max(slot.row() + 1);
@@ -157,6 +168,7 @@ impl Spheres {
         if (self.x[row], self.y[row], self.z[row]) != (center.x, center.y, center.z) {
             self.write_center(row, center);
             self.moved.insert(row);
+            self.revision += 1;
         }
         Ok(())
     }
@@ -225,6 +237,19 @@ impl Spheres {
         &self.reshaped
     }
 
+    /// The slots that changed hands since the tick began: one object left and another took its row. Their pairs have
+    /// ended and begun, even where the same two slots overlap before and after.
+    pub fn replaced(&self) -> &[Slot] {
+        &self.replaced
+    }
+
+    /// Counts all changes to this world; and as it was when the tick began. A broad phase that trusts
+    /// [`moved`](Spheres::moved) compares the two to notice changes that were made, after it had looked, in a tick
+    /// that is over.
+    pub fn revisions(&self) -> (u64, u64) {
+        (self.revision, self.tick_revision)
+    }
+
     /// The current tick: how often [`Spheres::end_tick`] has been called.
     pub fn tick(&self) -> Tick {
         self.tick
@@ -235,6 +260,8 @@ impl Spheres {
     pub fn end_tick(&mut self) {
         self.moved.clear();
         self.reshaped.clear();
+        self.replaced.clear();
+        self.tick_revision = self.revision;
         self.tick = self.tick.next();
     }
 
@@ -249,7 +276,7 @@ impl Spheres {
         4 * (self.x.capacity() + self.y.capacity() + self.z.capacity() + self.radius.capacity() + self.free.capacity())
             + self.alive.bytes()
             + self.moved.bytes()
-            + self.reshaped.capacity() * size_of::<Slot>()
+            + (self.reshaped.capacity() + self.replaced.capacity()) * size_of::<Slot>()
     }
 
     fn add_block(&mut self) {
@@ -273,6 +300,7 @@ impl Spheres {
     fn note_reshaped(&mut self, slot: Slot) {
         self.moved.insert(slot.row());
         self.reshaped.push(slot);
+        self.revision += 1;
     }
 
     fn check_alive(&self, slot: Slot) -> Result<(), SpheresError> {
@@ -306,7 +334,10 @@ impl Clone for Spheres {
             free: self.free.clone(),
             moved: self.moved.clone(),
             reshaped: self.reshaped.clone(),
+            replaced: self.replaced.clone(),
             tick: self.tick,
+            revision: self.revision,
+            tick_revision: self.tick_revision,
             identity: Spheres::new().identity,
         }
     }

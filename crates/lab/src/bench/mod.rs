@@ -1,3 +1,4 @@
 //! Measurements of one thing against its rivals.
 
 pub mod broad_phase;
+pub mod motion;

@@ -1,6 +1,8 @@
 //! The papers' experiments, run again: one file or folder per family of figures.
 
 pub mod broad_phases;
+pub mod decisions;
+pub mod prediction;
 pub mod room;
 
 /// A file of a report. Whoever asked for the report writes it.

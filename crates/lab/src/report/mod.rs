@@ -9,4 +9,5 @@ pub mod number;
 pub mod page;
 pub mod svg;
 pub mod table;
+pub mod timeline;
 pub mod verdict;

@@ -77,6 +77,16 @@ impl Gathered {
         }
     }
 
+    /// Adds one stored row.
+    pub fn add_one(&mut self, row: Row, shift: f32, ticks: f32) {
+        let first = self.len;
+        if self.id.len() < first + 1 + 2 * PADDING {
+            self.widen(2 * first + 8 * PADDING);
+        }
+        self.len += 1;
+        self.add_plain(&[row], 0..1, first, shift, ticks);
+    }
+
     /// Adds stored rows as they are `shift` ticks after the moment that they are stored for.
     ///
     /// # Panics

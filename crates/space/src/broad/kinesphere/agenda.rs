@@ -12,7 +12,7 @@
 
 use super::encounter::Window;
 use crate::bits::Bits;
-use crate::{Columns, Pair};
+use crate::{Columns, Pair, Sphere, Vec3};
 
 /// No meeting is entered for a later time than this many ticks ahead; a power of two.
 pub const LOOK_AHEAD: u64 = 128;
@@ -23,7 +23,14 @@ pub struct Agenda {
     /// By the tick at which they begin, modulo [`LOOK_AHEAD`].
     waiting: Vec<Vec<Meeting>>,
     running: Vec<Meeting>,
+    /// Standing meetings that the positions decide.
     standing: Vec<Standing>,
+    /// Standing meetings of objects that overlap wherever they are within their slack: ready to be reported.
+    resting: Vec<Pair>,
+    /// The versions of both courses of each of those.
+    resting_versions: Vec<[u8; 2]>,
+    /// How many of those the last report had.
+    resting_reported: usize,
     /// Scratch: running meetings that only the positions can decide.
     doubtful: Vec<u32>,
     /// Scratch: whether those overlap.
@@ -50,7 +57,6 @@ struct Standing {
     b: u32,
     version_a: u8,
     version_b: u8,
-    must: bool,
     touching: bool,
 }
 
@@ -61,10 +67,14 @@ pub struct Moment<'a> {
     pub now: u64,
     /// Where everybody is.
     pub columns: Columns<'a>,
+    /// The same, one piece of memory per object, where that has been prepared.
+    pub packed: &'a [[f32; 4]],
     /// The rows that have a new course, or none, since the last tick.
     pub strayed: &'a Bits,
     /// Whether there are any.
     pub any_strayed: bool,
+    /// Whether any of them stood before.
+    pub any_stood: bool,
     /// The versions of all courses.
     pub versions: &'a [u8],
 }
@@ -84,6 +94,9 @@ impl Default for Agenda {
             waiting: (0..LOOK_AHEAD).map(|_| Vec::new()).collect(),
             running: Vec::new(),
             standing: Vec::new(),
+            resting: Vec::new(),
+            resting_versions: Vec::new(),
+            resting_reported: 0,
             doubtful: Vec::new(),
             touches: Vec::new(),
         }
@@ -115,7 +128,14 @@ impl Agenda {
     /// Enters a meeting of two standing objects; `must` says that they overlap wherever they are within their slack.
     pub fn add_standing(&mut self, a: u32, b: u32, must: bool, versions: &[u8]) {
         let (version_a, version_b) = (versions[a as usize], versions[b as usize]);
-        self.standing.push(Standing { a, b, version_a, version_b, must, touching: false });
+        if must {
+            let pair = Pair::of_rows(a, b);
+            let in_order = if pair.a().number() == a { [version_a, version_b] } else { [version_b, version_a] };
+            self.resting.push(pair);
+            self.resting_versions.push(in_order);
+        } else {
+            self.standing.push(Standing { a, b, version_a, version_b, touching: false });
+        }
     }
 
     /// Adds to `pairs` all pairs that overlap at this moment, and to `turnover`, if wanted, what changed.
@@ -127,6 +147,7 @@ impl Agenda {
             None => (false, &mut unwanted),
         };
         self.begin_due(moment);
+        self.report_resting(moment, pairs, wanted, turnover);
         self.report_running(moment, pairs, wanted, turnover) + self.report_standing(moment, pairs, wanted, turnover)
     }
 
@@ -134,9 +155,13 @@ impl Agenda {
     pub fn clear(&mut self, lost: &mut Vec<Pair>) {
         lost.extend(self.running.iter().filter(|m| m.touching).map(|m| Pair::of_rows(m.a, m.b)));
         lost.extend(self.standing.iter().filter(|m| m.touching).map(|m| Pair::of_rows(m.a, m.b)));
+        lost.extend_from_slice(&self.resting[..self.resting_reported]);
         self.waiting.iter_mut().for_each(Vec::clear);
         self.running.clear();
         self.standing.clear();
+        self.resting.clear();
+        self.resting_versions.clear();
+        self.resting_reported = 0;
     }
 
     /// Heap memory, in bytes.
@@ -144,7 +169,10 @@ impl Agenda {
         let waiting = self.waiting.iter().map(Vec::capacity).sum::<usize>();
         (waiting + self.running.capacity()) * size_of::<Meeting>()
             + self.standing.capacity() * size_of::<Standing>()
+            + self.resting.capacity() * size_of::<Pair>()
+            + self.resting_versions.capacity() * 2
             + self.doubtful.capacity() * 4
+            + self.touches.capacity()
             + self.waiting.capacity() * size_of::<Vec<Meeting>>()
     }
 
@@ -212,7 +240,7 @@ impl Agenda {
         self.touches.clear();
         self.touches.extend(self.doubtful.iter().map(|&index| {
             let meeting = &self.running[index as usize];
-            moment.columns.sphere(meeting.a as usize).overlaps(moment.columns.sphere(meeting.b as usize))
+            moment.overlap(meeting.a, meeting.b)
         }));
         let mut reported = pairs.len();
         pairs.resize(reported + self.doubtful.len(), Pair::of_rows(0, 0));
@@ -233,6 +261,35 @@ impl Agenda {
         pairs.truncate(reported);
     }
 
+    /// Reports what rests as it is. Only when somebody who stood has strayed is any of it looked at.
+    fn report_resting(&mut self, moment: &Moment<'_>, pairs: &mut Vec<Pair>, wanted: bool, turnover: &mut Turnover) {
+        if moment.any_stood {
+            let (mut kept, mut reported) = (0, 0);
+            for index in 0..self.resting.len() {
+                let (pair, [version_a, version_b]) = (self.resting[index], self.resting_versions[index]);
+                let is_outdated =
+                    moment.outdates(pair.a().number(), version_a) || moment.outdates(pair.b().number(), version_b);
+                let is_old = index < self.resting_reported;
+                if wanted && is_outdated && is_old {
+                    turnover.lost.push(pair);
+                }
+                self.resting[kept] = pair;
+                self.resting_versions[kept] = [version_a, version_b];
+                kept += usize::from(!is_outdated);
+                reported += usize::from(!is_outdated & is_old);
+            }
+            self.resting.truncate(kept);
+            self.resting_versions.truncate(kept);
+            self.resting_reported = reported;
+        }
+        if wanted {
+            turnover.gained.extend_from_slice(&self.resting[self.resting_reported..]);
+        }
+        self.resting_reported = self.resting.len();
+        pairs.extend_from_slice(&self.resting);
+    }
+
+    /// As [`Agenda::report_running`], for those that have no end.
     fn report_standing(
         &mut self,
         moment: &Moment<'_>,
@@ -240,28 +297,38 @@ impl Agenda {
         wanted: bool,
         turnover: &mut Turnover,
     ) -> u64 {
-        let mut tests = 0;
-        self.standing.retain_mut(|meeting| {
+        let mut kept = 0;
+        for index in 0..self.standing.len() {
+            let meeting = self.standing[index];
+            let is_outdated = moment.any_strayed
+                && (moment.has_strayed(meeting.a) | moment.has_strayed(meeting.b))
+                && (moment.outdates(meeting.a, meeting.version_a) || moment.outdates(meeting.b, meeting.version_b));
+            if wanted && is_outdated && meeting.touching {
+                turnover.lost.push(Pair::of_rows(meeting.a, meeting.b));
+            }
+            self.standing[kept] = meeting;
+            kept += usize::from(!is_outdated);
+        }
+        self.standing.truncate(kept);
+        self.touches.clear();
+        self.touches.extend(self.standing.iter().map(|meeting| moment.overlap(meeting.a, meeting.b)));
+        let mut reported = pairs.len();
+        pairs.resize(reported + kept, Pair::of_rows(0, 0));
+        for (meeting, &touches) in self.standing.iter_mut().zip(&self.touches) {
             let pair = Pair::of_rows(meeting.a, meeting.b);
-            if moment.outdates(meeting.a, meeting.version_a) || moment.outdates(meeting.b, meeting.version_b) {
-                if wanted && meeting.touching {
-                    turnover.lost.push(pair);
-                }
-                return false;
+            if wanted && touches != meeting.touching {
+                if touches {
+                    turnover.gained.push(pair)
+                } else {
+                    turnover.lost.push(pair)
+                };
             }
-            if meeting.must {
-                pairs.push(pair);
-                if wanted && !meeting.touching {
-                    turnover.gained.push(pair);
-                }
-                meeting.touching = true;
-            } else {
-                tests += 1;
-                compare(meeting.a, meeting.b, &mut meeting.touching, moment, pairs, wanted, turnover);
-            }
-            true
-        });
-        tests
+            meeting.touching = touches;
+            pairs[reported] = pair;
+            reported += usize::from(touches);
+        }
+        pairs.truncate(reported);
+        kept as u64
     }
 }
 
@@ -272,30 +339,22 @@ impl Moment<'_> {
         self.strayed.words()[row as usize / 64] >> (row % 64) & 1 == 1
     }
 
+    /// Lets the positions decide.
+    #[inline]
+    fn overlap(&self, a: u32, b: u32) -> bool {
+        if self.packed.is_empty() {
+            return self.columns.sphere(a as usize).overlaps(self.columns.sphere(b as usize));
+        }
+        let sphere = |row: u32| {
+            let [x, y, z, radius] = self.packed[row as usize];
+            Sphere::new(Vec3::new(x, y, z), radius)
+        };
+        sphere(a).overlaps(sphere(b))
+    }
+
     /// Whether a course that had this version is no longer followed.
     #[inline]
     fn outdates(&self, row: u32, version: u8) -> bool {
         self.any_strayed && self.has_strayed(row) && self.versions[row as usize] != version
     }
-}
-
-/// Lets the positions decide.
-fn compare(
-    a: u32,
-    b: u32,
-    touching: &mut bool,
-    moment: &Moment<'_>,
-    pairs: &mut Vec<Pair>,
-    wanted: bool,
-    turnover: &mut Turnover,
-) {
-    let touches = moment.columns.sphere(a as usize).overlaps(moment.columns.sphere(b as usize));
-    if touches {
-        pairs.push(Pair::of_rows(a, b));
-    }
-    if wanted && touches != *touching {
-        let changed = if touches { &mut turnover.gained } else { &mut turnover.lost };
-        changed.push(Pair::of_rows(a, b));
-    }
-    *touching = touches;
 }

@@ -10,10 +10,11 @@
 //! - Rows without an object are expected nowhere (NaN) and never stray.
 
 use glam::Vec3;
+use rayon::prelude::*;
 
 use crate::Spheres;
 use crate::bits::Bits;
-use crate::simd::stray::{Lines, strayed};
+use crate::simd::stray::{Lines, Places, strayed};
 
 /// The lines of all objects, in the order of the world's rows, in blocks of eight.
 #[derive(Debug, Default)]
@@ -80,37 +81,21 @@ impl Courses {
     /// Adds to `found`, ascending, the rows that are not where they are expected at tick `now`.
     ///
     /// Only rows that moved or were expected to are looked at: the rest cost one bit each.
-    pub fn check(&mut self, now: u64, spheres: &Spheres, found: &mut Vec<u32>) {
-        let columns = spheres.columns();
-        let moved = spheres.moved().words();
-        for (index, blocks) in self.blocks.chunks_mut(8).enumerate() {
-            let word = moved.get(index).copied().unwrap_or(0) | self.moving.words()[index];
-            if word == 0 {
-                continue;
-            }
-            for (block, lines) in blocks.iter_mut().enumerate() {
-                let eye = (word >> (block * 8)) as u8;
-                if eye == 0 {
-                    continue;
-                }
-                let block = index * 8 + block;
-                let time = ticks_since_reference(block, now);
-                if time == 0 {
-                    move_reference(lines);
-                }
-                let first = block * 8;
-                let mut mask = strayed(
-                    lines,
-                    time as f32,
-                    eight(columns.x, first),
-                    eight(columns.y, first),
-                    eight(columns.z, first),
-                ) & eye;
-                while mask != 0 {
-                    found.push(first as u32 + mask.trailing_zeros());
-                    mask &= mask - 1;
-                }
-            }
+    pub fn check(&mut self, now: u64, spheres: &Spheres, threads: usize, found: &mut Vec<u32>) {
+        let moving = self.moving.words();
+        if threads < 2 {
+            check_words(&mut self.blocks, 0, moving, now, spheres, found);
+            return;
+        }
+        // Any cut gives the same list: the pieces are put together in order.
+        let words = self.blocks.len().div_ceil(WORD).div_ceil(4 * threads).max(1);
+        let pieces = self.blocks.par_chunks_mut(words * WORD).enumerate().map(|(index, blocks)| {
+            let mut found = Vec::new();
+            check_words(blocks, index * words, moving, now, spheres, &mut found);
+            found
+        });
+        for piece in pieces.collect::<Vec<_>>() {
+            found.extend(piece);
         }
     }
 
@@ -131,9 +116,10 @@ impl Courses {
         self.set_at[row as usize] = now as u8;
     }
 
-    /// Changes how far a row may be from its line, and nothing else about it.
-    pub fn set_slack(&mut self, row: u32, slack: f32) {
-        self.blocks[row as usize / 8].slack2[row as usize % 8] = slack2(slack);
+    /// Gives a row a better line at a moment at which nothing is known about the old one any more.
+    pub fn refine(&mut self, row: u32, now: u64, course: Course) {
+        self.write(row, now, course);
+        self.set_at[row as usize] = now as u8;
     }
 
     /// Counts a row's course as another one, though the line stays: what was found with the old count is void.
@@ -203,6 +189,89 @@ fn move_reference(lines: &mut Lines) {
     }
 }
 
-fn eight(column: &[f32], first: usize) -> &[f32; 8] {
-    column[first..first + 8].try_into().expect("a block has eight rows")
+/// Blocks per word of a bit set.
+const WORD: usize = 8;
+
+/// Checks the blocks that begin with word `first` of the bit sets.
+fn check_words(blocks: &mut [Lines], first: usize, moving: &[u64], now: u64, spheres: &Spheres, found: &mut Vec<u32>) {
+    let columns = spheres.columns();
+    let (x, _) = columns.x.as_chunks::<8>();
+    let (y, _) = columns.y.as_chunks::<8>();
+    let (z, _) = columns.z.as_chunks::<8>();
+    let moved = spheres.moved().words();
+    for (index, lines) in blocks.chunks_mut(WORD).enumerate() {
+        let word = first + index;
+        let eyes = moved.get(word).copied().unwrap_or(0) | moving[word];
+        if eyes == 0 {
+            continue;
+        }
+        let (start, count) = (word * WORD, lines.len());
+        let mut times = [0.0; WORD];
+        for block in 0..count {
+            let time = ticks_since_reference(start + block, now);
+            times[block] = time as f32;
+            if time == 0 && (eyes >> (8 * block)) as u8 != 0 {
+                move_reference(&mut lines[block]);
+            }
+        }
+        let blocks = start..start + count;
+        let places = Places { x: &x[blocks.clone()], y: &y[blocks.clone()], z: &z[blocks] };
+        let mut masks = [0; WORD];
+        strayed(lines, &times[..count], places, eyes, &mut masks[..count]);
+        let mut strays = u64::from_le_bytes(masks);
+        while strays != 0 {
+            found.push((word * 64) as u32 + strays.trailing_zeros());
+            strays &= strays - 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Sphere;
+
+    /// A line is the same line whichever tick it is looked at from, for thousands of ticks; and who keeps to it is left
+    /// alone, who leaves it is found at once.
+    #[test]
+    fn who_strays_is_found_and_nobody_else() {
+        let velocity = Vec3::new(0.03, -0.01, 0.002);
+        let start = Vec3::new(5.0, 80.0, -3.0);
+        let mut spheres = Spheres::new();
+        let slots: Vec<_> = (0..20).map(|_| spheres.insert(Sphere::new(start, 1.0)).unwrap()).collect();
+        let mut courses = Courses::default();
+        courses.reset(spheres.rows());
+        for slot in &slots {
+            courses.set(slot.number(), 7, Course { place: start, velocity, slack: 0.01 });
+        }
+        let mut found = Vec::new();
+        for now in 8..4_000 {
+            spheres.end_tick();
+            let here = start + velocity * (now - 7) as f32;
+            for slot in &slots {
+                let strays = now == 3_999 && slot.number() == 13;
+                let off = if strays { Vec3::new(0.0, 0.02, 0.0) } else { Vec3::new(0.0, 0.005, 0.0) };
+                spheres.move_to(*slot, here + off).unwrap();
+            }
+            courses.check(now, &spheres, 1 + (now as usize % 2), &mut found);
+            assert!(found.is_empty() || now == 3_999, "tick {now}: {found:?}");
+            let ahead = courses.at(3, now, 5.0).place - (here + velocity * 5.0);
+            assert!(ahead.length() < drift(100.0) * 4.0, "tick {now}: {ahead}");
+        }
+        assert_eq!(found, [13]);
+    }
+
+    #[test]
+    fn a_row_without_an_object_never_strays() {
+        let mut spheres = Spheres::new();
+        let ann = spheres.insert(Sphere::new(Vec3::ZERO, 1.0)).unwrap();
+        let mut courses = Courses::default();
+        courses.grow(spheres.rows());
+        courses.set(ann.number(), 0, Course { place: Vec3::ZERO, velocity: Vec3::X, slack: 0.1 });
+        spheres.remove(ann).unwrap();
+        courses.clear(ann.number());
+        let mut found = Vec::new();
+        courses.check(1, &spheres, 1, &mut found);
+        assert!(found.is_empty());
+    }
 }

@@ -101,8 +101,9 @@ impl Lattice {
             }
             let margin = outward(reach + layer.reach, low.abs().max(high.abs()));
             let (low, high) = (low - margin, high + margin);
-            // Guests are entered up to a cell outside their tile.
-            let block = layer.cells.block(low, high).grown();
+            let block = layer.cells.block(low, high);
+            // Guests are entered up to a cell outside their tile; nobody who stands is a guest.
+            let block = if layer.standing { block } else { block.grown() };
             let (first, last) = (layer.cells.key(block.low), layer.cells.key(block.high));
             let volume: f64 = (0..3).map(|axis| f64::from(last[axis]) - f64::from(first[axis]) + 1.0).product();
             if volume > self.tiles.len() as f64 {

@@ -1,11 +1,26 @@
 //! The default broad phase: predict, check every prediction, and look only at what may meet.
+//!
+//! Most motion is smooth for tens of ticks. So every object gets a *course*, a straight line that it is expected to
+//! keep to within some slack ([`course`]). Courses are checked against the positions every tick; who strays gets another
+//! one in the same tick, before pairs are reported. Objects are entered into *tiles* ([`tile`]) of a *lattice*
+//! ([`lattice`]) where their courses are halfway through the tile's life. When a tile falls due, its objects look for
+//! all whose courses come close to theirs within the next life ([`search`]); each such *meeting* knows when the two may
+//! overlap and when they must ([`encounter`]), and in between nothing is computed ([`agenda`]). Tiles fall due one after
+//! another, so no tick has much more to do than others.
+//!
+//! How long tiles live and how much slack there is follows from how objects move ([`plan`], [`mood`]). Where nothing can
+//! be predicted, pairs are found afresh every tick by the [plain grid](super::PlainGrid), while a [`scout`] looks out for
+//! better times. `docs/broad-phase.md` tells the same story with pictures, and why it is exact.
 
 mod agenda;
 mod course;
 mod encounter;
+mod following;
 mod lattice;
 mod mood;
+mod moving;
 mod plan;
+mod renewal;
 mod scout;
 mod search;
 mod tile;
@@ -13,93 +28,226 @@ mod tile_map;
 
 use glam::Vec3;
 
-use self::agenda::{Agenda, LOOK_AHEAD, Moment};
-use self::course::{Course, Courses, drift};
-use self::lattice::Lattice;
-use self::mood::Mood;
-use self::plan::Census;
+use self::agenda::Turnover;
+use self::following::{Effort, Following};
+use self::plan::{Census, Plan};
 use self::scout::{Outlook, Scout};
-use self::search::{Scratch, Search};
-use self::tile::{Cells, Guest, NEVER, Tile, Workbench};
 use super::{BroadPhase, PlainGrid, Work};
-use crate::bits::Bits;
-use crate::simd::sweep::Row;
-use crate::{Columns, Pair, Spheres, Tick};
+use crate::pair::difference;
+use crate::{Pair, Spheres, Tick};
 
-const NOWHERE: u32 = u32::MAX;
-
-/// The default broad phase.
+/// The broad phase to use: exact for any motion and any mix of radii, with nothing to tune.
+///
+/// ```
+/// use space::{BroadPhase, Kinesphere, Pair, Sphere, Spheres, Vec3};
+///
+/// let mut spheres = Spheres::new();
+/// let ann = spheres.insert(Sphere::new(Vec3::ZERO, 1.0))?;
+/// let bob = spheres.insert(Sphere::new(Vec3::new(5.0, 0.0, 0.0), 1.0))?;
+/// let mut broad_phase = Kinesphere::new().tracking_changes();
+/// let mut pairs = Vec::new();
+/// for tick in 0..40 {
+///     broad_phase.pairs(&spheres, &mut pairs);
+///     if !broad_phase.began().is_empty() {
+///         assert_eq!((tick, broad_phase.began()), (31, &[Pair::new(ann, bob)][..]));
+///     }
+///     spheres.end_tick();
+///     spheres.move_to(bob, spheres.get(bob)?.center - Vec3::new(0.1, 0.0, 0.0))?;
+/// }
+/// # Ok::<(), space::SpheresError>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct Kinesphere {
     now: u64,
-    seen: Option<(u64, Tick)>,
-    following: bool,
-    life: u64,
-    half: u64,
-    courses: Courses,
-    moods: Vec<u8>,
-    homes: Vec<u32>,
-    lattice: Lattice,
-    calendar: Vec<Vec<u32>>,
-    agenda: Agenda,
-    strayed: Vec<u32>,
-    strayed_bits: Bits,
-    newcomers: Vec<(u32, u32, [i32; 3])>,
-    newcomer_bits: Bits,
-    due: Vec<u32>,
-    emigrants: Vec<u32>,
-    adopted: Vec<u32>,
-    last_pairs: usize,
-    bench: Workbench,
-    scout: Scout,
-    scratch: Scratch,
-    outlook: Option<Outlook>,
-    anchors: Vec<Vec3>,
+    seen: Option<Seen>,
+    is_following: bool,
+    following: Following,
+    started_at: u64,
+    /// What the tick's effort may cost on average before it is not worth it; and what it has cost, averaged.
+    cost_limit: f64,
+    cost: f64,
     direct: PlainGrid,
-    pub stats: Stats,
+    scout: Scout,
+    outlook: Option<Outlook>,
+    /// Where everybody was in the last tick, when courses are about to begin.
+    anchors: Vec<Vec3>,
+    /// Courses are not tried again before this tick; the pause grows when they did not last.
+    rests_until: u64,
+    rest: u64,
+    pairs_found: usize,
+    changes: Option<Changes>,
 }
 
-#[derive(Debug, Default, Clone, Copy)]
-pub struct Stats {
-    pub strayed: u64,
-    pub newcomers: u64,
-    pub due: u64,
-    pub hits: u64,
-    pub tests: u64,
-    pub doubtful: u64,
-    pub t_check: u64,
-    pub t_leave: u64,
-    pub t_renew: u64,
-    pub t_settle: u64,
-    pub t_examine: u64,
-    pub t_welcome: u64,
-    pub standing: u64,
-    pub levels: [u32; 4],
-    pub life: u64,
-    pub layers: u64,
-    pub tiles: u64,
+/// The world as it was when it was looked at last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Seen {
+    identity: u64,
+    tick: Tick,
+    revision: u64,
+}
+
+/// What began and ended, for those who ask.
+#[derive(Debug, Default)]
+struct Changes {
+    turnover: Turnover,
+    /// The pairs of the last tick, while they are found afresh.
+    last: Vec<Pair>,
+    began: Vec<Pair>,
+    ended: Vec<Pair>,
+}
+
+/// Ticks in which an average forgets.
+const MEMORY: f64 = 16.0;
+/// The first pause after courses were given up, and the longest.
+const RESTS: (u64, u64) = (8, 512);
+
+impl Kinesphere {
+    /// A broad phase that knows nothing yet, for one thread.
+    pub fn new() -> Kinesphere {
+        Kinesphere::default()
+    }
+
+    /// A broad phase that may use so many threads of the current [rayon] pool. The result is the same for any number.
+    pub fn with_threads(threads: usize) -> Kinesphere {
+        let mut broad_phase = Kinesphere::default();
+        broad_phase.following.threads = threads;
+        broad_phase
+    }
+
+    /// Also tells, after each tick, which pairs [began](Kinesphere::began) and which [ended](Kinesphere::ended).
+    pub fn tracking_changes(mut self) -> Kinesphere {
+        self.changes = Some(Changes::default());
+        self
+    }
+
+    /// The pairs of the last tick that were not pairs before, ascending; none unless
+    /// [changes are tracked](Kinesphere::tracking_changes).
+    pub fn began(&self) -> &[Pair] {
+        self.changes.as_ref().map_or(&[], |changes| &changes.began)
+    }
+
+    /// The pairs of the tick before that are no longer pairs, ascending. A slot that was handed to another object ends
+    /// the pairs of the old one and begins those of the new.
+    pub fn ended(&self) -> &[Pair] {
+        self.changes.as_ref().map_or(&[], |changes| &changes.ended)
+    }
+
+    /// Whether this tick's pairs come from courses, rather than from the positions alone.
+    pub fn is_following(&self) -> bool {
+        self.is_following
+    }
+
+    /// Notes which world this is, and forgets what no longer holds about it.
+    fn recognise(&mut self, spheres: &Spheres) {
+        let (revision, before_tick) = spheres.revisions();
+        let next = Seen { identity: spheres.identity(), tick: spheres.tick(), revision };
+        let is_same = self.seen.is_some_and(|seen| seen.identity == next.identity);
+        let is_same_tick = is_same && self.seen.is_some_and(|seen| seen.tick == next.tick);
+        let is_next_tick =
+            is_same && self.seen.is_some_and(|seen| seen.tick.next() == next.tick && seen.revision == before_tick);
+        if !is_same_tick {
+            self.now += 1;
+        }
+        if !is_same_tick && !is_next_tick {
+            self.give_up();
+            self.outlook = None;
+            self.scout.reset();
+        }
+        self.seen = Some(next);
+    }
+
+    fn give_up(&mut self) {
+        if std::mem::replace(&mut self.is_following, false) {
+            let mut nobody = Vec::new();
+            let lost = self.changes.as_mut().map_or(&mut nobody, |changes| &mut changes.turnover.lost);
+            self.following.stop(lost);
+            self.scout.reset();
+            let lasted = self.now - self.started_at;
+            self.rest = if lasted > 4 * RESTS.1 { RESTS.0 } else { (2 * self.rest).clamp(RESTS.0, RESTS.1) };
+            self.rests_until = self.now + if lasted > 64 { 0 } else { self.rest };
+        }
+    }
+
+    /// Begins to follow the objects, if there is a plan that pays.
+    fn embark(&mut self, spheres: &Spheres, outlook: Outlook) {
+        let columns = spheres.columns();
+        let anchors = std::mem::take(&mut self.anchors);
+        let velocity = |row: usize| match anchors.get(row) {
+            Some(anchor) if anchor.is_finite() => columns.sphere(row).center - *anchor,
+            _ => Vec3::ZERO,
+        };
+        let census = Census::take(spheres, self.pairs_found, velocity);
+        if let Some(plan) = census.plan(outlook) {
+            self.following.start(spheres, self.now, &plan, velocity);
+            self.is_following = true;
+            // Courses are what memory is for now; the grid takes its own again if need be.
+            self.direct = PlainGrid::default();
+            self.started_at = self.now;
+            self.cost_limit = census.direct_cost();
+            self.cost = plan.cost.min(self.cost_limit);
+        } else {
+            self.rest = (2 * self.rest).clamp(RESTS.0, RESTS.1);
+            self.rests_until = self.now + self.rest;
+        }
+    }
+
+    /// Weighs what following took in this tick; gives up after a time in which finding pairs afresh would have been
+    /// cheaper, or when the plan no longer fits those it was made for.
+    fn weigh(&mut self, effort: Effort, objects: usize) {
+        let cost = Plan::cost_of(effort, objects);
+        self.cost += (cost - self.cost) / MEMORY;
+        if self.cost > self.cost_limit || self.following.misfits() * 5 > objects {
+            self.give_up();
+        }
+    }
+
+    fn note_changes(&mut self, spheres: &Spheres, pairs: &[Pair]) {
+        let Some(changes) = &mut self.changes else { return };
+        let Changes { turnover: Turnover { gained, lost }, last, began, ended } = changes;
+        if !self.is_following {
+            lost.append(last);
+            gained.extend_from_slice(pairs);
+            last.extend_from_slice(pairs);
+        } else {
+            lost.append(last);
+        }
+        gained.sort_unstable();
+        lost.sort_unstable();
+        began.clear();
+        ended.clear();
+        difference(lost, gained, ended, began);
+        if !spheres.replaced().is_empty() {
+            // Both lists have these pairs, so they cancelled out; but other objects are behind the slots.
+            let is_replaced =
+                |pair: &&Pair| spheres.replaced().iter().any(|&slot| slot == pair.a() || slot == pair.b());
+            for pair in lost.iter().filter(is_replaced).filter(|pair| gained.binary_search(pair).is_ok()) {
+                began.push(*pair);
+                ended.push(*pair);
+            }
+            began.sort_unstable();
+            ended.sort_unstable();
+        }
+        gained.clear();
+        lost.clear();
+    }
 }
 
 impl BroadPhase for Kinesphere {
     fn update(&mut self, spheres: &Spheres) -> Work {
-        let next = (spheres.identity(), spheres.tick());
-        match self.seen {
-            Some((identity, tick)) if identity == next.0 && tick == next.1 => {}
-            Some((identity, tick)) if identity == next.0 && tick.next() == next.1 => self.now += 1,
-            _ => {
-                self.now += 1;
-                self.following = false;
-                self.outlook = None;
-                self.scout.reset();
+        self.recognise(spheres);
+        if self.is_following {
+            match self.following.advance(spheres, self.now) {
+                Some(effort) => {
+                    self.weigh(effort, spheres.len());
+                    if self.is_following {
+                        return Work { sphere_tests: effort.tests, cells: effort.renewed as u64, ..Work::default() };
+                    }
+                }
+                None => self.give_up(),
             }
-        }
-        self.seen = Some(next);
-        if self.following {
-            return self.follow(spheres);
-        }
-        if let Some(outlook) = self.outlook.take() {
+        } else if let Some(outlook) = self.outlook.take() {
             self.embark(spheres, outlook);
-            if self.following {
+            if self.is_following {
                 return Work::default();
             }
         }
@@ -107,447 +255,35 @@ impl BroadPhase for Kinesphere {
     }
 
     fn find(&mut self, spheres: &Spheres, pairs: &mut Vec<Pair>) -> Work {
-        if !self.following {
-            let work = self.direct.find(spheres, pairs);
-            self.outlook = self.scout.observe(spheres);
-            if self.outlook.is_some() {
-                let columns = spheres.columns();
-                self.anchors.clear();
-                self.anchors.extend((0..spheres.rows()).map(|row| columns.sphere(row).center));
-            }
-            self.last_pairs = pairs.len();
-            return work;
-        }
         pairs.clear();
-        let moment = Moment {
-            now: self.now,
-            columns: spheres.columns(),
-            strayed: &self.strayed_bits,
-            any_strayed: !self.strayed.is_empty() || !self.adopted.is_empty(),
-            versions: self.courses.versions(),
+        let work = if self.is_following {
+            let turnover = self.changes.as_mut().map(|changes| &mut changes.turnover);
+            let sphere_tests = self.following.report(spheres, pairs, turnover);
+            Work { sphere_tests, ..Work::default() }
+        } else {
+            let work = self.direct.find(spheres, pairs);
+            if self.now >= self.rests_until {
+                self.outlook = self.scout.observe(spheres);
+                if self.outlook.is_some() {
+                    let columns = spheres.columns();
+                    self.anchors.clear();
+                    self.anchors.extend((0..spheres.rows()).map(|row| columns.sphere(row).center));
+                }
+            }
+            work
         };
-        let tests = self.agenda.report(&moment, pairs, None);
-        self.stats.doubtful = tests;
-        Work { sphere_tests: tests, ..Work::default() }
+        self.pairs_found = pairs.len();
+        self.note_changes(spheres, pairs);
+        work
     }
 
     fn bytes(&self) -> usize {
-        self.courses.bytes()
-            + self.moods.capacity()
-            + self.homes.capacity() * 4
-            + self.lattice.bytes()
-            + self.agenda.bytes()
-    }
-}
-
-impl Kinesphere {
-    fn embark(&mut self, spheres: &Spheres, outlook: Outlook) {
-        let rows = spheres.rows();
-        let columns = spheres.columns();
-        let mood = match outlook {
-            Outlook::Lines(level) => Mood::new(level),
-            Outlook::Milling => Mood::new(usize::MAX),
-        };
-        self.courses.reset(rows);
-        self.moods.clear();
-        self.moods.resize(rows, mood.to_byte());
-        self.homes.clear();
-        self.homes.resize(rows, NOWHERE);
-        self.strayed.clear();
-        self.strayed_bits.grow(rows);
-        self.strayed_bits.clear();
-        self.newcomers.clear();
-        self.newcomer_bits.clear();
-        self.newcomer_bits.grow(rows);
-        for row in spheres.alive().iter() {
-            let place = columns.sphere(row).center;
-            let velocity = match (outlook, self.anchors.get(row)) {
-                (Outlook::Lines(_), Some(anchor)) if anchor.is_finite() => place - *anchor,
-                _ => Vec3::ZERO,
-            };
-            let slack = mood.slack(columns.radius[row], velocity);
-            self.courses.set(row as u32, self.now, Course { place, velocity, slack });
-        }
-        let plan = self.census(spheres).plan();
-        self.life = plan.life;
-        self.half = plan.life / 2;
-        self.stats.life = plan.life;
-        self.stats.layers = plan.layers.len() as u64;
-        self.lattice.reset();
-        for layer in &plan.layers {
-            self.lattice.add_layer(layer.reach, layer.edge, layer.tile_bits, layer.standing);
-        }
-        self.calendar.clear();
-        self.calendar.resize(LOOK_AHEAD as usize, Vec::new());
-        self.agenda.clear(&mut Vec::new());
-        for row in spheres.alive().iter() {
-            self.settle_in(row as u32, columns);
-        }
-        self.due.clear();
-        self.due
-            .extend((0..self.lattice.tiles.len() as u32).filter(|&tile| self.lattice.tiles[tile as usize].len() > 0));
-        self.due.sort_by_key(|&tile| {
-            let tile = &self.lattice.tiles[tile as usize];
-            (tile.layer, tile.key[2], tile.key[1], tile.key[0])
+        let changes = self.changes.as_ref().map_or(0, |changes| {
+            let Changes { turnover, last, began, ended } = changes;
+            let pairs = [&turnover.gained, &turnover.lost, last, began, ended];
+            pairs.into_iter().map(Vec::capacity).sum::<usize>() * size_of::<Pair>()
         });
-        let total: usize =
-            self.due.iter().map(|&t| &self.lattice.tiles[t as usize]).filter(|t| t.due != NEVER).map(Tile::len).sum();
-        let mut before = 0;
-        self.calendar.iter_mut().for_each(Vec::clear);
-        for &tile_number in &self.due {
-            let tile = &mut self.lattice.tiles[tile_number as usize];
-            let cells = self.lattice.layers[tile.layer as usize].cells;
-            tile.sort(&cells, &mut self.bench);
-            tile.renewed = self.now;
-            if tile.due != NEVER {
-                tile.due = self.now + 1 + (before as u64 * self.life / total as u64).min(self.life - 1);
-                self.calendar[(tile.due % LOOK_AHEAD) as usize].push(tile_number);
-                before += tile.len();
-            }
-        }
-        self.stats.tiles = self.due.len() as u64;
-        self.look_around(columns);
-        self.following = true;
-    }
-
-    fn census(&self, spheres: &Spheres) -> Census {
-        let columns = spheres.columns();
-        let every = spheres.len().div_ceil(1024).max(1);
-        let mut sample = Vec::new();
-        let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-        for row in spheres.alive().iter() {
-            let center = columns.sphere(row).center;
-            low = low.min(center);
-            high = high.max(center);
-        }
-        let mut radii = Vec::new();
-        for row in spheres.alive().iter().step_by(every) {
-            let course = self.courses.at(row as u32, self.now, 0.0);
-            let radius = columns.radius[row];
-            radii.push(f64::from(radius));
-            sample.push((radius + course.slack, course.velocity.length()));
-        }
-        let volume: f64 = (high - low).to_array().iter().map(|&side| f64::from(side).max(1e-6)).product();
-        let n = spheres.len() as f64;
-        let mut ball = 0.0;
-        for (i, a) in radii.iter().enumerate() {
-            let b = radii[(i * 7 + 1) % radii.len()];
-            ball += (a + b).powi(3) * 4.18879 / radii.len() as f64;
-        }
-        let by_pairs = if ball > 0.0 { 2.0 * self.last_pairs as f64 / n / ball } else { 0.0 };
-        Census { sample, objects: spheres.len(), density: (n / volume).max(by_pairs) }
-    }
-
-    fn follow(&mut self, spheres: &Spheres) -> Work {
-        let columns = spheres.columns();
-        let rows = spheres.rows();
-        self.courses.grow(rows);
-        self.moods.resize(rows, 0);
-        self.homes.resize(rows, NOWHERE);
-        self.strayed_bits.grow(rows);
-        for &row in &self.strayed {
-            self.strayed_bits.remove(row as usize);
-        }
-        for &row in &self.adopted {
-            self.strayed_bits.remove(row as usize);
-        }
-        self.adopted.clear();
-        self.strayed.clear();
-        let t0 = std::time::Instant::now(); //T
-        self.courses.check(self.now, spheres, &mut self.strayed);
-        self.stats.t_check += t0.elapsed().as_nanos() as u64;
-        let t0 = std::time::Instant::now(); //T
-        for &row in &self.strayed {
-            self.strayed_bits.insert(row as usize);
-        }
-        for &slot in spheres.reshaped() {
-            if !self.strayed_bits.contains(slot.row()) {
-                self.strayed_bits.insert(slot.row());
-                self.strayed.push(slot.number());
-            }
-        }
-        self.stats.strayed = self.strayed.len() as u64;
-        if self.strayed.len() * 8 > spheres.len() {
-            self.following = false;
-            self.scout.reset();
-            self.agenda.clear(&mut Vec::new());
-            return self.direct.update(spheres);
-        }
-        for &(row, _, _) in &self.newcomers {
-            self.newcomer_bits.remove(row as usize);
-        }
-        self.newcomers.clear();
-        for index in 0..self.strayed.len() {
-            let row = self.strayed[index];
-            self.leave_home(row);
-            if spheres.is_alive(crate::Slot::new(row)) {
-                self.new_course(row, columns);
-            } else {
-                self.courses.clear(row);
-            }
-        }
-        self.stats.t_leave += t0.elapsed().as_nanos() as u64;
-        let t0 = std::time::Instant::now(); //T
-        self.renew_due();
-        self.stats.t_renew += t0.elapsed().as_nanos() as u64;
-        let t0 = std::time::Instant::now(); //T
-        for index in 0..self.strayed.len() {
-            let row = self.strayed[index];
-            if spheres.is_alive(crate::Slot::new(row)) {
-                self.settle_in(row, columns);
-            }
-        }
-        for index in 0..self.emigrants.len() {
-            self.settle_in(self.emigrants[index], columns);
-        }
-        self.stats.newcomers = self.newcomers.len() as u64;
-        self.stats.due = self.due.len() as u64;
-        self.stats.t_settle += t0.elapsed().as_nanos() as u64; //T
-        self.look_around(columns);
-        Work::default()
-    }
-
-    fn leave_home(&mut self, row: u32) {
-        let home = std::mem::replace(&mut self.homes[row as usize], NOWHERE);
-        if home != NOWHERE {
-            let tile = &mut self.lattice.tiles[home as usize];
-            let ahead = if tile.due == NEVER { 0.0 } else { (tile.middle as i64 - self.now as i64) as f32 };
-            let place = self.courses.at(row, self.now, ahead).place;
-            let cell = self.lattice.layers[tile.layer as usize].cells.cells(place);
-            let row = tile.find(row, cell).expect("an object is in its home tile");
-            tile.dig(row);
-            self.lattice.layers[tile.layer as usize].objects -= 1;
-        }
-    }
-
-    fn new_course(&mut self, row: u32, columns: Columns<'_>) {
-        let sphere = columns.sphere(row as usize);
-        let age = self.courses.age(row, self.now);
-        let before = self.courses.at(row, self.now, -1.0);
-        let (mood, velocity) = if before.place.is_finite() {
-            let start = self.courses.at(row, self.now, -f32::from(age.max(1))).place;
-            Mood::from_byte(self.moods[row as usize]).next(sphere.center, before, start, age, sphere.radius)
-        } else {
-            (Mood::new(0), Vec3::ZERO)
-        };
-        if std::env::var("MOOD").is_ok() && self.now > 60 {
-            println!(
-                "{row} age {age} old {:?} -> {:?} v {:?} -> {:?} off {}",
-                Mood::from_byte(self.moods[row as usize]),
-                mood,
-                before.velocity,
-                velocity,
-                (sphere.center - before.place - before.velocity).length()
-            );
-        } //T
-        self.moods[row as usize] = mood.to_byte();
-        let slack = mood.slack(sphere.radius, velocity);
-        self.courses.set(row, self.now, Course { place: sphere.center, velocity, slack });
-    }
-
-    fn entry(&self, row: u32, middle: u64, columns: Columns<'_>) -> (Row, f32) {
-        let course = self.courses.at(row, self.now, (middle as i64 - self.now as i64) as f32);
-        let speed = course.velocity.length_squared().sqrt();
-        let radius = columns.radius[row as usize];
-        let extent = course.place.abs().max_element() + speed * self.life as f32 + radius + course.slack;
-        let wide = (radius + course.slack) * (1.0 + 1e-6) + drift(extent);
-        let reach = (wide + speed * self.half as f32) * (1.0 + 1e-6);
-        (Row { id: row, place: course.place.into(), velocity: course.velocity.into(), radius: wide }, reach)
-    }
-
-    fn settle_in(&mut self, row: u32, columns: Columns<'_>) {
-        let middle = self.now + self.half;
-        let (entry, reach) = self.entry(row, middle, columns);
-        let standing = entry.velocity == [0.0; 3];
-        let layer = match self.lattice.layer_for(reach, standing) {
-            Some(layer) => layer,
-            None => {
-                self.lattice.add_layer(reach * 1.2, 0.0, [4, 3, 3], standing);
-                self.lattice.layers.len() as u32 - 1
-            }
-        };
-        let cells = self.lattice.layers[layer as usize].cells;
-        if standing {
-            let (tile, _) =
-                self.lattice.tile_or_new(layer, cells.key(cells.cells(entry.place.into())), self.now, NEVER);
-            self.move_in(tile, entry);
-            return;
-        }
-        let mut key = cells.key(cells.cells(entry.place.into()));
-        for _ in 0..4 {
-            match self.lattice.tile_at(layer, key) {
-                Some(tile) => {
-                    let tile_middle = self.lattice.tiles[tile as usize].middle;
-                    let entry = self.entry(row, tile_middle, columns).0;
-                    // A cell outside will do: who is entered there is found, as guests are.
-                    let cell = cells.cells(entry.place.into());
-                    if cells.is_at(key, cell) {
-                        self.move_in(tile, entry);
-                        return;
-                    }
-                    key = cells.key(cell);
-                }
-                None => {
-                    let entry = self.entry(row, middle, columns).0;
-                    if cells.key(cells.cells(entry.place.into())) == key {
-                        let due = self.now + self.life;
-                        let (tile, _) = self.lattice.tile_or_new(layer, key, middle, due);
-                        self.calendar[(due % LOOK_AHEAD) as usize].push(tile);
-                        self.move_in(tile, entry);
-                        return;
-                    }
-                    key = cells.key(cells.cells(entry.place.into()));
-                }
-            }
-        }
-        let here = columns.sphere(row as usize).center;
-        let slack = self.courses.at(row, self.now, 0.0).slack;
-        self.courses.set(row, self.now, Course { place: here, velocity: Vec3::ZERO, slack });
-        if !self.strayed_bits.contains(row as usize) {
-            self.strayed_bits.insert(row as usize);
-            self.strayed.push(row);
-        }
-        self.settle_in(row, columns);
-    }
-
-    fn move_in(&mut self, tile: u32, entry: Row) {
-        self.homes[entry.id as usize] = tile;
-        let home = &mut self.lattice.tiles[tile as usize];
-        let layer = &mut self.lattice.layers[home.layer as usize];
-        layer.objects += 1;
-        if self.following {
-            home.insert(entry, &layer.cells, &mut self.bench);
-            if home.due == NEVER && home.is_sparse() {
-                home.sort(&layer.cells, &mut self.bench);
-            }
-            self.newcomers.push((entry.id, tile, layer.cells.cells(entry.place.into())));
-            self.newcomer_bits.insert(entry.id as usize);
-        } else {
-            home.push(entry);
-        }
-    }
-
-    fn renew_due(&mut self) {
-        self.due.clear();
-        self.emigrants.clear();
-        let bucket = (self.now % LOOK_AHEAD) as usize;
-        let mut candidates = std::mem::take(&mut self.calendar[bucket]);
-        for &number in &candidates {
-            if self.lattice.tiles[number as usize].due != self.now {
-                continue;
-            }
-            self.renew(number);
-            self.adopt(number);
-            let tile = &mut self.lattice.tiles[number as usize];
-            let cells = self.lattice.layers[tile.layer as usize].cells;
-            tile.sort(&cells, &mut self.bench);
-            if tile.len() == 0 {
-                self.lattice.give_up(number);
-            } else {
-                self.calendar[((self.now + self.life) % LOOK_AHEAD) as usize].push(number);
-                self.due.push(number);
-            }
-        }
-        candidates.clear();
-        self.calendar[bucket].append(&mut candidates);
-    }
-
-    fn renew(&mut self, number: u32) {
-        let tile = &mut self.lattice.tiles[number as usize];
-        let layer = &mut self.lattice.layers[tile.layer as usize];
-        let cells = layer.cells;
-        let middle = self.now + self.half;
-        let ticks = (middle - tile.middle) as f32;
-        tile.guests.clear();
-        for row in 0..tile.count() {
-            let Some(entry) = tile.get(row) else { continue };
-            let place = Vec3::from(entry.place) + Vec3::from(entry.velocity) * ticks;
-            let cell = cells.cells(place);
-            let key = cells.key(cell);
-            if key == tile.key {
-                tile.set_place(row, place);
-            } else if cells.is_at(tile.key, cell) {
-                tile.set_place(row, place);
-                tile.guests.push(Guest { id: entry.id, cell, wanted: key });
-            } else {
-                tile.dig(row);
-                self.homes[entry.id as usize] = NOWHERE;
-                layer.objects -= 1;
-                self.emigrants.push(entry.id);
-            }
-        }
-        tile.middle = middle;
-        tile.due = self.now + self.life;
-        tile.renewed = self.now;
-    }
-
-    fn adopt(&mut self, number: u32) {
-        let (key, layer) = (self.lattice.tiles[number as usize].key, self.lattice.tiles[number as usize].layer);
-        let cells = self.lattice.layers[layer as usize].cells;
-        for step in 0..27 {
-            let next = [key[0] + step % 3 - 1, key[1] + step / 3 % 3 - 1, key[2] + step / 9 - 1];
-            let Some(other) = self.lattice.tile_at(layer, next) else { continue };
-            if other == number || self.lattice.tiles[other as usize].renewed == self.now {
-                continue;
-            }
-            let mut guests = std::mem::take(&mut self.lattice.tiles[other as usize].guests);
-            guests.retain(|guest| guest.wanted != key || !self.take_over(*guest, other, number, &cells));
-            self.lattice.tiles[other as usize].guests = guests;
-        }
-    }
-
-    fn take_over(&mut self, guest: Guest, from: u32, number: u32, cells: &Cells) -> bool {
-        let id = guest.id;
-        let [from, to] = self.lattice.tiles.get_disjoint_mut([from as usize, number as usize]).expect("two tiles");
-        if self.homes[id as usize] == number {
-            return true;
-        }
-        let Some(row) = from.find(id, guest.cell) else { return true };
-        let mut entry = from.get(row).expect("a hole has no id");
-        let place = Vec3::from(entry.place) + Vec3::from(entry.velocity) * (to.middle - from.middle) as f32;
-        if cells.key(cells.cells(place)) != to.key {
-            return false;
-        }
-        entry.place = place.into();
-        from.dig(row);
-        to.push(entry);
-        self.homes[id as usize] = number;
-        self.courses.renew(id);
-        if !self.strayed_bits.contains(id as usize) {
-            self.strayed_bits.insert(id as usize);
-            self.adopted.push(id);
-        }
-        true
-    }
-
-    fn look_around(&mut self, columns: Columns<'_>) {
-        let search = Search {
-            now: self.now,
-            lattice: &self.lattice,
-            columns,
-            versions: self.courses.versions(),
-            newcomers: &self.newcomer_bits,
-        };
-        self.scratch.tests = 0;
-        let t0 = std::time::Instant::now(); //T
-        for &tile in &self.due {
-            search.examine(tile, &mut self.scratch, &mut self.agenda);
-        }
-        self.stats.t_examine += t0.elapsed().as_nanos() as u64;
-        let t0 = std::time::Instant::now(); //T
-        for &(id, home, cell) in &self.newcomers {
-            search.welcome(home, id, cell, &mut self.scratch, &mut self.agenda);
-        }
-        self.stats.tests = self.scratch.tests;
-        self.stats.t_welcome += t0.elapsed().as_nanos() as u64; //T
-        self.stats.standing = self.lattice.layers.iter().filter(|l| l.standing).map(|l| l.objects as u64).sum(); //T
-        self.stats.layers = self.lattice.layers.len() as u64; //T
-        self.stats.tiles = self.lattice.tiles.iter().filter(|t| t.len() > 0).count() as u64; //T
-        if self.now % 50 == 0 {
-            self.stats.levels = [0; 4];
-            for &m in &self.moods {
-                self.stats.levels[(m & 3) as usize] += 1;
-            }
-        } //T
+        let anchors = self.anchors.capacity() * size_of::<Vec3>();
+        self.following.bytes() + self.direct.bytes() + self.scout.bytes() + anchors + changes
     }
 }

@@ -1,14 +1,22 @@
-//! How to cut space: how long tiles live, and which layers there are.
+//! How to cut space and time: what to expect of objects, how long tiles live, and which layers there are.
 //!
 //! A long life means that an object is sorted and looks for others rarely, but then sweeps a larger ball and has more
-//! others to look at. Layers keep large balls from widening the cells of small ones, but every object has to look into
-//! every layer. Both are weighed by counting tests, on a sample; no clock is involved, so the plan is the same on every
-//! machine.
+//! others to look at. A wide slack means that courses last, but more meetings are doubtful. Layers keep large balls from
+//! widening the cells of small ones, but every object has to look into every layer. All this is weighed by an estimate
+//! of what a tick costs, on a sample. No clock is involved, so the plan is the same on every machine; the prices below
+//! are nanoseconds on one of them, and only their ratios matter.
 
-/// What the plan is made from: some objects that stand for all.
+use glam::Vec3;
+
+use super::following::Effort;
+use super::mood::SLACKS;
+use super::scout::{FOLLOWED, Outlook};
+use crate::Spheres;
+
+/// What the plan is made from.
 #[derive(Clone, Debug, Default)]
 pub struct Census {
-    /// Radius with slack, and speed, of each object of the sample.
+    /// Radius and speed of some objects that stand for all.
     pub sample: Vec<(f32, f32)>,
     /// How many objects there are.
     pub objects: usize,
@@ -16,14 +24,18 @@ pub struct Census {
     pub density: f64,
 }
 
-/// How to cut space.
+/// How to cut space and time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// How many ticks a tile lives for.
     pub life: u64,
+    /// Which of [`SLACKS`] objects get at first.
+    pub level: usize,
+    /// Whether all are expected to stand, moving or not.
+    pub all_stand: bool,
     /// The layers of moving objects, then those of standing ones.
     pub layers: Vec<LayerPlan>,
-    /// Tests per object and tick, about.
+    /// What a tick costs, per object.
     pub cost: f64,
 }
 
@@ -40,41 +52,121 @@ pub struct LayerPlan {
     pub standing: bool,
 }
 
-/// What it costs to sort an object and to begin looking, in tests of one object against another.
-const SORTING: f64 = 45.0;
-/// What it costs to look into a layer at all.
-const LOOKING: f64 = 12.0;
-/// What it costs to look at one line of cells.
-const LINE: f64 = 3.0;
+/// Checking a course, and reporting its share of meetings.
+const CHECK: f64 = 5.0;
+/// Entering an object anew and sorting it.
+const SORT: f64 = 80.0;
+/// Looking into a layer, whoever is there.
+const LOOK: f64 = 80.0;
+/// Looking at one line of cells.
+const LINE: f64 = 4.0;
+/// Testing two courses against each other.
+const TEST: f64 = 1.8;
+/// Comparing the positions of a doubtful meeting.
+const COMPARE: f64 = 10.0;
+/// Finding another course for one that strayed, and all its meetings, where objects move and where they stand.
+const STRAY: f64 = 2_200.0;
+const STRAY_STANDING: f64 = 1_100.0;
+/// Sorting an object into a grid of the moment and finding its pairs.
+const DIRECT: f64 = 45.0;
+
 /// Objects per cell that cells are widened for, where nothing else asks for wide cells.
 const OCCUPANCY: f64 = 2.5;
 /// More layers than this never pay.
 const LAYERS: usize = 6;
+/// Objects in a sample.
+const SAMPLE: usize = 1024;
 /// Lives that are considered.
-const LIVES: [u64; 8] = [8, 12, 16, 24, 32, 48, 64, 96];
+const LIVES: [u64; 9] = [6, 8, 12, 16, 24, 32, 48, 64, 96];
+
+impl Plan {
+    /// What a tick cost, per object, that took this effort.
+    pub fn cost_of(effort: Effort, objects: usize) -> f64 {
+        let Effort { newcomers, renewed, tests, compared } = effort;
+        // Strays are dearer where tiles fall due, for then everybody moves.
+        let stray = if renewed > newcomers { STRAY } else { STRAY_STANDING };
+        let sum =
+            newcomers as f64 * stray + renewed as f64 * (SORT + LOOK) + tests as f64 * TEST + compared as f64 * COMPARE;
+        CHECK + sum / objects.max(1) as f64
+    }
+}
 
 impl Census {
-    /// The best plan for objects that follow courses.
-    pub fn plan(&self) -> Plan {
-        let plans = LIVES.iter().map(|&life| self.plan_for(life));
-        plans.min_by(|a, b| a.cost.total_cmp(&b.cost)).expect("there are lives to consider")
+    /// Looks at a sample of a world in which so many pairs overlap; `velocity` says how a row moves.
+    pub fn take(spheres: &Spheres, pairs: usize, velocity: impl Fn(usize) -> Vec3) -> Census {
+        let columns = spheres.columns();
+        let objects = spheres.len();
+        let every = objects.div_ceil(SAMPLE).max(1);
+        let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+        for row in spheres.alive().iter() {
+            let center = columns.sphere(row).center;
+            (low, high) = (low.min(center), high.max(center));
+        }
+        let rows = spheres.alive().iter().step_by(every);
+        let sample: Vec<(f32, f32)> =
+            rows.map(|row| (columns.radius[row], velocity(row).length_squared().sqrt())).collect();
+        // Two estimates of how densely objects are packed: by the space they take up, and by how often they overlap,
+        // which is higher where they cluster.
+        let n = objects as f64;
+        let volume: f64 = (high - low).to_array().iter().map(|&side| f64::from(side).max(1e-3)).product();
+        let ball = |index: usize| {
+            let (one, other) = (sample[index].0, sample[(index * 7 + 1) % sample.len()].0);
+            f64::from(one + other).powi(3) * 4.19
+        };
+        let ball = (0..sample.len()).map(ball).sum::<f64>() / sample.len().max(1) as f64;
+        let by_pairs = if ball > 0.0 { 2.0 * pairs as f64 / n / ball } else { 0.0 };
+        Census { density: (n / volume).max(by_pairs), sample, objects }
     }
 
-    /// The best plan for finding pairs within one tick, from where the objects are.
-    pub fn plan_direct(&self) -> Plan {
-        self.plan_for(0)
+    /// The best plan, if any is better than finding pairs afresh every tick.
+    pub fn plan(&self, outlook: Outlook) -> Option<Plan> {
+        let mut best: Option<Plan> = None;
+        for level in 0..SLACKS.len() {
+            let slack = f64::from(SLACKS[level]);
+            // On a bend one gets off the line with the square of the time, in a crowd from one's place with the root.
+            let followed = FOLLOWED as f64;
+            let on_line = followed * (slack / f64::from(outlook.off_line).max(1e-9)).sqrt();
+            let in_place = followed * (slack / f64::from(outlook.off_place).max(1e-9)).powi(2);
+            for life in LIVES {
+                // Courses are set anew when tiles fall due, so only those stray who get off sooner: one in four where
+                // courses last just as long as tiles, fewer where they last longer.
+                let strays = 0.25 * (life as f64 / on_line).powi(2);
+                let plan = self.plan_for(life, level, false, life as f64 / strays.min(4.0));
+                if best.as_ref().is_none_or(|best| plan.cost < best.cost) {
+                    best = Some(plan);
+                }
+            }
+            let plan = self.plan_for(LIVES[LIVES.len() - 1], level, true, in_place);
+            if best.as_ref().is_none_or(|best| plan.cost < best.cost) {
+                best = Some(plan);
+            }
+        }
+        best.filter(|plan| plan.cost < 0.8 * self.direct_cost())
     }
 
-    fn plan_for(&self, life: u64) -> Plan {
+    /// What a tick costs, per object, without courses.
+    pub fn direct_cost(&self) -> f64 {
+        let largest = self.sample.iter().map(|(radius, _)| f64::from(*radius)).fold(0.0, f64::max);
+        let cell = (2.0 * largest).powi(3).max(0.8 / self.density.max(1e-30));
+        DIRECT + 13.5 * TEST * self.density * cell
+    }
+
+    /// The best layers for this life and slack, if a course lasts for `lasting` ticks.
+    fn plan_for(&self, life: u64, level: usize, all_stand: bool, lasting: f64) -> Plan {
+        let slack = SLACKS[level];
         let ticks = life as f64;
         let mut layers = Vec::new();
-        let mut cost = 0.0;
+        let mut cost = CHECK + if all_stand { STRAY_STANDING } else { STRAY } / lasting.max(1.0);
         for standing in [false, true] {
+            let stands = |speed: f32| all_stand || speed == 0.0;
             let mut reaches: Vec<f64> = self
                 .sample
                 .iter()
-                .filter(|(_, speed)| (*speed == 0.0) == standing)
-                .map(|&(radius, speed)| f64::from(radius) + f64::from(speed) * ticks / 2.0)
+                .filter(|(_, speed)| stands(*speed) == standing)
+                .map(|&(radius, speed)| {
+                    let slack = slack * radius.max(speed);
+                    f64::from(radius + slack) + if standing { 0.0 } else { f64::from(speed) * ticks / 2.0 }
+                })
                 .collect();
             if reaches.is_empty() {
                 continue;
@@ -82,11 +174,23 @@ impl Census {
             reaches.sort_unstable_by(f64::total_cmp);
             let share = reaches.len() as f64 / self.sample.len() as f64;
             let (cuts, cost_each) = cut(&reaches, self.density * share);
-            cost += cost_each * share / if standing { f64::from(u16::MAX) } else { ticks.max(1.0) };
+            cost += if standing { 0.0 } else { cost_each * share / ticks };
             layers.extend(cuts.iter().map(|layer| self.layer(layer, share, ticks, standing)));
         }
-        // Checking, and running the meetings, costs about as much whatever the plan.
-        Plan { life, layers, cost: cost + if life == 0 { 0.0 } else { 6.0 } }
+        cost += COMPARE * self.doubtful(f64::from(slack));
+        Plan { life, level, all_stand, layers, cost }
+    }
+
+    /// Doubtful meetings per object at any time: those in the shell that the slack leaves undecided.
+    fn doubtful(&self, slack: f64) -> f64 {
+        let count = self.sample.len().max(1) as f64;
+        let moving = self.sample.iter().filter(|(_, speed)| *speed != 0.0).count() as f64 / count;
+        let reach3 = |share: f64| -> f64 {
+            let cubes = self.sample.iter().map(|(radius, _)| (2.0 * f64::from(*radius) * share).powi(3));
+            cubes.sum::<f64>() / count
+        };
+        let shell = reach3(1.0 + slack) - reach3((1.0 - slack).max(0.0));
+        0.5 * self.density * 4.19 * shell * moving
     }
 
     fn layer(&self, cut: &Cut, share: f64, life: f64, standing: bool) -> LayerPlan {
@@ -95,9 +199,9 @@ impl Census {
         let side = cells.cbrt();
         // Tiles are long, since lines of cells are read in one go, and otherwise as thick as leaves enough of them for
         // about as many to fall due at every tick.
-        let long = (side.log2().ceil()).clamp(2.0, 6.0) as u32;
-        let thick =
-            (0..4).rev().find(|&bits| standing || (side / f64::from(1 << bits)).powi(2) > life / 2.0).unwrap_or(0);
+        let long = side.log2().ceil().clamp(2.0, 6.0) as u32;
+        let enough = |bits: &u32| standing || (side / f64::from(1 << bits)).powi(2) > life / 4.0;
+        let thick = (0..3).rev().find(enough).unwrap_or(0);
         // A little more than the sample has seen, for those it has not.
         LayerPlan {
             reach: (cut.reach * 1.03) as f32,
@@ -160,20 +264,64 @@ fn cuts(reaches: &[f64], ends: &[usize], density: f64) -> Vec<Cut> {
         .collect()
 }
 
-/// What an object costs, on average: it is sorted once, and looks into every layer.
+/// What an object costs when its tile falls due, on average: it is sorted, and looks into every layer.
 fn cost(reaches: &[f64], ends: &[usize], density: f64) -> f64 {
     let layers = cuts(reaches, ends, density);
     let mut sum = 0.0;
     for looker in &layers {
-        let mut each = SORTING;
+        let mut each = SORT;
         for layer in &layers {
-            let width = 2.0 * looker.reach + 2.0 * layer.reach + layer.edge;
+            let width = 2.0 * looker.reach + layer.edge + layer.edge;
             let lines = (width / layer.edge).powi(2);
-            // Within a layer every pair is looked at once, from one of the two.
-            let once = if layer.reach == looker.reach { 0.6 } else { 1.0 };
-            each += LOOKING + once * (lines * LINE + density * layer.share * width.powi(3));
+            // Within a layer most pairs are looked at once, from one of the two.
+            let once = if layer.reach == looker.reach { 0.66 } else { 1.0 };
+            each += LOOK + once * (lines * LINE + TEST * density * layer.share * width.powi(3));
         }
         sum += looker.share * each;
     }
     sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMOOTH: Outlook = Outlook { off_line: 0.0, off_place: 0.4 };
+
+    fn census(sample: Vec<(f32, f32)>) -> Census {
+        Census { sample, objects: 100_000, density: 0.012 }
+    }
+
+    #[test]
+    fn smooth_motion_gets_a_long_life_and_a_narrow_slack() {
+        let plan = census(vec![(1.0, 0.1); 100]).plan(SMOOTH).unwrap();
+        assert!(plan.life >= 24 && plan.level == 0 && plan.layers.len() == 1 && !plan.all_stand, "{plan:?}");
+    }
+
+    #[test]
+    fn bends_get_a_short_life_and_a_wide_slack() {
+        let sample = vec![(1.0, 0.1); 100];
+        let smooth = census(sample.clone()).plan(SMOOTH).unwrap();
+        let bent = census(sample).plan(Outlook { off_line: 0.003, off_place: 0.4 }).unwrap();
+        assert!(bent.life < smooth.life && bent.level > smooth.level, "{bent:?}");
+    }
+
+    #[test]
+    fn milling_objects_are_expected_to_stand() {
+        let plan = census(vec![(1.0, 0.1); 100]).plan(Outlook { off_line: 0.5, off_place: 0.2 }).unwrap();
+        assert!(plan.all_stand, "{plan:?}");
+    }
+
+    #[test]
+    fn what_cannot_be_predicted_is_not() {
+        assert_eq!(census(vec![(1.0, 90.0); 100]).plan(Outlook { off_line: 2.0, off_place: 1.0 }), None);
+    }
+
+    #[test]
+    fn a_few_giants_get_a_layer_of_their_own() {
+        let mut sample = vec![(1.0, 0.1); 1_000];
+        sample.extend([(200.0, 0.1); 3]);
+        let plan = census(sample).plan(SMOOTH).unwrap();
+        assert_eq!(plan.layers.len(), 2, "{plan:?}");
+    }
 }

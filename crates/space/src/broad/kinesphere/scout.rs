@@ -1,15 +1,14 @@
 //! Looks out, while pairs are found without courses, for a time when courses would pay.
 //!
-//! A sample of the objects is followed for a few ticks. If most of them keep to straight lines, or hardly get away from
-//! where they were, courses will last, and the scout says with which slack. If they teleport, nothing will.
+//! A sample of the objects is followed for a few ticks. How far most of them get off a straight line, and how far from
+//! where they were, tells how long courses would last; the [plan](super::plan) weighs that.
 
 use glam::Vec3;
 
-use super::mood::SLACKS;
 use crate::Spheres;
 
 /// Ticks that a sample is followed for.
-const FOLLOWED: usize = 4;
+pub const FOLLOWED: usize = 4;
 /// Objects in a sample.
 const SAMPLE: usize = 1024;
 
@@ -19,17 +18,17 @@ pub struct Scout {
     rows: Vec<u32>,
     /// `FOLLOWED + 1` places of each row, tick after tick.
     places: Vec<Vec3>,
-    /// Scratch: how far each strayed, as a share of its size.
-    strays: Vec<(f32, f32)>,
+    /// Scratch: how far each got.
+    strays: Vec<f32>,
 }
 
-/// How objects move, as far as the scout can see.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outlook {
-    /// Along lines, with this level of [`SLACKS`].
-    Lines(usize),
-    /// About the same place, with the widest slack.
-    Milling,
+/// How far objects get within [`FOLLOWED`] ticks, as a share of their size; three in four get no farther.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outlook {
+    /// From the line through their first two places.
+    pub off_line: f32,
+    /// From their first place.
+    pub off_place: f32,
 }
 
 impl Scout {
@@ -39,7 +38,7 @@ impl Scout {
         self.places.clear();
     }
 
-    /// Notes where the sample is. After a few ticks it either has an outlook or starts over.
+    /// Notes where the sample is. After a few ticks it has an outlook, and starts over.
     pub fn observe(&mut self, spheres: &Spheres) -> Option<Outlook> {
         if self.rows.is_empty() {
             let every = spheres.len().div_ceil(SAMPLE).max(1);
@@ -50,42 +49,68 @@ impl Scout {
         if self.places.len() < self.rows.len() * (FOLLOWED + 1) || self.rows.is_empty() {
             return None;
         }
-        let outlook = self.judge(spheres);
+        let outlook = Outlook {
+            off_line: self.most(spheres, |places| {
+                let step = places[1] - places[0];
+                (2..=FOLLOWED).map(|tick| (places[tick] - places[0] - step * tick as f32).length_squared()).collect()
+            }),
+            off_place: self.most(spheres, |places| {
+                (1..=FOLLOWED).map(|tick| (places[tick] - places[0]).length_squared()).collect()
+            }),
+        };
         self.reset();
-        outlook
-    }
-
-    fn judge(&mut self, spheres: &Spheres) -> Option<Outlook> {
-        let count = self.rows.len();
-        self.strays.clear();
-        for (index, &row) in self.rows.iter().enumerate() {
-            let place = |tick: usize| self.places[tick * count + index];
-            let step = place(1) - place(0);
-            let size = spheres.columns().radius[row as usize].max(step.length());
-            let off_line = (2..=FOLLOWED).map(|tick| (place(tick) - place(0) - step * tick as f32).length());
-            let off_place = (1..=FOLLOWED).map(|tick| (place(tick) - place(0)).length());
-            let share = |distance: f32| if distance == 0.0 { 0.0 } else { distance / size };
-            // An object that was removed or replaced meanwhile has NaN somewhere: it counts as unsteady.
-            let worst = |distances: &mut dyn Iterator<Item = f32>| {
-                distances.map(share).fold(0.0, |worst: f32, next| if next <= worst { worst } else { next })
-            };
-            self.strays.push((worst(&mut off_line.into_iter()), worst(&mut off_place.into_iter())));
-        }
-        // Three of four must keep to it.
-        let decisive = (count - 1) * 3 / 4;
-        let line = *self.strays.select_nth_unstable_by(decisive, |a, b| a.0.total_cmp(&b.0)).1;
-        let milling = *self.strays.select_nth_unstable_by(decisive, |a, b| a.1.total_cmp(&b.1)).1;
-        let widest = SLACKS[SLACKS.len() - 1];
-        if milling.1 < line.0 && milling.1 < widest {
-            Some(Outlook::Milling)
-        } else {
-            // A line that is off by this much after four ticks will be off by more: leave room.
-            SLACKS.iter().position(|&slack| line.0 * 1.5 < slack).map(Outlook::Lines)
-        }
+        Some(outlook)
     }
 
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
-        self.rows.capacity() * 4 + self.places.capacity() * size_of::<Vec3>() + self.strays.capacity() * 8
+        self.rows.capacity() * 4 + self.places.capacity() * size_of::<Vec3>() + self.strays.capacity() * 4
+    }
+
+    /// How far three in four get, by some measure of squared distances.
+    fn most(&mut self, spheres: &Spheres, measure: impl Fn(&[Vec3; FOLLOWED + 1]) -> Vec<f32>) -> f32 {
+        let count = self.rows.len();
+        self.strays.clear();
+        for (index, &row) in self.rows.iter().enumerate() {
+            let places: [Vec3; FOLLOWED + 1] = std::array::from_fn(|tick| self.places[tick * count + index]);
+            let step2 = (places[1] - places[0]).length_squared();
+            let size2 = (spheres.columns().radius[row as usize].powi(2)).max(step2);
+            // Who was removed or replaced meanwhile is NaN at some time, and counts as unsteady.
+            let worst =
+                measure(&places).into_iter().fold(0.0, |worst: f32, next| if next <= worst { worst } else { next });
+            // What rounding alone may do says nothing about how an object moves.
+            let rounding = places[0].abs().max_element() * (8.0 * f32::EPSILON);
+            let off = if worst <= rounding * rounding { 0.0 } else { worst };
+            self.strays.push(if off == 0.0 { 0.0 } else { (off / size2).sqrt() });
+        }
+        let decisive = (count - 1) * 3 / 4;
+        *self.strays.select_nth_unstable_by(decisive, f32::total_cmp).1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::{Motion, Settings, Workload};
+
+    fn outlook(motion: Motion) -> Outlook {
+        let mut workload = Workload::new(Settings { motion, objects: 3_000, ..Settings::default() }).unwrap();
+        let mut scout = Scout::default();
+        loop {
+            if let Some(outlook) = scout.observe(workload.spheres()) {
+                return outlook;
+            }
+            workload.step();
+        }
+    }
+
+    #[test]
+    fn the_scout_tells_motions_apart() {
+        assert!(outlook(Motion::Uniform).off_line < 1e-3);
+        assert!(outlook(Motion::Static).off_place == 0.0);
+        assert!((0.01..0.05).contains(&outlook(Motion::Turning).off_line));
+        let jitter = outlook(Motion::Jitter);
+        assert!(jitter.off_place < jitter.off_line && jitter.off_place < 0.3, "{jitter:?}");
+        assert!(outlook(Motion::Teleport).off_line > 1.0);
     }
 }

@@ -9,6 +9,7 @@ use glam::DVec3;
 
 use super::agenda::Agenda;
 use super::encounter::Approach;
+use super::following::Newcomer;
 use super::lattice::{Lattice, outward};
 use super::tile::{Block, NEVER, Tile};
 use crate::Columns;
@@ -47,6 +48,16 @@ pub struct Scratch {
     hits: Vec<u32>,
     /// Tests made.
     pub tests: u64,
+}
+
+impl Scratch {
+    /// Heap memory, in bytes.
+    pub fn bytes(&self) -> usize {
+        let numbers = [&self.kin, &self.others, &self.beside, &self.hits];
+        numbers.into_iter().map(Vec::capacity).sum::<usize>() * 4
+            + self.strips.capacity() * size_of::<Strip>()
+            + self.gathered.bytes()
+    }
 }
 
 /// A line of cells of some tile.
@@ -97,14 +108,15 @@ impl Search<'_> {
         }
     }
 
-    /// Finds the meetings of the newcomer `id`, who lives in this cell of this tile.
-    pub fn welcome(&self, number: u32, id: u32, cell: [i32; 3], scratch: &mut Scratch, agenda: &mut Agenda) {
-        let tile = self.tile(number);
+    /// Finds the meetings of a newcomer.
+    pub fn welcome(&self, newcomer: &Newcomer, scratch: &mut Scratch, agenda: &mut Agenda) {
+        let Newcomer { tile, entry } = *newcomer;
+        let tile = self.tile(tile);
         let layer = self.lattice.layer_of(tile);
-        let row = tile.find(id, cell).expect("a newcomer is in its tile");
-        let place = tile.get(row).expect("a newcomer is no hole").place.into();
+        let place = entry.place.into();
+        let cell = layer.cells.cells(place);
         scratch.gathered.clear();
-        scratch.gathered.add(tile.rows(), row as u32..row as u32 + 1, self.shift(tile), self.ticks(tile, tile));
+        scratch.gathered.add_one(entry, self.shift(tile), self.ticks(tile, tile));
         scratch.others.clear();
         self.lattice.tiles_near(place, place, layer.reach, &mut scratch.others);
         for index in 0..scratch.others.len() {
@@ -112,7 +124,7 @@ impl Search<'_> {
             self.gather_around(tile, cell, scratch.others[index], &mut scratch.gathered);
         }
         // Of two newcomers the one with the higher id finds the other; and nobody meets itself.
-        self.look(0, scratch, agenda, |_, other| !self.newcomers.contains(other as usize) || other < id);
+        self.look(0, scratch, agenda, |_, other| !self.newcomers.contains(other as usize) || other < entry.id);
     }
 
     /// Finds the tiles that a tile has to be examined against: its kin, and the others.

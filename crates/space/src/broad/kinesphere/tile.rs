@@ -88,6 +88,13 @@ pub struct Workbench {
     rows: Vec<Row>,
 }
 
+impl Workbench {
+    /// Heap memory, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.cells.capacity() * 4 + self.rows.capacity() * size_of::<Row>()
+    }
+}
+
 /// One cell in so many ends with a hole.
 const GAP: usize = 8;
 
@@ -258,10 +265,10 @@ impl Tile {
         (row.id != NOBODY).then_some(row)
     }
 
-    /// Enters the object of `row` at another place; [`Tile::sort`] must follow.
+    /// Enters the object of `row` anew; [`Tile::sort`] must follow.
     #[inline]
-    pub fn set_place(&mut self, row: usize, place: Vec3) {
-        self.rows[row].place = place.into();
+    pub fn replace(&mut self, row: usize, entry: Row) {
+        self.rows[row] = entry;
     }
 
     /// Makes a row a hole.

@@ -66,12 +66,6 @@ impl TileMap {
         }
     }
 
-    /// Forgets all tiles and keeps the memory.
-    pub fn clear(&mut self) {
-        self.places.fill(([0; 3], EMPTY));
-        self.taken = 0;
-    }
-
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
         self.places.capacity() * size_of::<(Key, u32)>()
@@ -134,8 +128,6 @@ mod tests {
                 assert_eq!(map.get(key), twin.get(&key).copied(), "seed {seed}, step {step}");
             }
             assert!(twin.iter().all(|(&key, &tile)| map.get(key) == Some(tile)), "seed {seed}");
-            map.clear();
-            assert!(twin.keys().all(|&key| map.get(key).is_none()), "seed {seed}");
         }
     }
 }

@@ -1,0 +1,225 @@
+//! The episode rule: both hosts run one machine over digests of fixed epochs, so they cannot come to different ends.
+//!
+//! Time is cut into epochs. While a pair may be close, each host sends at every epoch a digest of its object, and each
+//! message repeats the last few. A decision in epoch n looks only at digests up to n - delay, which both hold unless
+//! messages were lost beyond repair; a host that lacks one is uninformed, and silent.
+
+use std::collections::BTreeMap;
+
+use space::NodeId;
+
+use super::policy::{Digest, Policy, dot, minus};
+
+/// What both hosts must agree on beforehand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EpisodeSettings {
+    /// Who should decide.
+    pub policy: Policy,
+    /// The sum of the two radii, in 1/1024 m.
+    pub radius: i64,
+    /// The two are close when they could close the gap within this time, in microseconds.
+    pub closing_us: i64,
+    /// How long an epoch is, in microseconds.
+    pub epoch_us: i64,
+    /// Digests up to this many epochs ago count. It covers the longest latency, the repetitions and the clocks' error.
+    pub delay: u32,
+}
+
+impl EpisodeSettings {
+    /// Epochs without closeness after which a term ends.
+    pub const QUIET: u32 = 3;
+
+    /// The smallest delay at which digests that each message repeats `repeats` times are there in time.
+    pub fn delay_for(latency_us_max: i64, clock_error_us: i64, repeats: u32, epoch_us: i64) -> u32 {
+        let needed = latency_us_max + i64::from(repeats.saturating_sub(1)) * epoch_us + clock_error_us;
+        needed.div_euclid(epoch_us).clamp(0, 1 << 20) as u32 + u32::from(needed.rem_euclid(epoch_us) > 0)
+    }
+}
+
+/// How a host stands when it wants to decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// A digest that counts is missing: be silent.
+    Uninformed {
+        /// The first that is.
+        epoch: u32,
+    },
+    /// The two are not close by what both hold: be silent.
+    Outside,
+    /// They are.
+    InTerm {
+        /// The number of the term, from 1.
+        term: u32,
+        /// Who decides in it.
+        decider: NodeId,
+    },
+}
+
+/// One pair's machine, on one host.
+#[derive(Clone, Debug)]
+pub struct Episode {
+    settings: EpisodeSettings,
+    hosts: [NodeId; 2],
+    first_epoch: u32,
+    held: [BTreeMap<u32, Digest>; 2],
+    /// What the policy looks back at, oldest first.
+    past: [Vec<Digest>; 2],
+    next: u32,
+    machine: Machine,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Machine {
+    term: u32,
+    decider: Option<NodeId>,
+    quiet: u32,
+}
+
+impl Episode {
+    /// Digests of the future that are held for one host: more than any sane delay needs.
+    pub const HELD_MAX: usize = 1_024;
+
+    /// A pair that may become close from this epoch on. Both hosts must name the same one.
+    pub fn new(settings: EpisodeSettings, one: NodeId, other: NodeId, first_epoch: u32) -> Episode {
+        Episode {
+            settings,
+            hosts: [one.min(other), one.max(other)],
+            first_epoch,
+            held: [BTreeMap::new(), BTreeMap::new()],
+            past: [Vec::new(), Vec::new()],
+            next: first_epoch,
+            machine: Machine { term: 0, decider: None, quiet: 0 },
+        }
+    }
+
+    /// Takes in a digest, of this host or of the other, in any order and any number of times. The first one for an
+    /// epoch counts; one for an epoch already passed, from a stranger, or beyond the bound is refused.
+    pub fn handle(&mut self, from: NodeId, digest: Digest) -> bool {
+        let Some(side) = self.hosts.iter().position(|&host| host == from) else { return false };
+        if digest.epoch < self.next || self.held[side].len() >= Self::HELD_MAX {
+            return false;
+        }
+        self.held[side].entry(digest.epoch).or_insert(digest);
+        true
+    }
+
+    /// How this host stands in `epoch`. Epochs must be asked about in ascending order.
+    pub fn standing(&mut self, epoch: u32) -> Standing {
+        let Some(until) = epoch.checked_sub(self.settings.delay).filter(|&until| until >= self.first_epoch) else {
+            return Standing::Outside;
+        };
+        while self.next <= until {
+            let (Some(&one), Some(&other)) = (self.held[0].get(&self.next), self.held[1].get(&self.next)) else {
+                return Standing::Uninformed { epoch: self.next };
+            };
+            self.step(one, other);
+        }
+        match self.machine.decider {
+            Some(decider) => Standing::InTerm { term: self.machine.term, decider },
+            None => Standing::Outside,
+        }
+    }
+
+    fn step(&mut self, one: Digest, other: Digest) {
+        for (side, digest) in [one, other].into_iter().enumerate() {
+            self.held[side].remove(&self.next);
+            self.past[side].push(digest);
+            if self.past[side].len() > Policy::HISTORY + 1 {
+                self.past[side].remove(0);
+            }
+        }
+        self.next += 1;
+        if is_close(&one, &other, &self.settings) {
+            if self.machine.decider.is_none() {
+                self.machine.term += 1;
+                let [low, high] = self.hosts;
+                let decider = self.settings.policy.decider((low, &self.past[0]), (high, &self.past[1]));
+                self.machine.decider = Some(decider);
+            }
+            self.machine.quiet = 0;
+        } else if self.machine.decider.is_some() {
+            self.machine.quiet += 1;
+            if self.machine.quiet >= EpisodeSettings::QUIET {
+                self.machine.decider = None;
+                self.machine.quiet = 0;
+            }
+        }
+    }
+}
+
+/// Whether the gap is no larger than what the closing speed makes of the closing time, approaching or parting.
+fn is_close(one: &Digest, other: &Digest, settings: &EpisodeSettings) -> bool {
+    let (d, v) = (minus(other.pos, one.pos), minus(other.vel, one.vel));
+    let distance = root(dot(d, d).unsigned_abs());
+    let gap = distance - i128::from(settings.radius);
+    if gap <= 0 {
+        return true;
+    }
+    // gap <= (|d·v| / distance) · time, without a division.
+    gap * distance * 1_000_000 <= dot(d, v).abs() * i128::from(settings.closing_us)
+}
+
+/// The whole part of a square root. Sixty-four bits are usual, and ten times as fast.
+fn root(square: u128) -> i128 {
+    match u64::try_from(square) {
+        Ok(square) => i128::from(square.isqrt()),
+        Err(_) => square.isqrt() as i128,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use space::DVec3;
+
+    const ANN: NodeId = NodeId::new(1);
+    const BOB: NodeId = NodeId::new(2);
+
+    fn settings(delay: u32) -> EpisodeSettings {
+        EpisodeSettings { policy: Policy::Velocity, radius: 2_048, closing_us: 1_000_000, epoch_us: 100_000, delay }
+    }
+
+    /// Two on one line, meeting at epoch 50: Bob is faster.
+    fn digests(epoch: u32) -> (Digest, Digest) {
+        let t = f64::from(epoch) * 0.1 - 5.0;
+        let at = |speed: f64| Digest::new(epoch, DVec3::X * (speed * t), DVec3::X * speed, false);
+        (at(1.0), at(-3.0))
+    }
+
+    #[test]
+    fn both_hosts_stand_alike_and_a_gap_makes_silent() {
+        let mut ann = Episode::new(settings(2), ANN, BOB, 0);
+        let mut bob = Episode::new(settings(2), BOB, ANN, 0);
+        let mut terms = Vec::new();
+        for epoch in 0..60 {
+            let (a, b) = digests(epoch);
+            for host in [&mut ann, &mut bob] {
+                host.handle(ANN, a);
+                host.handle(BOB, b);
+                host.handle(BOB, b);
+            }
+            assert_eq!(ann.standing(epoch), bob.standing(epoch));
+            terms.push(ann.standing(epoch));
+        }
+        assert_eq!(terms[10], Standing::Outside);
+        assert_eq!(terms[50], Standing::InTerm { term: 1, decider: BOB });
+
+        let mut deaf = Episode::new(settings(2), ANN, BOB, 0);
+        for epoch in (0..60).filter(|&epoch| epoch != 30) {
+            let (a, b) = digests(epoch);
+            deaf.handle(ANN, a);
+            deaf.handle(BOB, b);
+        }
+        assert_eq!(deaf.standing(50), Standing::Uninformed { epoch: 30 });
+        assert!(!deaf.handle(NodeId::new(9), digests(30).0));
+        deaf.handle(ANN, digests(30).0);
+        deaf.handle(BOB, digests(30).1);
+        assert_eq!(deaf.standing(50), terms[50]);
+    }
+
+    #[test]
+    fn the_delay_covers_latency_repetitions_and_clocks() {
+        assert_eq!(EpisodeSettings::delay_for(200_000, 20_000, 3, 100_000), 5);
+        assert_eq!(EpisodeSettings::delay_for(100_000, 0, 1, 100_000), 1);
+    }
+}

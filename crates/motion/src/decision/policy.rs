@@ -1,0 +1,115 @@
+//! Who should decide, by integers that both hosts hold.
+
+use space::{DVec3, NodeId};
+
+/// Steps per metre, and per metre per second.
+pub const STEPS_PER_METRE: i64 = 1024;
+/// No digest holds a larger number: squares of it fit in 128 bits with room to spare.
+const LARGEST: i64 = 1 << 40;
+
+/// What a host says about its object at an epoch: integers, so that both hosts calculate with the same numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Digest {
+    /// Which epoch.
+    pub epoch: u32,
+    /// Position, in 1/1024 m.
+    pub pos: [i64; 3],
+    /// Velocity, in 1/1024 m/s.
+    pub vel: [i64; 3],
+    /// Whether the host's user sees the other object.
+    pub sees: bool,
+}
+
+impl Digest {
+    /// Rounds a state to the digest's steps; what is beyond its range is at its end.
+    pub fn new(epoch: u32, pos: DVec3, vel: DVec3, sees: bool) -> Digest {
+        let steps = |vector: DVec3| {
+            vector.to_array().map(|x| (libm::rint(x * STEPS_PER_METRE as f64) as i64).clamp(-LARGEST, LARGEST))
+        };
+        Digest { epoch, pos: steps(pos), vel: steps(vel), sees }
+    }
+
+    /// The square of its speed.
+    pub fn speed_squared(&self) -> i128 {
+        dot(self.vel, self.vel)
+    }
+}
+
+/// The scalar product of two integer vectors.
+pub(super) fn dot(a: [i64; 3], b: [i64; 3]) -> i128 {
+    (0..3).map(|axis| i128::from(a[axis]) * i128::from(b[axis])).sum()
+}
+
+/// The difference of two integer vectors.
+pub(super) fn minus(a: [i64; 3], b: [i64; 3]) -> [i64; 3] {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+}
+
+/// Who should decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// The lower id.
+    HostId,
+    /// The host of the faster object: its own place is the one that is known worst elsewhere.
+    Velocity,
+    /// The host of the object that went the longer way over the last epochs: steadier than a single speed.
+    VelocityHistory,
+    /// The host whose user sees the contact, if only one does.
+    FieldOfView,
+}
+
+impl Policy {
+    /// Epochs that [`Policy::VelocityHistory`] looks back.
+    pub const HISTORY: usize = 3;
+
+    /// The decider of two, given what each said last, oldest first. Ties go to the lower id, and so does everything
+    /// when one said nothing.
+    pub fn decider(self, one: (NodeId, &[Digest]), other: (NodeId, &[Digest])) -> NodeId {
+        let lower = one.0.min(other.0);
+        let (Some(a), Some(b)) = (one.1.last(), other.1.last()) else { return lower };
+        let larger = |a: i128, b: i128| match a.cmp(&b) {
+            std::cmp::Ordering::Greater => one.0,
+            std::cmp::Ordering::Less => other.0,
+            std::cmp::Ordering::Equal => lower,
+        };
+        match self {
+            Policy::HostId => lower,
+            Policy::Velocity => larger(a.speed_squared(), b.speed_squared()),
+            Policy::VelocityHistory => larger(way(one.1), way(other.1)),
+            Policy::FieldOfView => larger(i128::from(a.sees), i128::from(b.sees)),
+        }
+    }
+}
+
+/// The sum of squared steps over the last epochs.
+fn way(past: &[Digest]) -> i128 {
+    let recent = &past[past.len().saturating_sub(Policy::HISTORY + 1)..];
+    recent.windows(2).map(|two| minus(two[1].pos, two[0].pos)).map(|step| dot(step, step)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deciders_do_not_depend_on_who_asks() {
+        let (ann, bob) = (NodeId::new(1), NodeId::new(2));
+        let past = |speed: f64, sees: bool| -> Vec<Digest> {
+            (0..5).map(|m| Digest::new(m, DVec3::X * speed * f64::from(m), DVec3::X * speed, sees)).collect()
+        };
+        let (slow, fast) = (past(1.0, true), past(2.0, false));
+        for (policy, expected) in
+            [(Policy::HostId, ann), (Policy::Velocity, bob), (Policy::VelocityHistory, bob), (Policy::FieldOfView, ann)]
+        {
+            assert_eq!(policy.decider((ann, &slow), (bob, &fast)), expected, "{policy:?}");
+            assert_eq!(policy.decider((bob, &fast), (ann, &slow)), expected, "{policy:?}");
+            assert_eq!(policy.decider((bob, &slow), (ann, &slow)), ann, "{policy:?}: a tie");
+        }
+    }
+
+    #[test]
+    fn digests_of_nonsense_are_within_range() {
+        let digest = Digest::new(0, DVec3::new(f64::NAN, f64::INFINITY, -1e300), DVec3::ZERO, false);
+        assert_eq!(digest.pos, [0, LARGEST, -LARGEST]);
+    }
+}

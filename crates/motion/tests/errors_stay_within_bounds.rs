@@ -1,0 +1,218 @@
+//! After each owner frame the ghost is within the limit, unless a message was suppressed; and what an observer sees is
+//! within the published bounds, on random motion and on motion that tries to break them.
+
+mod walk;
+
+use motion::bounds::{self, Delay};
+use motion::owner::Look;
+use motion::scene::Scene;
+use motion::token_bucket::{Allowance, TokenBucket};
+use motion::{Algorithm, KinematicState, Owner, Replica, ReplicaSettings, SendRule};
+use space::workload::Random;
+use space::{DQuat, DVec3, NodeId, ObjectId, Time};
+use walk::{Walk, algorithms, room};
+
+const FRAME_US: i64 = 16_667;
+
+fn owner(algorithm: Algorithm, rule: SendRule) -> Owner {
+    let object = ObjectId::new(1).unwrap();
+    Owner::new(NodeId::new(1), object, algorithm, rule, ReplicaSettings::default(), |update| *update)
+}
+
+#[test]
+fn the_ghost_is_within_the_limit_unless_suppressed() {
+    let scene = room();
+    for seed in 0..40 {
+        for algorithm in algorithms() {
+            for allowance in [None, Some(Allowance { message_us: 400_000, burst: 2 })] {
+                let mut owner = owner(algorithm, SendRule { allowance, ..SendRule::default() });
+                let mut truth = Walk::new(seed, 30.0);
+                let mut suppressed = 0;
+                for _ in 0..200 {
+                    let state = truth.step(FRAME_US);
+                    let frame = owner.frame(&state, None, 0.2, &scene).unwrap();
+                    suppressed += u64::from(frame.is_suppressed);
+                    let ghost = owner.ghost(state.stamp, &scene).unwrap();
+                    let error = (ghost.pos - state.pos).length();
+                    assert!(error <= 0.2 || frame.is_suppressed, "seed {seed}, {algorithm:?}: {error}");
+                    assert_eq!(suppressed, owner.suppressed());
+                }
+                assert!(allowance.is_some() || suppressed == 0);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_shared_allowance_serves_the_worst_first() {
+    let scene = Scene::empty();
+    for seed in 0..30 {
+        let mut bucket = TokenBucket::new(Allowance { message_us: 100_000, burst: 3 });
+        let mut owners: Vec<Owner> = (0..6).map(|_| owner(Algorithm::Fpw, SendRule::default())).collect();
+        let mut truths: Vec<Walk> = (0..6).map(|number| Walk::new(seed * 10 + number, 30.0)).collect();
+        let (mut sent, mut suppressed) = (0, 0);
+        for _ in 0..200 {
+            let states: Vec<KinematicState> = truths.iter_mut().map(|truth| truth.step(FRAME_US)).collect();
+            let looks: Vec<Look> = owners
+                .iter_mut()
+                .zip(&states)
+                .map(|(owner, state)| owner.look(state, None, 0.2, &scene).unwrap())
+                .collect();
+            let wanting: Vec<usize> = (0..6).filter(|&index| looks[index].reason.is_some()).collect();
+            let urgencies: Vec<f64> = wanting.iter().map(|&index| looks[index].urgency).collect();
+            let granted = bucket.take_for(states[0].stamp, &urgencies);
+            let worst_refused =
+                (0..wanting.len()).filter(|place| !granted.contains(place)).map(|place| urgencies[place]);
+            let least_granted = granted.iter().map(|&place| urgencies[place]).fold(f64::INFINITY, f64::min);
+            assert!(worst_refused.fold(0.0, f64::max) <= least_granted, "seed {seed}");
+            for (place, &index) in wanting.iter().enumerate() {
+                if granted.contains(&place) {
+                    owners[index].send(&states[index], looks[index].reason.unwrap(), &scene).unwrap();
+                    sent += 1;
+                } else {
+                    owners[index].suppress();
+                    suppressed += 1;
+                }
+            }
+        }
+        assert_eq!(owners.iter().map(Owner::suppressed).sum::<u64>(), suppressed);
+        assert!(sent <= 3 + 200 * FRAME_US / 100_000 && suppressed > 0, "seed {seed}: {sent} sent");
+    }
+}
+
+/// A motion along one axis, by its highest constant derivative and what that is multiplied by, frame by frame.
+struct Bang {
+    state: KinematicState,
+    order: u32,
+    size: f64,
+}
+
+impl Bang {
+    fn new(order: u32, size: f64) -> Bang {
+        Bang { state: KinematicState::at_rest(Time::default(), DVec3::ZERO), order, size }
+    }
+
+    /// One frame with the highest derivative at plus or minus its bound.
+    fn step(&mut self, sign: f64) -> KinematicState {
+        let dt = FRAME_US as f64 * 1e-6;
+        let KinematicState { pos, vel, acc, .. } = self.state;
+        let push = DVec3::X * (sign * self.size);
+        if self.order == 2 {
+            self.state.acc = push;
+            self.state.pos = pos + vel * dt + push * (dt * dt / 2.0);
+            self.state.vel = vel + push * dt;
+        } else {
+            self.state.pos = pos + vel * dt + acc * (dt * dt / 2.0) + push * (dt * dt * dt / 6.0);
+            self.state.vel = vel + acc * dt + push * (dt * dt / 2.0);
+            self.state.acc = acc + push * dt;
+        }
+        self.state.stamp = self.state.stamp + FRAME_US;
+        self.state
+    }
+}
+
+/// The largest error an observer with this latency sees.
+fn largest_error(
+    algorithm: Algorithm,
+    limit: f64,
+    latency_us: i64,
+    frames: usize,
+    mut motion: impl FnMut(&mut Owner) -> KinematicState,
+) -> f64 {
+    let scene = Scene::empty();
+    let mut owner = owner(algorithm, SendRule::default());
+    let mut observer = Replica::new(ReplicaSettings::default());
+    let mut under_way = std::collections::VecDeque::new();
+    let mut worst = 0.0_f64;
+    for _ in 0..frames {
+        let truth = motion(&mut owner);
+        let sent = owner.frame(&truth, None, limit, &scene).unwrap();
+        under_way.extend(sent.update.map(|update| (truth.stamp + latency_us, update)));
+        while under_way.front().is_some_and(|(arrival, _)| *arrival <= truth.stamp) {
+            observer.handle(&under_way.pop_front().unwrap().1, &scene).unwrap();
+        }
+        if let Some(seen) = observer.predict(truth.stamp, &scene) {
+            worst = worst.max((seen.pos - truth.pos).length());
+        }
+    }
+    worst
+}
+
+fn delay(latency_us: i64) -> Delay {
+    let frame = FRAME_US as f64 * 1e-6;
+    Delay { latency: latency_us as f64 * 1e-6, owner_frame: frame, observer_frame: frame }
+}
+
+/// Signs that try to break a bound: random switches, steady beats, and a swing from one side of the limit to the other.
+fn attack(seed: u64, frame: usize, ghost_error: f64, random: &mut Random, sign: &mut f64) -> f64 {
+    match seed % 4 {
+        0 => {
+            if random.whole(0, 12) == 0 {
+                *sign = -*sign
+            }
+        }
+        1 => {
+            if frame.is_multiple_of(3 + seed as usize) {
+                *sign = -*sign
+            }
+        }
+        // Away from the ghost, as soon as it has been drawn to the other side.
+        2 => *sign = if ghost_error == 0.0 { *sign } else { 1f64.copysign(ghost_error) },
+        _ => {
+            if ghost_error.abs() > 0.8 * 0.3 {
+                *sign = -1f64.copysign(ghost_error)
+            }
+        }
+    }
+    *sign
+}
+
+#[test]
+fn the_published_bounds_hold() {
+    for (order, algorithm) in [(2, Algorithm::Fpw), (3, Algorithm::Fvw)] {
+        for seed in 0..60 {
+            for latency_us in [0, 50_000, 200_000, 400_000] {
+                let (limit, size) = (0.3, 8.0);
+                let mut random = Random::new(seed);
+                let mut bang = Bang::new(order, size);
+                let (mut sign, mut frame) = (1.0, 0);
+                let (mut acceleration, scene) = (0.0_f64, Scene::empty());
+                let worst = largest_error(algorithm, limit, latency_us, 400, |owner| {
+                    let ghost = owner.ghost(bang.state.stamp, &scene);
+                    let error = ghost.map_or(0.0, |ghost| bang.state.pos.x - ghost.pos.x);
+                    frame += 1;
+                    let state = bang.step(attack(seed, frame, error, &mut random, &mut sign));
+                    let predicted = ghost.map_or(0.0, |ghost| ghost.acc.x);
+                    acceleration = acceleration.max((state.acc.x - predicted).abs());
+                    state
+                });
+                let bound = if order == 2 {
+                    bounds::first_order(limit, size, delay(latency_us))
+                } else {
+                    bounds::second_order(limit, acceleration, size, delay(latency_us))
+                };
+                assert!(worst <= bound, "order {order}, seed {seed}, {latency_us} us: {worst} exceeds {bound}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_bound_across_a_kink_holds() {
+    for seed in 0..60 {
+        let mut random = Random::new(seed);
+        let (limit, speed_max, latency_us) = (0.3, 6.0, 150_000);
+        let mut state = KinematicState::at_rest(Time::default(), DVec3::ZERO);
+        let worst = largest_error(Algorithm::Fpw, limit, latency_us, 400, |_| {
+            if random.whole(0, 15) == 0 {
+                state.vel = random.direction().as_dvec3() * speed_max;
+            }
+            state.pos += state.vel * (FRAME_US as f64 * 1e-6);
+            state.stamp = state.stamp + FRAME_US;
+            state.rot = DQuat::IDENTITY;
+            state
+        });
+        let bound = bounds::across_a_kink(limit, speed_max * (1.0 + 1e-6), speed_max * (1.0 + 1e-6), delay(latency_us));
+        assert!(worst <= bound, "seed {seed}: {worst} exceeds {bound}");
+    }
+}

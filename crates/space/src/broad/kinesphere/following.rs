@@ -1,0 +1,356 @@
+//! A tick while objects are followed along their courses.
+//!
+//! In order: who strayed leaves its tile and gets another course; tiles that fall due are renewed; newcomers move into
+//! their tiles; renewed tiles and newcomers look for meetings; and the agendas report who overlaps.
+
+use glam::Vec3;
+use rayon::prelude::*;
+
+use super::agenda::{Agenda, LOOK_AHEAD, Moment, Turnover};
+use super::course::{Course, Courses};
+use super::lattice::Lattice;
+use super::mood::{Mood, Stray};
+use super::plan::Plan;
+use super::search::{Scratch, Search};
+use super::tile::{NEVER, Tile, Workbench};
+use crate::bits::Bits;
+use crate::simd::sweep::Row;
+use crate::{Columns, Pair, Slot, Spheres};
+
+/// No tile.
+pub const NOWHERE: u32 = u32::MAX;
+
+/// Meetings are kept in so many agendas, whatever the number of threads: the result cannot depend on it.
+const SHARES: usize = 8;
+
+/// Everything that is known about objects that are followed.
+#[derive(Debug, Default)]
+pub struct Following {
+    pub(super) now: u64,
+    /// How many ticks a tile lives for, and half of that.
+    pub(super) life: u64,
+    pub(super) half: u64,
+    pub(super) threads: usize,
+    pub(super) courses: Courses,
+    /// Each row's [`Mood`].
+    pub(super) moods: Vec<u8>,
+    /// The tile each row lives in.
+    pub(super) homes: Vec<u32>,
+    pub(super) lattice: Lattice,
+    /// The layers from this one on were not planned.
+    pub(super) planned_layers: usize,
+    /// By the tick at which they fall due, modulo [`LOOK_AHEAD`].
+    pub(super) calendar: Vec<Vec<u32>>,
+    /// Rows that strayed, came, went or changed size in this tick.
+    strayed: Vec<u32>,
+    /// Whether any of them stood before.
+    pub(super) any_stood: bool,
+    /// Rows whose tile changed though their course did not.
+    pub(super) adopted: Vec<u32>,
+    /// Rows whose meetings of earlier ticks no longer hold: both of the above.
+    pub(super) outdated: Bits,
+    /// Tiles renewed in this tick.
+    pub(super) due: Vec<u32>,
+    /// Rows that left a tile when it was renewed, and need another.
+    pub(super) emigrants: Vec<u32>,
+    pub(super) newcomers: Vec<Newcomer>,
+    pub(super) newcomer_rows: Bits,
+    pub(super) bench: Workbench,
+    /// Whether everybody is being entered, and tiles are sorted later.
+    pub(super) is_starting: bool,
+    shares: Vec<Share>,
+    /// How many positions the last report compared.
+    compared: u64,
+    /// All spheres, one piece of memory each, for reports that compare many.
+    packed: Vec<[f32; 4]>,
+}
+
+/// Somebody who came into a tile in this tick.
+#[derive(Clone, Copy, Debug)]
+pub struct Newcomer {
+    /// The tile.
+    pub tile: u32,
+    /// How it is entered there.
+    pub entry: Row,
+}
+
+/// The meetings that one task looks after, and its memory.
+#[derive(Debug, Default)]
+struct Share {
+    agenda: Agenda,
+    scratch: Scratch,
+    pairs: Vec<Pair>,
+    turnover: Turnover,
+    compared: u64,
+}
+
+/// What a tick took, to be weighed against finding the pairs afresh.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Effort {
+    /// Objects that strayed or moved in.
+    pub newcomers: usize,
+    /// Objects in tiles that were renewed.
+    pub renewed: usize,
+    /// Tests of courses against each other.
+    pub tests: u64,
+    /// Positions compared in the last report.
+    pub compared: u64,
+}
+
+impl Following {
+    /// Begins to follow all objects at tick `now`. `velocity` says how a row moves, as far as is known.
+    pub fn start(&mut self, spheres: &Spheres, now: u64, plan: &Plan, velocity: impl Fn(usize) -> Vec3) {
+        self.now = now;
+        (self.life, self.half) = (plan.life, plan.life / 2);
+        let (rows, columns) = (spheres.rows(), spheres.columns());
+        let mood = Mood::new(plan.level);
+        self.courses.reset(rows);
+        self.moods.clear();
+        self.moods.resize(rows, mood.to_byte());
+        self.homes.clear();
+        self.homes.resize(rows, NOWHERE);
+        for rows_ in [&mut self.outdated, &mut self.newcomer_rows] {
+            rows_.clear();
+            rows_.grow(rows);
+        }
+        self.strayed.clear();
+        self.adopted.clear();
+        self.newcomers.clear();
+        self.calendar.resize_with(LOOK_AHEAD as usize, Vec::new);
+        self.calendar.iter_mut().for_each(Vec::clear);
+        self.shares.resize_with(SHARES, Share::default);
+        self.lattice.reset();
+        for layer in &plan.layers {
+            self.lattice.add_layer(layer.reach, layer.edge, layer.tile_bits, layer.standing);
+        }
+        self.planned_layers = plan.layers.len();
+        self.is_starting = true;
+        for row in spheres.alive().iter() {
+            let place = columns.sphere(row).center;
+            let velocity = if plan.all_stand { Vec3::ZERO } else { velocity(row) };
+            let slack = mood.slack(columns.radius[row], velocity);
+            self.courses.set(row as u32, now, Course { place, velocity, slack });
+            self.enter(row as u32, columns);
+        }
+        self.is_starting = false;
+        self.stagger();
+        self.search(columns);
+    }
+
+    /// Ends all meetings, adding the pairs that were reported last to `lost`.
+    pub fn stop(&mut self, lost: &mut Vec<Pair>) {
+        for share in &mut self.shares {
+            share.agenda.clear(lost);
+        }
+    }
+
+    /// Takes in the positions of tick `now`. Says what it took, or `None` when so many strayed that it gave up.
+    pub fn advance(&mut self, spheres: &Spheres, now: u64) -> Option<Effort> {
+        self.now = now;
+        self.forget_last_tick(spheres.rows());
+        self.courses.check(now, spheres, self.threads, &mut self.strayed);
+        for &row in &self.strayed {
+            self.outdated.insert(row as usize);
+        }
+        for &slot in spheres.reshaped() {
+            if !self.outdated.contains(slot.row()) {
+                self.outdated.insert(slot.row());
+                self.strayed.push(slot.number());
+            }
+        }
+        if self.strayed.len() * 8 > spheres.len() {
+            return None;
+        }
+        let columns = spheres.columns();
+        // Those of one tile after another: what they touch is then still in cache.
+        let homes = &self.homes;
+        self.strayed.sort_unstable_by_key(|&row| (homes[row as usize], row));
+        for index in 0..self.strayed.len() {
+            let row = self.strayed[index];
+            self.leave(row);
+            if spheres.is_alive(Slot::new(row)) {
+                self.set_course(row, columns);
+            } else {
+                self.courses.clear(row);
+            }
+        }
+        self.renew_due(columns);
+        for index in 0..self.strayed.len() {
+            let row = self.strayed[index];
+            if spheres.is_alive(Slot::new(row)) {
+                self.enter(row, columns);
+            }
+        }
+        for index in 0..self.emigrants.len() {
+            self.enter(self.emigrants[index], columns);
+        }
+        let tests = self.search(columns);
+        let renewed = self.due.iter().map(|&tile| self.lattice.tiles[tile as usize].len()).sum();
+        Some(Effort { newcomers: self.newcomers.len(), renewed, tests, compared: self.compared })
+    }
+
+    /// Adds all pairs that overlap to `pairs`, and what changed to `turnover`, if that is wanted. Returns how many
+    /// positions were compared.
+    pub fn report(&mut self, spheres: &Spheres, pairs: &mut Vec<Pair>, turnover: Option<&mut Turnover>) -> u64 {
+        self.pack(spheres);
+        let moment = Moment {
+            now: self.now,
+            columns: spheres.columns(),
+            packed: &self.packed,
+            strayed: &self.outdated,
+            any_strayed: !self.strayed.is_empty() || !self.adopted.is_empty(),
+            any_stood: self.any_stood,
+            versions: self.courses.versions(),
+        };
+        let wanted = turnover.is_some();
+        if self.threads < 2 {
+            let mut turnover = turnover;
+            let shares = self.shares.iter_mut();
+            self.compared = shares.map(|share| share.agenda.report(&moment, pairs, turnover.as_deref_mut())).sum();
+            return self.compared;
+        }
+        self.shares.par_iter_mut().for_each(|share| {
+            share.pairs.clear();
+            let turnover = wanted.then_some(&mut share.turnover);
+            share.compared = share.agenda.report(&moment, &mut share.pairs, turnover);
+        });
+        let mut nobody = Turnover::default();
+        let turnover = turnover.unwrap_or(&mut nobody);
+        for share in &mut self.shares {
+            pairs.extend_from_slice(&share.pairs);
+            turnover.gained.append(&mut share.turnover.gained);
+            turnover.lost.append(&mut share.turnover.lost);
+        }
+        self.compared = self.shares.iter().map(|share| share.compared).sum();
+        self.compared
+    }
+
+    /// Brings the numbers of each sphere together, if so many are about to be compared, one by one and in no order,
+    /// that this is cheaper than looking into four columns each time.
+    fn pack(&mut self, spheres: &Spheres) {
+        self.packed.clear();
+        if self.compared * 8 > spheres.rows() as u64 {
+            let Columns { x, y, z, radius } = spheres.columns();
+            let rows = x.iter().zip(y).zip(z).zip(radius);
+            self.packed.extend(rows.map(|(((&x, &y), &z), &radius)| [x, y, z, radius]));
+        }
+    }
+
+    /// How many objects are in layers that were not planned for.
+    pub fn misfits(&self) -> usize {
+        self.lattice.layers[self.planned_layers..].iter().map(|layer| layer.objects).sum()
+    }
+
+    /// Heap memory, in bytes.
+    pub fn bytes(&self) -> usize {
+        let rows = self.strayed.capacity() + self.adopted.capacity() + self.due.capacity() + self.emigrants.capacity();
+        let shares = self
+            .shares
+            .iter()
+            .map(|share| share.agenda.bytes() + share.scratch.bytes() + share.pairs.capacity() * size_of::<Pair>());
+        self.courses.bytes()
+            + self.moods.capacity()
+            + self.homes.capacity() * 4
+            + self.lattice.bytes()
+            + self.outdated.bytes()
+            + self.newcomer_rows.bytes()
+            + rows * 4
+            + self.newcomers.capacity() * size_of::<Newcomer>()
+            + self.calendar.iter().map(|tiles| tiles.capacity() * 4).sum::<usize>()
+            + self.bench.bytes()
+            + self.packed.capacity() * 16
+            + shares.sum::<usize>()
+    }
+
+    /// Makes room for new rows, and forgets what the last tick left behind.
+    fn forget_last_tick(&mut self, rows: usize) {
+        self.courses.grow(rows);
+        if rows > self.homes.len() {
+            self.moods.resize(rows, 0);
+            self.homes.resize(rows, NOWHERE);
+            self.outdated.grow(rows);
+            self.newcomer_rows.grow(rows);
+        }
+        for row in self.strayed.drain(..).chain(self.adopted.drain(..)) {
+            self.outdated.remove(row as usize);
+        }
+        self.any_stood = false;
+        for newcomer in self.newcomers.drain(..) {
+            self.newcomer_rows.remove(newcomer.entry.id as usize);
+        }
+    }
+
+    /// Gives an object that strayed, or has just come into the world, a course.
+    fn set_course(&mut self, row: u32, columns: Columns<'_>) {
+        let sphere = columns.sphere(row as usize);
+        let old = self.courses.at(row, self.now, 0.0);
+        let (mood, velocity) = if old.place.is_finite() {
+            Mood::from_byte(self.moods[row as usize]).after(Stray {
+                place: sphere.center,
+                expected: old.place,
+                velocity: old.velocity,
+                slack: old.slack,
+                age: self.courses.age(row, self.now).max(1),
+                radius: sphere.radius,
+            })
+        } else {
+            (Mood::new(0), Vec3::ZERO)
+        };
+        self.moods[row as usize] = mood.to_byte();
+        let slack = mood.slack(sphere.radius, velocity);
+        self.courses.set(row, self.now, Course { place: sphere.center, velocity, slack });
+    }
+
+    /// Sorts all tiles and spreads the ticks at which they fall due, so that each tick has about as much to do.
+    fn stagger(&mut self) {
+        let Following { lattice, due, calendar, now, life, bench, .. } = self;
+        due.clear();
+        due.extend((0..lattice.tiles.len() as u32).filter(|&tile| lattice.tiles[tile as usize].len() > 0));
+        // In the order of space: neighbours fall due soon after each other, and look at each other for longest.
+        due.sort_by_key(|&tile| {
+            let Tile { layer, key: [x, y, z], .. } = lattice.tiles[tile as usize];
+            (layer, z, y, x)
+        });
+        let moving = |tile: &Tile| if tile.due == NEVER { 0 } else { tile.len() as u64 };
+        let total: u64 = due.iter().map(|&tile| moving(&lattice.tiles[tile as usize])).sum();
+        let mut before = 0;
+        calendar.iter_mut().for_each(Vec::clear);
+        for &number in due.iter() {
+            let tile = &mut lattice.tiles[number as usize];
+            tile.sort(&lattice.layers[tile.layer as usize].cells, bench);
+            tile.renewed = *now;
+            if tile.due != NEVER {
+                tile.due = *now + 1 + (before * *life / total).min(*life - 1);
+                calendar[(tile.due % LOOK_AHEAD) as usize].push(number);
+                before += tile.len() as u64;
+            }
+        }
+    }
+
+    /// Lets renewed tiles and newcomers look for meetings. Returns how many tests that took.
+    fn search(&mut self, columns: Columns<'_>) -> u64 {
+        let search = Search {
+            now: self.now,
+            lattice: &self.lattice,
+            columns,
+            versions: self.courses.versions(),
+            newcomers: &self.newcomer_rows,
+        };
+        let (due, newcomers) = (&self.due, &self.newcomers);
+        let task = |(index, share): (usize, &mut Share)| {
+            share.scratch.tests = 0;
+            for &tile in due.iter().skip(index).step_by(SHARES) {
+                search.examine(tile, &mut share.scratch, &mut share.agenda);
+            }
+            for newcomer in newcomers.iter().skip(index).step_by(SHARES) {
+                search.welcome(newcomer, &mut share.scratch, &mut share.agenda);
+            }
+        };
+        if self.threads < 2 {
+            self.shares.iter_mut().enumerate().for_each(task);
+        } else {
+            self.shares.par_iter_mut().enumerate().for_each(task);
+        }
+        self.shares.iter().map(|share| share.scratch.tests).sum()
+    }
+}

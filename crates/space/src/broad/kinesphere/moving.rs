@@ -1,0 +1,119 @@
+//! Moving in and out of tiles.
+//!
+//! An object is entered where its course is at its tile's middle. Tiles have different middles, so which tile that is
+//! takes a try or two; a cell outside the tile will do.
+
+use glam::Vec3;
+
+use super::agenda::LOOK_AHEAD;
+use super::course::{Course, drift};
+use super::following::{Following, NOWHERE, Newcomer};
+use super::tile::NEVER;
+use crate::Columns;
+use crate::simd::sweep::Row;
+
+/// Rounding of a sum of a few distances, generously.
+const ROUND_UP: f32 = 1.0 + 1e-5;
+
+impl Following {
+    /// Puts an object into the tile that its course leads to.
+    pub(super) fn enter(&mut self, row: u32, columns: Columns<'_>) {
+        let middle = self.now + self.half;
+        let entry = self.entry(row, middle, columns);
+        if entry.velocity == [0.0; 3] {
+            let layer = self.layer_for(self.reach(&entry), true);
+            let cells = self.lattice.layers[layer as usize].cells;
+            let (tile, _) =
+                self.lattice.tile_or_new(layer, cells.key(cells.cells(entry.place.into())), self.now, NEVER);
+            self.move_in(tile, entry);
+            return;
+        }
+        let layer = self.layer_for(self.reach(&entry), false);
+        let cells = self.lattice.layers[layer as usize].cells;
+        let mut key = cells.key(cells.cells(entry.place.into()));
+        for _ in 0..4 {
+            let Some(tile) = self.lattice.tile_at(layer, key) else { break };
+            let entry = self.entry(row, self.lattice.tiles[tile as usize].middle, columns);
+            let cell = cells.cells(entry.place.into());
+            if cells.is_at(key, cell) {
+                self.move_in(tile, entry);
+                return;
+            }
+            key = cells.key(cell);
+        }
+        key = cells.key(cells.cells(entry.place.into()));
+        let due = self.now + self.life;
+        match self.lattice.tile_or_new(layer, key, middle, due) {
+            (tile, true) => {
+                self.calendar[(due % LOOK_AHEAD) as usize].push(tile);
+                self.move_in(tile, entry);
+            }
+            _ => {
+                // It is between two tiles that disagree about the time. Let it stand for a moment.
+                let course = self.courses.at(row, self.now, 0.0);
+                self.courses.set(row, self.now, Course { velocity: Vec3::ZERO, ..course });
+                if !self.outdated.contains(row as usize) {
+                    self.outdated.insert(row as usize);
+                    self.adopted.push(row);
+                }
+                self.enter(row, columns);
+            }
+        }
+    }
+
+    /// Takes an object out of its tile, if it is in one. Its course is still the one it was entered with.
+    pub(super) fn leave(&mut self, row: u32) {
+        let home = std::mem::replace(&mut self.homes[row as usize], NOWHERE);
+        if home == NOWHERE {
+            return;
+        }
+        let tile = &mut self.lattice.tiles[home as usize];
+        let layer = &mut self.lattice.layers[tile.layer as usize];
+        let ahead = if tile.due == NEVER { 0.0 } else { (tile.middle as i64 - self.now as i64) as f32 };
+        let cell = layer.cells.cells(self.courses.at(row, self.now, ahead).place);
+        let row = tile.find(row, cell).expect("an object is in its home tile");
+        tile.dig(row);
+        layer.objects -= 1;
+        self.any_stood |= layer.standing;
+    }
+
+    /// How an object is entered into a tile with this middle.
+    pub(super) fn entry(&self, row: u32, middle: u64, columns: Columns<'_>) -> Row {
+        let course = self.courses.at(row, self.now, (middle as i64 - self.now as i64) as f32);
+        let radius = columns.radius[row as usize] + course.slack;
+        let speed = course.velocity.length_squared().sqrt();
+        let extent = course.place.abs().max_element() + speed * self.life as f32 + radius;
+        let radius = radius * ROUND_UP + drift(extent);
+        Row { place: course.place.into(), velocity: course.velocity.into(), radius, id: row }
+    }
+
+    /// How far an object gets from where it is entered while its tile lives.
+    pub(super) fn reach(&self, entry: &Row) -> f32 {
+        let speed = Vec3::from(entry.velocity).length_squared().sqrt();
+        (entry.radius + speed * self.half as f32) * ROUND_UP
+    }
+
+    fn layer_for(&mut self, reach: f32, standing: bool) -> u32 {
+        self.lattice.layer_for(reach, standing).unwrap_or_else(|| {
+            self.lattice.add_layer(reach * 1.2, 0.0, [3, 2, 2], standing);
+            self.lattice.layers.len() as u32 - 1
+        })
+    }
+
+    fn move_in(&mut self, number: u32, entry: Row) {
+        self.homes[entry.id as usize] = number;
+        let tile = &mut self.lattice.tiles[number as usize];
+        let layer = &mut self.lattice.layers[tile.layer as usize];
+        layer.objects += 1;
+        if self.is_starting {
+            tile.push(entry);
+            return;
+        }
+        tile.insert(entry, &layer.cells, &mut self.bench);
+        if tile.due == NEVER && tile.is_sparse() {
+            tile.sort(&layer.cells, &mut self.bench);
+        }
+        self.newcomers.push(Newcomer { tile: number, entry });
+        self.newcomer_rows.insert(entry.id as usize);
+    }
+}

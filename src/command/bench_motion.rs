@@ -1,0 +1,67 @@
+//! `kinesphere bench motion`: what does collision prediction cost?
+
+use clap::Args;
+use lab::bench::motion::{self, RATIO_MAX, Settings};
+
+use super::Failure;
+use crate::clock::ProcessClock;
+use crate::output::{print, print_json};
+use crate::progress::Bar;
+
+/// Replicas with collision prediction against the same ones extrapolated through everything, in one run. Fails if the
+/// prediction takes more than twenty times as long.
+#[derive(Args)]
+#[command(after_help = "Example: kinesphere bench motion --replicas 100000 --json")]
+pub struct Motion {
+    /// How many replicas there are
+    #[arg(long, default_value_t = 1_000_000, value_name = "N")]
+    replicas: usize,
+    /// How many objects stand in their way
+    #[arg(long, default_value_t = 10_000, value_name = "N")]
+    objects: usize,
+    /// Updates per replica and second
+    #[arg(long, default_value_t = 1.0, value_name = "PER_SECOND", allow_negative_numbers = true)]
+    updates: f64,
+    /// Ticks before measuring
+    #[arg(long, default_value_t = 60, value_name = "TICKS")]
+    warm: u32,
+    /// Ticks measured
+    #[arg(long, default_value_t = 60)]
+    ticks: u32,
+    /// The same seed gives the same world
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Print one JSON document instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub fn run(arguments: Motion) -> Result<(), Failure> {
+    let settings = Settings {
+        replicas: arguments.replicas,
+        objects: arguments.objects,
+        updates_per_s: arguments.updates,
+        warm: arguments.warm,
+        ticks: arguments.ticks,
+        seed: arguments.seed,
+    };
+    let bar = Bar::new("ticks");
+    let report = motion::measure(&settings, &mut ProcessClock::new(), &mut |done, total| bar.set(done, total));
+    drop(bar);
+    let report = report.map_err(|error| {
+        Failure::Input(format!("{error}\nNothing was measured; `kinesphere bench motion --help` lists the settings."))
+    })?;
+    if arguments.json {
+        print_json(&report)?;
+    } else {
+        print(&report.to_text())?;
+    }
+    if report.holds() {
+        return Ok(());
+    }
+    Err(Failure::Check(format!(
+        "collision prediction takes {:.1} times as long as extrapolation, {RATIO_MAX} are allowed.\nTo see it again: {}",
+        report.ratio, report.command
+    )))
+}

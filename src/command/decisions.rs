@@ -1,0 +1,51 @@
+//! `kinesphere lab decisions`: whose word counts?
+
+use std::path::PathBuf;
+
+use clap::Args;
+use lab::experiment::decisions::{self, Settings};
+
+use super::{Failure, lab::write};
+use crate::output::{print, print_json};
+use crate::progress::Bar;
+
+/// Lets two hosts see their objects collide, thousands of times per setting, and counts who decides under which rule.
+/// Fails if two decide in one term, if a failure has no explanation, or if hosts end with different verdicts.
+#[derive(Args)]
+#[command(after_help = "Example: kinesphere lab decisions --encounters 1000 --json")]
+pub struct Decisions {
+    /// Encounters per setting
+    #[arg(long, default_value_t = 10_000, value_name = "N")]
+    encounters: u32,
+    /// The first encounter's seed
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Where the report goes
+    #[arg(long, default_value = "lab-results/decisions", value_name = "DIR")]
+    out: PathBuf,
+    /// Print one JSON document instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub fn run(arguments: Decisions) -> Result<(), Failure> {
+    let settings = Settings { encounters: arguments.encounters, seed: arguments.seed };
+    let bar = Bar::new("settings");
+    let report = decisions::run(&settings, &mut |done, total| bar.set(done, total));
+    drop(bar);
+    let report = report.map_err(|error| {
+        Failure::Input(format!("{error}\nNothing was run; `kinesphere lab decisions --help` lists the settings."))
+    })?;
+    write(&arguments.out, report.documents())?;
+    if arguments.json {
+        print_json(&report)?;
+    } else {
+        print(&format!("{}\nThe whole report: {}\n", report.to_text(), arguments.out.join("index.html").display()))?;
+    }
+    if report.holds() {
+        return Ok(());
+    }
+    let failures = report.failures().join("\n  ");
+    Err(Failure::Check(format!("promises are broken:\n  {failures}\nTo see it again: {}", report.command)))
+}

@@ -1,0 +1,52 @@
+//! `kinesphere lab prediction`: does predicting collisions make replicas better?
+
+use std::path::PathBuf;
+
+use clap::Args;
+use lab::experiment::prediction::{self, Settings};
+
+use super::{Failure, lab::write};
+use crate::output::{print, print_json};
+use crate::progress::Bar;
+
+/// Lets an owner move along the paper's path, corridors and random walks, and an observer watch by sixteen methods; prints
+/// a verdict on each claim, and writes plots, numbers and a page. Fails only if what must hold does not: a goal that is
+/// missed is a result.
+#[derive(Args)]
+#[command(after_help = "Example: kinesphere lab prediction --latency 0,200 --json")]
+pub struct Prediction {
+    /// One-way latencies on the paper's path, in milliseconds
+    #[arg(long, value_delimiter = ',', value_name = "MS,MS,...", default_value = "0,50,100,200,400")]
+    latency: Vec<u32>,
+    /// How many corridors, lossy links and random walks
+    #[arg(long, default_value_t = 40, value_name = "N")]
+    seeds: u32,
+    /// Where the report goes
+    #[arg(long, default_value = "lab-results/prediction", value_name = "DIR")]
+    out: PathBuf,
+    /// Print one JSON document instead of tables
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub fn run(arguments: Prediction) -> Result<(), Failure> {
+    let settings = Settings { latencies_ms: arguments.latency, seeds: arguments.seeds };
+    let bar = Bar::new("steps");
+    let report = prediction::run(&settings, &mut |done, total| bar.set(done, total));
+    drop(bar);
+    let report = report.map_err(|error| {
+        Failure::Input(format!("{error}\nNothing was run; `kinesphere lab prediction --help` lists the settings."))
+    })?;
+    write(&arguments.out, report.documents())?;
+    if arguments.json {
+        print_json(&report)?;
+    } else {
+        print(&format!("{}\nThe whole report: {}\n", report.to_text(), arguments.out.join("index.html").display()))?;
+    }
+    if report.holds() {
+        return Ok(());
+    }
+    let failures = report.failures().join("\n  ");
+    Err(Failure::Check(format!("what must hold does not:\n  {failures}\nTo see it again: {}", report.command)))
+}
