@@ -1,0 +1,58 @@
+//! A broad phase of one's own: who sorts everybody along one axis need only look at neighbours. Its answer is compared
+//! with brute force's, as every method's is in `crates/space/tests/broad_phases_agree.rs`.
+
+use space::broad::BruteForce;
+use space::workload::{Settings, Workload, WorkloadError};
+use space::{BroadPhase, Pair, Slot, Sphere, Spheres, Work};
+
+/// Everybody, by the place where they begin on the x axis.
+#[derive(Default)]
+struct SortedOnce(Vec<(f32, Slot)>);
+
+/// Where a sphere begins and ends on the x axis, rounded outward: a cull must not lose what the exact test would find.
+fn interval(sphere: Sphere) -> (f32, f32) {
+    let reach = sphere.radius + (sphere.center.x.abs() + sphere.radius) * 1e-6;
+    (sphere.center.x - reach, sphere.center.x + reach)
+}
+
+impl BroadPhase for SortedOnce {
+    fn update(&mut self, spheres: &Spheres) -> Work {
+        let begin = |slot: Slot| interval(spheres.columns().sphere(slot.row())).0;
+        self.0.clear();
+        self.0.extend(spheres.slots().map(|slot| (begin(slot), slot)));
+        self.0.sort_unstable_by(|one, other| one.0.total_cmp(&other.0));
+        Work::default()
+    }
+
+    fn find(&mut self, spheres: &Spheres, pairs: &mut Vec<Pair>) -> Work {
+        let mut work = Work::default();
+        pairs.clear();
+        for (index, &(_, slot)) in self.0.iter().enumerate() {
+            let sphere = spheres.columns().sphere(slot.row());
+            let (_, end) = interval(sphere);
+            for &(_, other) in self.0[index + 1..].iter().take_while(|(begin, _)| *begin <= end) {
+                work.sphere_tests += 1;
+                if sphere.overlaps(spheres.columns().sphere(other.row())) {
+                    pairs.push(Pair::new(slot, other));
+                }
+            }
+        }
+        work
+    }
+
+    fn bytes(&self) -> usize {
+        self.0.capacity() * size_of::<(f32, Slot)>()
+    }
+}
+
+fn main() -> Result<(), WorkloadError> {
+    let workload = Workload::new(Settings { objects: 2_000, ..Settings::default() })?;
+    let (mut mine, mut theirs) = (Vec::new(), Vec::new());
+    let my_work = SortedOnce::default().pairs(workload.spheres(), &mut mine);
+    let their_work = BruteForce.pairs(workload.spheres(), &mut theirs);
+    mine.sort_unstable();
+    theirs.sort_unstable();
+    assert_eq!(mine, theirs);
+    println!("{} pairs, in {} tests instead of {}", mine.len(), my_work.sphere_tests, their_work.sphere_tests);
+    Ok(())
+}
