@@ -59,7 +59,8 @@ pub struct Following {
     /// Whether everybody is being entered, and tiles are sorted later.
     pub(super) is_starting: bool,
     shares: Vec<Share>,
-    /// How many positions the last report compared.
+    /// How many pairs the last report had, and how many positions it compared.
+    reported: usize,
     compared: u64,
     /// All spheres, one piece of memory each, for reports that compare many.
     packed: Vec<[f32; 4]>,
@@ -93,13 +94,18 @@ pub struct Effort {
     pub renewed: usize,
     /// Tests of courses against each other.
     pub tests: u64,
-    /// Positions compared in the last report.
+    /// Meetings found.
+    pub found: u64,
+    /// Pairs of the last report.
+    pub reported: usize,
+    /// Positions that the last report compared.
     pub compared: u64,
 }
 
 impl Following {
-    /// Begins to follow all objects at tick `now`. `velocity` says how a row moves, as far as is known.
-    pub fn start(&mut self, spheres: &Spheres, now: u64, plan: &Plan, velocity: impl Fn(usize) -> Vec3) {
+    /// Begins to follow all objects at tick `now`. `velocity` says how a row moves, as far as is known. Returns how many
+    /// tests it took.
+    pub fn start(&mut self, spheres: &Spheres, now: u64, plan: &Plan, velocity: impl Fn(usize) -> Vec3) -> u64 {
         self.now = now;
         (self.life, self.half) = (plan.life, plan.life / 2);
         let (rows, columns) = (spheres.rows(), spheres.columns());
@@ -134,7 +140,7 @@ impl Following {
         }
         self.is_starting = false;
         self.stagger();
-        self.search(columns);
+        self.search(columns).0
     }
 
     /// Ends all meetings, adding the pairs that were reported last to `lost`.
@@ -184,9 +190,10 @@ impl Following {
         for index in 0..self.emigrants.len() {
             self.enter(self.emigrants[index], columns);
         }
-        let tests = self.search(columns);
+        let (tests, found) = self.search(columns);
         let renewed = self.due.iter().map(|&tile| self.lattice.tiles[tile as usize].len()).sum();
-        Some(Effort { newcomers: self.newcomers.len(), renewed, tests, compared: self.compared })
+        let (newcomers, reported, compared) = (self.newcomers.len(), self.reported, self.compared);
+        Some(Effort { newcomers, renewed, tests, found, reported, compared })
     }
 
     /// Adds all pairs that overlap to `pairs`, and what changed to `turnover`, if that is wanted. Returns how many
@@ -207,6 +214,7 @@ impl Following {
             let mut turnover = turnover;
             let shares = self.shares.iter_mut();
             self.compared = shares.map(|share| share.agenda.report(&moment, pairs, turnover.as_deref_mut())).sum();
+            self.reported = pairs.len();
             return self.compared;
         }
         self.shares.par_iter_mut().for_each(|share| {
@@ -222,6 +230,7 @@ impl Following {
             turnover.lost.append(&mut share.turnover.lost);
         }
         self.compared = self.shares.iter().map(|share| share.compared).sum();
+        self.reported = pairs.len();
         self.compared
     }
 
@@ -327,8 +336,8 @@ impl Following {
         }
     }
 
-    /// Lets renewed tiles and newcomers look for meetings. Returns how many tests that took.
-    fn search(&mut self, columns: Columns<'_>) -> u64 {
+    /// Lets renewed tiles and newcomers look for meetings. Returns how many tests that took, and how many they found.
+    fn search(&mut self, columns: Columns<'_>) -> (u64, u64) {
         let search = Search {
             now: self.now,
             lattice: &self.lattice,
@@ -338,7 +347,7 @@ impl Following {
         };
         let (due, newcomers) = (&self.due, &self.newcomers);
         let task = |(index, share): (usize, &mut Share)| {
-            share.scratch.tests = 0;
+            (share.scratch.tests, share.scratch.found) = (0, 0);
             for &tile in due.iter().skip(index).step_by(SHARES) {
                 search.examine(tile, &mut share.scratch, &mut share.agenda);
             }
@@ -351,6 +360,7 @@ impl Following {
         } else {
             self.shares.par_iter_mut().enumerate().for_each(task);
         }
-        self.shares.iter().map(|share| share.scratch.tests).sum()
+        let counts = self.shares.iter().map(|share| (share.scratch.tests, share.scratch.found));
+        counts.fold((0, 0), |sum, next| (sum.0 + next.0, sum.1 + next.1))
     }
 }

@@ -96,6 +96,8 @@ struct Changes {
     ended: Vec<Pair>,
 }
 
+/// Following is given up when it costs so many times what it may: estimates are rough, and changing one's mind is dear.
+const PATIENCE: f64 = 1.2;
 /// Ticks in which an average forgets.
 const MEMORY: f64 = 16.0;
 /// The first pause after courses were given up, and the longest.
@@ -169,7 +171,7 @@ impl Kinesphere {
     }
 
     /// Begins to follow the objects, if there is a plan that pays.
-    fn embark(&mut self, spheres: &Spheres, outlook: Outlook) {
+    fn embark(&mut self, spheres: &Spheres, outlook: Outlook) -> Work {
         let columns = spheres.columns();
         let anchors = std::mem::take(&mut self.anchors);
         let velocity = |row: usize| match anchors.get(row) {
@@ -177,8 +179,9 @@ impl Kinesphere {
             _ => Vec3::ZERO,
         };
         let census = Census::take(spheres, self.pairs_found, velocity);
+        let mut work = Work::default();
         if let Some(plan) = census.plan(outlook) {
-            self.following.start(spheres, self.now, &plan, velocity);
+            work.sphere_tests = self.following.start(spheres, self.now, &plan, velocity);
             self.is_following = true;
             // Courses are what memory is for now; the grid takes its own again if need be.
             self.direct = PlainGrid::default();
@@ -189,6 +192,7 @@ impl Kinesphere {
             self.rest = (2 * self.rest).clamp(RESTS.0, RESTS.1);
             self.rests_until = self.now + self.rest;
         }
+        work
     }
 
     /// Weighs what following took in this tick; gives up after a time in which finding pairs afresh would have been
@@ -196,7 +200,7 @@ impl Kinesphere {
     fn weigh(&mut self, effort: Effort, objects: usize) {
         let cost = Plan::cost_of(effort, objects);
         self.cost += (cost - self.cost) / MEMORY;
-        if self.cost > self.cost_limit || self.following.misfits() * 5 > objects {
+        if self.cost > PATIENCE * self.cost_limit || self.following.misfits() * 5 > objects {
             self.give_up();
         }
     }
@@ -246,9 +250,9 @@ impl BroadPhase for Kinesphere {
                 None => self.give_up(),
             }
         } else if let Some(outlook) = self.outlook.take() {
-            self.embark(spheres, outlook);
+            let work = self.embark(spheres, outlook);
             if self.is_following {
-                return Work::default();
+                return work;
             }
         }
         self.direct.update(spheres)

@@ -62,11 +62,15 @@ const LOOK: f64 = 80.0;
 const LINE: f64 = 4.0;
 /// Testing two courses against each other.
 const TEST: f64 = 1.8;
+/// Working out when two meet, and entering that.
+const FIND: f64 = 130.0;
+/// Reporting a meeting.
+const REPORT: f64 = 7.0;
 /// Comparing the positions of a doubtful meeting.
 const COMPARE: f64 = 10.0;
-/// Finding another course for one that strayed, and all its meetings, where objects move and where they stand.
-const STRAY: f64 = 2_200.0;
-const STRAY_STANDING: f64 = 1_100.0;
+/// Finding another course and another place for one that strayed, where objects move and where they stand.
+const STRAY: f64 = 1_800.0;
+const STRAY_STANDING: f64 = 700.0;
 /// Sorting an object into a grid of the moment and finding its pairs.
 const DIRECT: f64 = 45.0;
 
@@ -82,7 +86,7 @@ const LIVES: [u64; 9] = [6, 8, 12, 16, 24, 32, 48, 64, 96];
 impl Plan {
     /// What a tick cost, per object, that took this effort.
     pub fn cost_of(effort: Effort, objects: usize) -> f64 {
-        let Effort { newcomers, renewed, tests, compared } = effort;
+        let Effort { newcomers, renewed, tests, found, reported, compared } = effort;
         // Strays are dearer where tiles fall due, for then everybody moves.
         let stray = if renewed > newcomers { STRAY } else { STRAY_STANDING };
         let sum =
@@ -108,7 +112,9 @@ impl Census {
         // Two estimates of how densely objects are packed: by the space they take up, and by how often they overlap,
         // which is higher where they cluster.
         let n = objects as f64;
-        let volume: f64 = (high - low).to_array().iter().map(|&side| f64::from(side).max(1e-3)).product();
+        // Somebody takes up room even where all are on one plane or line.
+        let largest = sample.iter().map(|(radius, _)| f64::from(*radius)).fold(1e-3, f64::max);
+        let volume: f64 = (high - low).to_array().iter().map(|&side| f64::from(side).max(2.0 * largest)).product();
         let ball = |index: usize| {
             let (one, other) = (sample[index].0, sample[(index * 7 + 1) % sample.len()].0);
             f64::from(one + other).powi(3) * 4.19
@@ -177,8 +183,24 @@ impl Census {
             cost += if standing { 0.0 } else { cost_each * share / ticks };
             layers.extend(cuts.iter().map(|layer| self.layer(layer, share, ticks, standing)));
         }
-        cost += COMPARE * self.doubtful(f64::from(slack));
+        let (meetings, met) = self.meetings(f64::from(slack), if all_stand { 0.0 } else { ticks });
+        // Those of different tiles are found from both sides.
+        let found = if all_stand { meetings / lasting.max(1.0) } else { 1.6 * met / ticks };
+        cost += COMPARE * self.doubtful(f64::from(slack)) + REPORT * meetings + FIND * found;
         Plan { life, level, all_stand, layers, cost }
+    }
+
+    /// Meetings per object at any time, and within so many ticks.
+    fn meetings(&self, slack: f64, ticks: f64) -> (f64, f64) {
+        let count = self.sample.len().max(1) as f64;
+        let mean = |value: &dyn Fn(f64, f64) -> f64| -> f64 {
+            let values = self.sample.iter().map(|&(radius, speed)| value(f64::from(radius), f64::from(speed)));
+            values.sum::<f64>() / count
+        };
+        let reach = |radius: f64| 2.0 * radius * (1.0 + slack);
+        let ball = mean(&|radius, _| 4.19 * reach(radius).powi(3));
+        let way = mean(&|radius, speed| std::f64::consts::PI * reach(radius).powi(2) * 1.3 * speed * ticks);
+        (0.5 * self.density * ball, 0.5 * self.density * (ball + way))
     }
 
     /// Doubtful meetings per object at any time: those in the shell that the slack leaves undecided.

@@ -28,7 +28,7 @@ impl Following {
                 continue;
             }
             self.renew(number, columns);
-            self.adopt(number);
+            self.adopt(number, columns);
             let tile = &mut self.lattice.tiles[number as usize];
             tile.sort(&self.lattice.layers[tile.layer as usize].cells, &mut self.bench);
             if tile.len() == 0 {
@@ -96,7 +96,7 @@ impl Following {
     }
 
     /// Takes in the guests of the tiles around that have moved on to this one.
-    fn adopt(&mut self, number: u32) {
+    fn adopt(&mut self, number: u32, columns: Columns<'_>) {
         let tile = &self.lattice.tiles[number as usize];
         let (key, layer) = (tile.key, tile.layer);
         let cells = self.lattice.layers[layer as usize].cells;
@@ -107,29 +107,26 @@ impl Following {
                 continue;
             }
             let mut guests = std::mem::take(&mut self.lattice.tiles[other as usize].guests);
-            guests.retain(|guest| guest.wanted != key || !self.take_over(*guest, other, number, &cells));
+            guests.retain(|guest| guest.wanted != key || !self.take_over(*guest, other, number, &cells, columns));
             self.lattice.tiles[other as usize].guests = guests;
         }
     }
 
     /// Moves a guest from one tile to another. Whether it is no longer a guest.
-    fn take_over(&mut self, guest: Guest, from: u32, to: u32, cells: &Cells) -> bool {
-        let home = self.homes[guest.id as usize];
-        if home != from {
+    fn take_over(&mut self, guest: Guest, from: u32, to: u32, cells: &Cells, columns: Columns<'_>) -> bool {
+        if self.homes[guest.id as usize] != from {
             // It has strayed since, and found another home.
             return true;
         }
-        let tiles = self.lattice.tiles.get_disjoint_mut([from as usize, to as usize]);
-        let [from, tile] = tiles.expect("a tile is not beside itself");
-        let row = from.find(guest.id, guest.cell).expect("an object is in its home tile");
-        let mut entry = from.get(row).expect("a hole has no id");
-        let ticks = (tile.middle - from.middle) as f32;
-        entry.place = (Vec3::from(entry.place) + Vec3::from(entry.velocity) * ticks).into();
-        if cells.key(cells.cells(entry.place.into())) != tile.key {
+        // From its course, not from where the other tile has it: rounding must not add up from tile to tile.
+        let entry = self.entry(guest.id, self.lattice.tiles[to as usize].middle, columns);
+        if cells.key(cells.cells(entry.place.into())) != self.lattice.tiles[to as usize].key {
             return false;
         }
-        from.dig(row);
-        tile.push(entry);
+        let left = &mut self.lattice.tiles[from as usize];
+        let row = left.find(guest.id, guest.cell).expect("an object is in its home tile");
+        left.dig(row);
+        self.lattice.tiles[to as usize].push(entry);
         self.homes[guest.id as usize] = to;
         // Its meetings were to last until the old tile falls due; now the new one finds them.
         self.courses.renew(guest.id);

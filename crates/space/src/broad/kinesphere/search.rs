@@ -48,6 +48,8 @@ pub struct Scratch {
     hits: Vec<u32>,
     /// Tests made.
     pub tests: u64,
+    /// Meetings found.
+    pub found: u64,
 }
 
 impl Scratch {
@@ -257,6 +259,7 @@ impl Search<'_> {
         for &hit in scratch.gathered.meets(&mover, index + 1, &mut scratch.hits) {
             let other = scratch.gathered.get(hit as usize);
             if is_mine(mover.id, other.id) {
+                scratch.found += 1;
                 self.note(mover, other, agenda);
             }
         }
