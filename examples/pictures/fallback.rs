@@ -35,13 +35,14 @@ pub fn draw() -> String {
     }
     let line = |tests: fn(&Seen) -> f32| -> Vec<Point> {
         // In the tick in which courses begin, what is found is not counted.
-        let counted = seen.iter().enumerate().filter(|(_, seen)| tests(seen) > 0.0);
-        counted.map(|(tick, seen)| (x(tick) + TICK / 2.0, y(tests(seen)))).collect()
+        let is_counted = |tick: &usize| *tick == 0 || seen[*tick].is_following == seen[*tick - 1].is_following;
+        let ticks = (0..seen.len()).filter(is_counted);
+        ticks.map(|tick| (x(tick) + TICK / 2.0, y(tests(&seen[tick])))).collect()
     };
     sheet.path(&line(|seen| seen.plain), stroke(SOFT, 1.6));
     sheet.path(&line(|seen| seen.ours), stroke(BLUE, 2.2));
     sheet.label((x(46), y(seen[46].plain) + 20.0), "plain grid", SOFT);
-    sheet.label((x(46), y(seen[46].ours) - 24.0), "kinesphere", BLUE);
+    sheet.label((x(46), y(3.6)), "kinesphere", BLUE);
     draw_modes(&mut sheet, &seen);
     sheet.finish()
 }

@@ -69,7 +69,7 @@ fn draw_curves(sheet: &mut Sheet) {
         sheet.circle((x(tick as f32), y(distance(tick as f32) + off)), 3.2, fill(INK, 1.0));
     }
     sheet.label((x(1.8), y(4.3)), "true distance of the two objects", INK);
-    sheet.label((x(5.1), y(2.95)), "distance of their courses", BLUE);
+    sheet.label((x(4.5), y(3.3)), "distance of their courses", BLUE);
 }
 
 fn draw_ticks(sheet: &mut Sheet) {
