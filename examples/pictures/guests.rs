@@ -25,14 +25,17 @@ pub fn draw() -> String {
 }
 
 fn draw_scene(sheet: &mut Sheet, left: f32, scene: usize) {
-    let corner = |column: f32, row: f32| (left + CELL * column, TOP + CELL * row);
+    let corner = |column: f32, row: f32| (left + CELL * (column + 1.0), TOP + CELL * row);
     let (tile_a, tile_b) = (corner(0.0, 1.0), corner(4.0, 1.0));
     let size = (CELL * 4.0, CELL * 4.0);
     if scene == 1 {
         // Where guests of A may be.
-        sheet.rectangle(corner(4.0, 1.0), (CELL, CELL * 4.0), 0.0, fill(VIOLET, 0.14));
-        sheet.rectangle(corner(0.0, 0.0), (CELL * 5.0, CELL), 0.0, fill(VIOLET, 0.14));
-        sheet.rectangle(corner(0.0, 5.0), (CELL * 5.0, CELL), 0.0, fill(VIOLET, 0.14));
+        for column in [-1.0, 4.0] {
+            sheet.rectangle(corner(column, 0.0), (CELL, CELL * 6.0), 0.0, fill(VIOLET, 0.14));
+        }
+        for row in [0.0, 5.0] {
+            sheet.rectangle(corner(0.0, row), (CELL * 4.0, CELL), 0.0, fill(VIOLET, 0.14));
+        }
     }
     for (tile, is_due) in [(tile_a, scene == 0), (tile_b, scene == 2)] {
         if is_due {

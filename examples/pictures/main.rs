@@ -18,7 +18,10 @@ mod tile;
 
 use std::path::Path;
 
-const PICTURES: [(&str, fn() -> String); 8] = [
+/// A file's name, and who draws it.
+type Picture = (&'static str, fn() -> String);
+
+const PICTURES: [Picture; 8] = [
     ("problem", problem::draw),
     ("course", course::draw),
     ("meeting", meeting::draw),
