@@ -74,7 +74,9 @@ pub struct Kinesphere {
     /// Courses are not tried again before this tick; the pause grows when they did not last.
     rests_until: u64,
     rest: u64,
+    /// What the last tick without courses found, and how many tests that took.
     pairs_found: usize,
+    tests_made: u64,
     changes: Option<Changes>,
 }
 
@@ -178,7 +180,7 @@ impl Kinesphere {
             Some(anchor) if anchor.is_finite() => columns.sphere(row).center - *anchor,
             _ => Vec3::ZERO,
         };
-        let census = Census::take(spheres, self.pairs_found, velocity);
+        let census = Census::take(spheres, self.pairs_found, self.tests_made, velocity);
         let mut work = Work::default();
         if let Some(plan) = census.plan(outlook) {
             work.sphere_tests = self.following.start(spheres, self.now, &plan, velocity);
@@ -266,6 +268,7 @@ impl BroadPhase for Kinesphere {
             Work { sphere_tests, ..Work::default() }
         } else {
             let work = self.direct.find(spheres, pairs);
+            (self.pairs_found, self.tests_made) = (pairs.len(), work.sphere_tests);
             if self.now >= self.rests_until {
                 self.outlook = self.scout.observe(spheres);
                 if self.outlook.is_some() {
@@ -276,7 +279,6 @@ impl BroadPhase for Kinesphere {
             }
             work
         };
-        self.pairs_found = pairs.len();
         self.note_changes(spheres, pairs);
         work
     }
