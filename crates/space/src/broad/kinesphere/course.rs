@@ -40,7 +40,7 @@ pub struct Course {
 }
 
 /// After so many ticks a block's reference tick moves on, so that products stay small however long a line lasts.
-const REFERENCE_TICKS: u64 = 256;
+pub const REFERENCE_TICKS: u64 = 256;
 
 const NOWHERE: Lines = Lines {
     x: [f32::NAN; 8],
@@ -53,10 +53,14 @@ const NOWHERE: Lines = Lines {
 };
 
 /// How far two evaluations of one course can differ by rounding, and sums and differences of a few of them too, for
-/// coordinates of at most `extent`: some units in the last place.
+/// coordinates of at most `extent`: some units in the last place. And never less than [`LEAST`].
 pub fn drift(extent: f32) -> f32 {
-    extent * (16.0 * f32::EPSILON)
+    extent * (16.0 * f32::EPSILON) + LEAST
 }
+
+/// Distances below this are not told apart: their squares, and those of what moves so little, lose their digits in
+/// `f32` or vanish. Far less than the size of anything.
+const LEAST: f32 = 1e-18;
 
 impl Courses {
     /// Forgets everything and makes room for `rows` rows without a course.

@@ -13,7 +13,7 @@ use super::tile::{Cells, Guest};
 use crate::Columns;
 
 /// One renewal in so many looks at everybody's position, to correct what velocities are off by.
-const REFINE_EVERY: u64 = 4;
+pub const REFINE_EVERY: u64 = 4;
 
 impl Following {
     /// Renews all tiles that fall due in this tick.
