@@ -104,7 +104,7 @@ impl Following {
         (self.life, self.half) = (plan.life, plan.life / 2);
         let (rows, columns) = (spheres.rows(), spheres.columns());
         let mood = Mood::new(plan.level);
-        self.courses.reset(rows);
+        self.courses.reset(rows, now);
         self.moods.clear();
         self.moods.resize(rows, mood.to_byte());
         self.homes.clear();

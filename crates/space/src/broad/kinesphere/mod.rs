@@ -60,6 +60,10 @@ use crate::{Pair, Spheres, Tick};
 pub struct Kinesphere {
     now: u64,
     seen: Option<Seen>,
+    /// Whether this tick was looked at before.
+    is_repeated: bool,
+    /// Whether the last update was followed by a report.
+    is_reported: bool,
     is_following: bool,
     following: Following,
     started_at: u64,
@@ -149,8 +153,8 @@ impl Kinesphere {
             self.effort
         )
     } //T
-    /// Notes which world this is, and forgets what no longer holds about it.
-    fn recognise(&mut self, spheres: &Spheres) {
+    /// Notes which world this is, and forgets what no longer holds about it. Says whether anything may be new.
+    fn recognise(&mut self, spheres: &Spheres) -> bool {
         let (revision, before_tick) = spheres.revisions();
         let next = Seen { identity: spheres.identity(), tick: spheres.tick(), revision };
         let is_same = self.seen.is_some_and(|seen| seen.identity == next.identity);
@@ -160,12 +164,19 @@ impl Kinesphere {
         if !is_same_tick {
             self.now += 1;
         }
+        let is_new = self.seen != Some(next);
         if !is_same_tick && !is_next_tick {
             self.give_up();
             self.outlook = None;
             self.scout.reset();
+        } else if is_new && !self.is_reported {
+            // Meetings began and ended, and nobody looked.
+            self.give_up();
         }
+        self.is_repeated = is_same_tick;
+        self.is_reported &= !is_new;
         self.seen = Some(next);
+        is_new
     }
 
     fn give_up(&mut self) {
@@ -247,7 +258,10 @@ impl Kinesphere {
 
 impl BroadPhase for Kinesphere {
     fn update(&mut self, spheres: &Spheres) -> Work {
-        self.recognise(spheres);
+        let is_new = self.recognise(spheres);
+        if self.is_following && !is_new {
+            return Work::default();
+        }
         if self.is_following {
             match self.following.advance(spheres, self.now) {
                 Some(effort) => {
@@ -258,7 +272,9 @@ impl BroadPhase for Kinesphere {
                 }
                 None => self.give_up(),
             }
-        } else if let Some(outlook) = self.outlook.take() {
+        } else if !self.is_repeated
+            && let Some(outlook) = self.outlook.take()
+        {
             self.embark(spheres, outlook);
             if self.is_following {
                 return Work::default();
@@ -269,13 +285,14 @@ impl BroadPhase for Kinesphere {
 
     fn find(&mut self, spheres: &Spheres, pairs: &mut Vec<Pair>) -> Work {
         pairs.clear();
+        self.is_reported = true;
         let work = if self.is_following {
             let turnover = self.changes.as_mut().map(|changes| &mut changes.turnover);
             let sphere_tests = self.following.report(spheres, pairs, turnover);
             Work { sphere_tests, ..Work::default() }
         } else {
             let work = self.direct.find(spheres, pairs);
-            if self.now >= self.rests_until {
+            if self.now >= self.rests_until && !self.is_repeated {
                 self.outlook = self.scout.observe(spheres);
                 if self.outlook.is_some() {
                     let columns = spheres.columns();
