@@ -28,7 +28,7 @@ mod tile_map;
 
 use glam::Vec3;
 
-use self::agenda::Turnover;
+use self::agenda::{LOOK_AHEAD, Turnover};
 use self::following::{Effort, Following};
 use self::plan::{Census, Plan};
 use self::scout::{Outlook, Scout};
@@ -62,6 +62,8 @@ pub struct Kinesphere {
     seen: Option<Seen>,
     /// Whether this tick was looked at before.
     is_repeated: bool,
+    /// How often ticks were looked at again, after changes, since some tick.
+    extra_looks: (u64, u64),
     /// Whether the last update was followed by a report.
     is_reported: bool,
     is_following: bool,
@@ -105,6 +107,9 @@ struct Changes {
 const MEMORY: f64 = 16.0;
 /// The first pause after courses were given up, and the longest.
 const RESTS: (u64, u64) = (8, 512);
+/// Ticks may be looked at again, after changes, so often within [`LOOK_AHEAD`] ticks. An object gets up to two courses
+/// per look, and they are counted modulo 256: more might bring a meeting that waits for its time back to life.
+const EXTRA_LOOKS: u64 = 8;
 
 impl Kinesphere {
     /// A broad phase that knows nothing yet, for one thread.
@@ -172,6 +177,12 @@ impl Kinesphere {
         } else if is_new && !self.is_reported {
             // Meetings began and ended, and nobody looked.
             self.give_up();
+        } else if is_new && is_same_tick {
+            let (looks, since) = self.extra_looks;
+            self.extra_looks = if self.now - since < LOOK_AHEAD { (looks + 1, since) } else { (1, self.now) };
+            if self.extra_looks.0 > EXTRA_LOOKS {
+                self.give_up();
+            }
         }
         self.is_repeated = is_same_tick;
         self.is_reported &= !is_new;
