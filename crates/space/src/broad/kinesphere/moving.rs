@@ -76,6 +76,10 @@ impl Following {
         tile.dig(row);
         layer.objects -= 1;
         self.any_stood |= layer.standing;
+        if tile.due == NEVER && tile.len() == 0 {
+            // It never falls due, so nobody else would ever give it up.
+            self.lattice.give_up(home);
+        }
     }
 
     /// How an object is entered into a tile with this middle.

@@ -38,8 +38,9 @@ impl Following {
                 self.due.push(number);
             }
         }
+        // Nobody lives for so long that this tick's list was written to meanwhile; its memory is kept.
         candidates.clear();
-        self.calendar[bucket].append(&mut candidates);
+        self.calendar[bucket] = candidates;
     }
 
     /// Enters everybody of a tile where they will be halfway through its next life.

@@ -204,8 +204,8 @@ impl Tile {
     /// Adds an object at the end, where it need not belong: [`Tile::sort`] must follow.
     pub fn push(&mut self, row: Row) {
         if self.rows.len() == self.rows.capacity() {
-            // Room for those who come and go, so that memory is not moved for each.
-            self.rows.reserve_exact(self.rows.len() / 4 + 2 * PADDING);
+            // Room for those who come and go, so that memory is not moved for each; little where somebody is alone.
+            self.rows.reserve_exact(self.rows.len() / 4 + PADDING / 2);
         }
         let last = self.count();
         self.rows.push(HOLE);
