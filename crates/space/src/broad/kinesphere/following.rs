@@ -116,7 +116,7 @@ impl Following {
         self.strayed.clear();
         self.adopted.clear();
         self.newcomers.clear();
-        self.calendar.resize_with(LOOK_AHEAD as usize, Vec::new);
+        self.calendar.resize_with(LOOK_AHEAD as usize, || Vec::with_capacity(16));
         self.calendar.iter_mut().for_each(Vec::clear);
         self.shares.resize_with(SHARES, Share::default);
         self.lattice.reset();

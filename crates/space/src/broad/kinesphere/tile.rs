@@ -293,6 +293,9 @@ impl Tile {
         // Counted two ahead: once summed up, the number one ahead is where a cell begins, and placing its rows moves
         // that to where the next one begins.
         self.starts.clear();
+        if self.starts.capacity() < boxes + 2 {
+            self.starts.reserve_exact((boxes + 2) * 5 / 4);
+        }
         self.starts.resize(boxes + 2, 0);
         bench.cells.clear();
         for row in &bench.rows {
