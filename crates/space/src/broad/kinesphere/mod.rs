@@ -34,7 +34,7 @@ use self::plan::{Census, Plan};
 use self::scout::{Outlook, Scout};
 use super::{BroadPhase, PlainGrid, Work};
 use crate::pair::difference;
-use crate::{Pair, Spheres, Tick};
+use crate::{Pair, Slot, Spheres, Tick};
 
 /// The broad phase to use: exact for any motion and any mix of radii, with nothing to tune.
 ///
@@ -101,6 +101,8 @@ struct Changes {
     last: Vec<Pair>,
     began: Vec<Pair>,
     ended: Vec<Pair>,
+    /// Scratch: the slots that changed hands, ascending.
+    replaced: Vec<Slot>,
 }
 
 /// Ticks in which an average forgets.
@@ -238,7 +240,7 @@ impl Kinesphere {
 
     fn note_changes(&mut self, spheres: &Spheres, pairs: &[Pair]) {
         let Some(changes) = &mut self.changes else { return };
-        let Changes { turnover: Turnover { gained, lost }, last, began, ended } = changes;
+        let Changes { turnover: Turnover { gained, lost }, last, began, ended, replaced } = changes;
         if !self.is_following {
             lost.append(last);
             gained.extend_from_slice(pairs);
@@ -253,8 +255,11 @@ impl Kinesphere {
         difference(lost, gained, ended, began);
         if !spheres.replaced().is_empty() {
             // Both lists have these pairs, so they cancelled out; but other objects are behind the slots.
+            replaced.clear();
+            replaced.extend_from_slice(spheres.replaced());
+            replaced.sort_unstable();
             let is_replaced =
-                |pair: &&Pair| spheres.replaced().iter().any(|&slot| slot == pair.a() || slot == pair.b());
+                |pair: &&Pair| [pair.a(), pair.b()].iter().any(|slot| replaced.binary_search(slot).is_ok());
             for pair in lost.iter().filter(is_replaced).filter(|pair| gained.binary_search(pair).is_ok()) {
                 began.push(*pair);
                 ended.push(*pair);
@@ -320,9 +325,10 @@ impl BroadPhase for Kinesphere {
 
     fn bytes(&self) -> usize {
         let changes = self.changes.as_ref().map_or(0, |changes| {
-            let Changes { turnover, last, began, ended } = changes;
+            let Changes { turnover, last, began, ended, replaced } = changes;
             let pairs = [&turnover.gained, &turnover.lost, last, began, ended];
             pairs.into_iter().map(Vec::capacity).sum::<usize>() * size_of::<Pair>()
+                + replaced.capacity() * size_of::<Slot>()
         });
         let anchors = self.anchors.capacity() * size_of::<Vec3>();
         self.following.bytes() + self.direct.bytes() + self.scout.bytes() + anchors + changes
