@@ -59,6 +59,13 @@ impl Gathered {
         self.len = 0;
     }
 
+    /// Makes room for so many.
+    pub fn reserve(&mut self, rows: usize) {
+        if self.id.len() < rows {
+            self.widen(rows);
+        }
+    }
+
     /// How many were gathered.
     #[inline]
     pub fn len(&self) -> usize {

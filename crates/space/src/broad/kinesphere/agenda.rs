@@ -22,6 +22,8 @@ pub const LOOK_AHEAD: u64 = 128;
 pub struct Agenda {
     /// By the tick at which they begin, modulo [`LOOK_AHEAD`].
     waiting: Vec<Vec<Meeting>>,
+    /// The most that ever waited for one tick.
+    most_waiting: usize,
     running: Vec<Meeting>,
     /// How many of those are over.
     over: usize,
@@ -97,6 +99,7 @@ impl Default for Agenda {
     fn default() -> Agenda {
         Agenda {
             waiting: (0..LOOK_AHEAD).map(|_| Vec::new()).collect(),
+            most_waiting: 0,
             running: Vec::new(),
             over: 0,
             standing: Vec::new(),
@@ -128,7 +131,13 @@ impl Agenda {
             self.running.push(meeting);
         } else {
             let bucket = (now + u64::from(window.may_from)) % LOOK_AHEAD;
-            self.waiting[bucket as usize].push(meeting);
+            let waiting = &mut self.waiting[bucket as usize];
+            if waiting.len() == waiting.capacity() {
+                // At once as much as any tick ever took, and some: soon no tick needs more memory than it has.
+                waiting.reserve_exact(self.most_waiting - waiting.len() + waiting.len() / 8 + 4);
+            }
+            waiting.push(meeting);
+            self.most_waiting = self.most_waiting.max(waiting.len());
         }
     }
 
@@ -164,6 +173,7 @@ impl Agenda {
         lost.extend(self.standing.iter().filter(|m| m.touching).map(|m| Pair::of_rows(m.a, m.b)));
         lost.extend_from_slice(&self.resting[..self.resting_reported]);
         self.waiting.iter_mut().for_each(Vec::clear);
+        self.most_waiting = 0;
         self.running.clear();
         self.over = 0;
         self.standing.clear();

@@ -26,6 +26,8 @@ pub struct Courses {
     versions: Vec<u8>,
     /// The tick, modulo 256, at which a row's course was set.
     set_at: Vec<u8>,
+    /// The tick of the last check: a tick that is checked twice moves no reference twice.
+    checked_at: u64,
 }
 
 /// One object's line, as seen from one tick.
@@ -40,7 +42,7 @@ pub struct Course {
 }
 
 /// After so many ticks a block's reference tick moves on, so that products stay small however long a line lasts.
-const REFERENCE_TICKS: u64 = 256;
+pub const REFERENCE_TICKS: u64 = 256;
 
 const NOWHERE: Lines = Lines {
     x: [f32::NAN; 8],
@@ -53,14 +55,19 @@ const NOWHERE: Lines = Lines {
 };
 
 /// How far two evaluations of one course can differ by rounding, and sums and differences of a few of them too, for
-/// coordinates of at most `extent`: some units in the last place.
+/// coordinates of at most `extent`: some units in the last place. And never less than [`LEAST`].
 pub fn drift(extent: f32) -> f32 {
-    extent * (16.0 * f32::EPSILON)
+    extent * (16.0 * f32::EPSILON) + LEAST
 }
 
+/// Distances below this are not told apart: their squares, and those of what moves so little, lose their digits in
+/// `f32` or vanish. Far less than the size of anything.
+const LEAST: f32 = 1e-18;
+
 impl Courses {
-    /// Forgets everything and makes room for `rows` rows without a course.
-    pub fn reset(&mut self, rows: usize) {
+    /// Forgets everything and makes room for `rows` rows without a course, which will be set at tick `now`.
+    pub fn reset(&mut self, rows: usize, now: u64) {
+        self.checked_at = now;
         self.blocks.clear();
         self.moving.clear();
         self.versions.clear();
@@ -83,15 +90,16 @@ impl Courses {
     /// Only rows that moved or were expected to are looked at: the rest cost one bit each.
     pub fn check(&mut self, now: u64, spheres: &Spheres, threads: usize, found: &mut Vec<u32>) {
         let moving = self.moving.words();
+        let is_first = std::mem::replace(&mut self.checked_at, now) != now;
         if threads < 2 {
-            check_words(&mut self.blocks, 0, moving, now, spheres, found);
+            check_words(&mut self.blocks, 0, moving, (now, is_first), spheres, found);
             return;
         }
         // Any cut gives the same list: the pieces are put together in order.
         let words = self.blocks.len().div_ceil(WORD).div_ceil(4 * threads).max(1);
         let pieces = self.blocks.par_chunks_mut(words * WORD).enumerate().map(|(index, blocks)| {
             let mut found = Vec::new();
-            check_words(blocks, index * words, moving, now, spheres, &mut found);
+            check_words(blocks, index * words, moving, (now, is_first), spheres, &mut found);
             found
         });
         for piece in pieces.collect::<Vec<_>>() {
@@ -192,8 +200,15 @@ fn move_reference(lines: &mut Lines) {
 /// Blocks per word of a bit set.
 const WORD: usize = 8;
 
-/// Checks the blocks that begin with word `first` of the bit sets.
-fn check_words(blocks: &mut [Lines], first: usize, moving: &[u64], now: u64, spheres: &Spheres, found: &mut Vec<u32>) {
+/// Checks the blocks that begin with word `first` of the bit sets, at some tick, which may be checked for the first time.
+fn check_words(
+    blocks: &mut [Lines],
+    first: usize,
+    moving: &[u64],
+    (now, is_first): (u64, bool),
+    spheres: &Spheres,
+    found: &mut Vec<u32>,
+) {
     let columns = spheres.columns();
     let (x, _) = columns.x.as_chunks::<8>();
     let (y, _) = columns.y.as_chunks::<8>();
@@ -210,7 +225,7 @@ fn check_words(blocks: &mut [Lines], first: usize, moving: &[u64], now: u64, sph
         for block in 0..count {
             let time = ticks_since_reference(start + block, now);
             times[block] = time as f32;
-            if time == 0 && (eyes >> (8 * block)) as u8 != 0 {
+            if time == 0 && is_first && (eyes >> (8 * block)) as u8 != 0 {
                 move_reference(&mut lines[block]);
             }
         }
@@ -240,7 +255,7 @@ mod tests {
         let mut spheres = Spheres::new();
         let slots: Vec<_> = (0..20).map(|_| spheres.insert(Sphere::new(start, 1.0)).unwrap()).collect();
         let mut courses = Courses::default();
-        courses.reset(spheres.rows());
+        courses.reset(spheres.rows(), 7);
         for slot in &slots {
             courses.set(slot.number(), 7, Course { place: start, velocity, slack: 0.01 });
         }

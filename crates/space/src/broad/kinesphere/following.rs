@@ -110,7 +110,7 @@ impl Following {
         (self.life, self.half) = (plan.life, plan.life / 2);
         let (rows, columns) = (spheres.rows(), spheres.columns());
         let mood = Mood::new(plan.level);
-        self.courses.reset(rows);
+        self.courses.reset(rows, now);
         self.moods.clear();
         self.moods.resize(rows, mood.to_byte());
         self.homes.clear();
@@ -122,9 +122,10 @@ impl Following {
         self.strayed.clear();
         self.adopted.clear();
         self.newcomers.clear();
-        self.calendar.resize_with(LOOK_AHEAD as usize, Vec::new);
+        self.calendar.resize_with(LOOK_AHEAD as usize, || Vec::with_capacity(16));
         self.calendar.iter_mut().for_each(Vec::clear);
         self.shares.resize_with(SHARES, Share::default);
+        self.shares.iter_mut().for_each(|share| share.scratch.reserve());
         self.lattice.reset();
         for layer in &plan.layers {
             self.lattice.add_layer(layer.reach, layer.edge, layer.tile_bits, layer.standing);
@@ -168,6 +169,11 @@ impl Following {
             return None;
         }
         let columns = spheres.columns();
+        for slot in spheres.replaced() {
+            // Somebody else is here now: what the last one did says nothing about it.
+            self.leave(slot.number());
+            self.courses.clear(slot.number());
+        }
         // Those of one tile after another: what they touch is then still in cache.
         let homes = &self.homes;
         self.strayed.sort_unstable_by_key(|&row| (homes[row as usize], row));

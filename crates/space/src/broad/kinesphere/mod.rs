@@ -28,13 +28,13 @@ mod tile_map;
 
 use glam::Vec3;
 
-use self::agenda::Turnover;
+use self::agenda::{LOOK_AHEAD, Turnover};
 use self::following::{Effort, Following};
 use self::plan::{Census, Plan};
 use self::scout::{Outlook, Scout};
 use super::{BroadPhase, PlainGrid, Work};
 use crate::pair::difference;
-use crate::{Pair, Spheres, Tick};
+use crate::{Pair, Slot, Spheres, Tick};
 
 /// The broad phase to use: exact for any motion and any mix of radii, with nothing to tune.
 ///
@@ -60,6 +60,12 @@ use crate::{Pair, Spheres, Tick};
 pub struct Kinesphere {
     now: u64,
     seen: Option<Seen>,
+    /// Whether this tick was looked at before.
+    is_repeated: bool,
+    /// How often ticks were looked at again, after changes, since some tick.
+    extra_looks: (u64, u64),
+    /// Whether the last update was followed by a report.
+    is_reported: bool,
     is_following: bool,
     following: Following,
     started_at: u64,
@@ -96,6 +102,8 @@ struct Changes {
     last: Vec<Pair>,
     began: Vec<Pair>,
     ended: Vec<Pair>,
+    /// Scratch: the slots that changed hands, ascending.
+    replaced: Vec<Slot>,
 }
 
 /// Following is given up when it costs so many times what it may: estimates are rough, and changing one's mind is dear.
@@ -104,6 +112,9 @@ const PATIENCE: f64 = 1.2;
 const MEMORY: f64 = 16.0;
 /// The first pause after courses were given up, and the longest.
 const RESTS: (u64, u64) = (8, 512);
+/// Ticks may be looked at again, after changes, so often within [`LOOK_AHEAD`] ticks. An object gets up to two courses
+/// per look, and they are counted modulo 256: more might bring a meeting that waits for its time back to life.
+const EXTRA_LOOKS: u64 = 8;
 
 impl Kinesphere {
     /// A broad phase that knows nothing yet, for one thread.
@@ -141,8 +152,8 @@ impl Kinesphere {
         self.is_following
     }
 
-    /// Notes which world this is, and forgets what no longer holds about it.
-    fn recognise(&mut self, spheres: &Spheres) {
+    /// Notes which world this is, and forgets what no longer holds about it. Says whether anything may be new.
+    fn recognise(&mut self, spheres: &Spheres) -> bool {
         let (revision, before_tick) = spheres.revisions();
         let next = Seen { identity: spheres.identity(), tick: spheres.tick(), revision };
         let is_same = self.seen.is_some_and(|seen| seen.identity == next.identity);
@@ -152,12 +163,25 @@ impl Kinesphere {
         if !is_same_tick {
             self.now += 1;
         }
+        let is_new = self.seen != Some(next);
         if !is_same_tick && !is_next_tick {
             self.give_up();
             self.outlook = None;
             self.scout.reset();
+        } else if is_new && !self.is_reported {
+            // Meetings began and ended, and nobody looked.
+            self.give_up();
+        } else if is_new && is_same_tick {
+            let (looks, since) = self.extra_looks;
+            self.extra_looks = if self.now - since < LOOK_AHEAD { (looks + 1, since) } else { (1, self.now) };
+            if self.extra_looks.0 > EXTRA_LOOKS {
+                self.give_up();
+            }
         }
+        self.is_repeated = is_same_tick;
+        self.is_reported &= !is_new;
         self.seen = Some(next);
+        is_new
     }
 
     fn give_up(&mut self) {
@@ -209,7 +233,7 @@ impl Kinesphere {
 
     fn note_changes(&mut self, spheres: &Spheres, pairs: &[Pair]) {
         let Some(changes) = &mut self.changes else { return };
-        let Changes { turnover: Turnover { gained, lost }, last, began, ended } = changes;
+        let Changes { turnover: Turnover { gained, lost }, last, began, ended, replaced } = changes;
         if !self.is_following {
             lost.append(last);
             gained.extend_from_slice(pairs);
@@ -224,8 +248,11 @@ impl Kinesphere {
         difference(lost, gained, ended, began);
         if !spheres.replaced().is_empty() {
             // Both lists have these pairs, so they cancelled out; but other objects are behind the slots.
+            replaced.clear();
+            replaced.extend_from_slice(spheres.replaced());
+            replaced.sort_unstable();
             let is_replaced =
-                |pair: &&Pair| spheres.replaced().iter().any(|&slot| slot == pair.a() || slot == pair.b());
+                |pair: &&Pair| [pair.a(), pair.b()].iter().any(|slot| replaced.binary_search(slot).is_ok());
             for pair in lost.iter().filter(is_replaced).filter(|pair| gained.binary_search(pair).is_ok()) {
                 began.push(*pair);
                 ended.push(*pair);
@@ -240,7 +267,10 @@ impl Kinesphere {
 
 impl BroadPhase for Kinesphere {
     fn update(&mut self, spheres: &Spheres) -> Work {
-        self.recognise(spheres);
+        let is_new = self.recognise(spheres);
+        if self.is_following && !is_new {
+            return Work::default();
+        }
         if self.is_following {
             match self.following.advance(spheres, self.now) {
                 Some(effort) => {
@@ -251,7 +281,9 @@ impl BroadPhase for Kinesphere {
                 }
                 None => self.give_up(),
             }
-        } else if let Some(outlook) = self.outlook.take() {
+        } else if !self.is_repeated
+            && let Some(outlook) = self.outlook.take()
+        {
             let work = self.embark(spheres, outlook);
             if self.is_following {
                 return work;
@@ -262,6 +294,7 @@ impl BroadPhase for Kinesphere {
 
     fn find(&mut self, spheres: &Spheres, pairs: &mut Vec<Pair>) -> Work {
         pairs.clear();
+        self.is_reported = true;
         let work = if self.is_following {
             let turnover = self.changes.as_mut().map(|changes| &mut changes.turnover);
             let sphere_tests = self.following.report(spheres, pairs, turnover);
@@ -269,7 +302,7 @@ impl BroadPhase for Kinesphere {
         } else {
             let work = self.direct.find(spheres, pairs);
             (self.pairs_found, self.tests_made) = (pairs.len(), work.sphere_tests);
-            if self.now >= self.rests_until {
+            if self.now >= self.rests_until && !self.is_repeated {
                 self.outlook = self.scout.observe(spheres);
                 if self.outlook.is_some() {
                     let columns = spheres.columns();
@@ -285,9 +318,10 @@ impl BroadPhase for Kinesphere {
 
     fn bytes(&self) -> usize {
         let changes = self.changes.as_ref().map_or(0, |changes| {
-            let Changes { turnover, last, began, ended } = changes;
+            let Changes { turnover, last, began, ended, replaced } = changes;
             let pairs = [&turnover.gained, &turnover.lost, last, began, ended];
             pairs.into_iter().map(Vec::capacity).sum::<usize>() * size_of::<Pair>()
+                + replaced.capacity() * size_of::<Slot>()
         });
         let anchors = self.anchors.capacity() * size_of::<Vec3>();
         self.following.bytes() + self.direct.bytes() + self.scout.bytes() + anchors + changes

@@ -6,8 +6,9 @@
 use glam::Vec3;
 
 use super::agenda::LOOK_AHEAD;
-use super::course::{Course, drift};
+use super::course::{Course, REFERENCE_TICKS, drift};
 use super::following::{Following, NOWHERE, Newcomer};
+use super::renewal::REFINE_EVERY;
 use super::tile::NEVER;
 use crate::Columns;
 use crate::simd::sweep::Row;
@@ -76,7 +77,7 @@ impl Following {
         layer.objects -= 1;
         self.any_stood |= layer.standing;
         if tile.due == NEVER && tile.len() == 0 {
-            // Nobody will come to renew it.
+            // It never falls due, so nobody else would ever give it up.
             self.lattice.give_up(home);
         }
     }
@@ -86,7 +87,9 @@ impl Following {
         let course = self.courses.at(row, self.now, (middle as i64 - self.now as i64) as f32);
         let radius = columns.radius[row as usize] + course.slack;
         let speed = course.velocity.length_squared().sqrt();
-        let extent = course.place.abs().max_element() + speed * self.life as f32 + radius;
+        // A line is kept as it is at its block's reference tick, and the entry moved on a few lives without a look back.
+        let ticks = (REFERENCE_TICKS + REFINE_EVERY * self.life) as f32;
+        let extent = course.place.abs().max_element() + speed * ticks + radius;
         let radius = radius * ROUND_UP + drift(extent);
         Row { place: course.place.into(), velocity: course.velocity.into(), radius, id: row }
     }

@@ -8,6 +8,7 @@
 
 use glam::Vec3;
 
+use super::course::drift;
 use super::following::Effort;
 use super::mood::SLACKS;
 use super::scout::{FOLLOWED, Outlook};
@@ -22,6 +23,8 @@ pub struct Census {
     pub objects: usize,
     /// Objects per cubic metre where objects are.
     pub density: f64,
+    /// What rounding may add to a reach.
+    pub drift: f64,
     /// Per object, the pairs that overlap, and the tests that a grid of the moment takes to find them.
     pub pairs: f64,
     pub direct_tests: f64,
@@ -87,6 +90,8 @@ const OCCUPANCY: f64 = 2.5;
 const LAYERS: usize = 6;
 /// Objects in a sample.
 const SAMPLE: usize = 1024;
+/// Courses that last for fewer ticks, on average, are not worth setting.
+const SHORTEST: f64 = 12.0;
 /// Lives that are considered.
 const LIVES: [u64; 9] = [6, 8, 12, 16, 24, 32, 48, 64, 96];
 
@@ -96,8 +101,12 @@ impl Plan {
         let Effort { newcomers, renewed, tests, found, reported, compared } = effort;
         // Strays are dearer where tiles fall due, for then everybody moves.
         let stray = if renewed > newcomers { STRAY } else { STRAY_STANDING };
-        let sum =
-            newcomers as f64 * stray + renewed as f64 * (SORT + LOOK) + tests as f64 * TEST + compared as f64 * COMPARE;
+        let sum = newcomers as f64 * stray
+            + renewed as f64 * (SORT + LOOK)
+            + tests as f64 * TEST
+            + found as f64 * FIND
+            + reported as f64 * REPORT
+            + compared as f64 * COMPARE;
         CHECK + sum / objects.max(1) as f64
     }
 }
@@ -130,7 +139,8 @@ impl Census {
         let ball = (0..sample.len()).map(ball).sum::<f64>() / sample.len().max(1) as f64;
         let by_pairs = if ball > 0.0 { 2.0 * pairs as f64 / n / ball } else { 0.0 };
         let density = (n / volume).max(by_pairs);
-        Census { sample, objects, density, pairs: pairs as f64 / n, direct_tests: tests as f64 / n }
+        let drift = f64::from(drift(low.abs().max(high.abs()).max_element()));
+        Census { sample, objects, density, drift, pairs: pairs as f64 / n, direct_tests: tests as f64 / n }
     }
 
     /// The best plan, if any is better than finding pairs afresh every tick.
@@ -146,13 +156,13 @@ impl Census {
                 // Courses are set anew when tiles fall due, so only those stray who get off sooner: one in four where
                 // courses last just as long as tiles, fewer where they last longer.
                 let strays = 0.25 * (life as f64 / on_line).powi(2);
-                let plan = self.plan_for(life, level, false, life as f64 / strays.min(4.0));
-                if best.as_ref().is_none_or(|best| plan.cost < best.cost) {
+                let plan = self.plan_for(life, level, false, life as f64 / strays);
+                if life as f64 / strays >= SHORTEST && best.as_ref().is_none_or(|best| plan.cost < best.cost) {
                     best = Some(plan);
                 }
             }
             let plan = self.plan_for(LIVES[LIVES.len() - 1], level, true, in_place);
-            if best.as_ref().is_none_or(|best| plan.cost < best.cost) {
+            if in_place >= SHORTEST && best.as_ref().is_none_or(|best| plan.cost < best.cost) {
                 best = Some(plan);
             }
         }
@@ -178,7 +188,8 @@ impl Census {
                 .filter(|(_, speed)| stands(*speed) == standing)
                 .map(|&(radius, speed)| {
                     let slack = slack * radius.max(speed);
-                    f64::from(radius + slack) + if standing { 0.0 } else { f64::from(speed) * ticks / 2.0 }
+                    let way = if standing { 0.0 } else { f64::from(speed) * ticks / 2.0 };
+                    f64::from(radius + slack) + self.drift + way
                 })
                 .collect();
             if reaches.is_empty() {
@@ -323,7 +334,7 @@ mod tests {
     const SMOOTH: Outlook = Outlook { off_line: 0.0, off_place: 0.4 };
 
     fn census(sample: Vec<(f32, f32)>) -> Census {
-        Census { sample, objects: 100_000, density: 0.012, pairs: 0.2, direct_tests: 11.0 }
+        Census { sample, objects: 100_000, density: 0.012, drift: 1e-4, pairs: 0.2, direct_tests: 11.0 }
     }
 
     #[test]

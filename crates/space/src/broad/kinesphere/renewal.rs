@@ -13,7 +13,7 @@ use super::tile::{Cells, Guest};
 use crate::Columns;
 
 /// One renewal in so many looks at everybody's position, to correct what velocities are off by.
-const REFINE_EVERY: u64 = 4;
+pub const REFINE_EVERY: u64 = 4;
 
 impl Following {
     /// Renews all tiles that fall due in this tick.
@@ -38,8 +38,9 @@ impl Following {
                 self.due.push(number);
             }
         }
+        // Nobody lives for so long that this tick's list was written to meanwhile; its memory is kept.
         candidates.clear();
-        self.calendar[bucket].append(&mut candidates);
+        self.calendar[bucket] = candidates;
     }
 
     /// Enters everybody of a tile where they will be halfway through its next life.

@@ -53,6 +53,16 @@ pub struct Scratch {
 }
 
 impl Scratch {
+    /// Takes memory for more than a tile usually needs, so that it need not be taken bit by bit.
+    pub fn reserve(&mut self) {
+        for list in [&mut self.kin, &mut self.others, &mut self.beside] {
+            list.reserve(128);
+        }
+        self.strips.reserve(256);
+        self.hits.resize(4_096, 0);
+        self.gathered.reserve(4_096);
+    }
+
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
         let numbers = [&self.kin, &self.others, &self.beside, &self.hits];

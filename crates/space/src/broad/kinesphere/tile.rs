@@ -128,6 +128,11 @@ impl Cells {
         Block { low: self.cells(low), high: self.cells(high) }
     }
 
+    /// How many cells a tile has, those around it included.
+    pub fn room(&self) -> usize {
+        self.tile_bits.iter().map(|bits| (1 << bits) + 2).product()
+    }
+
     /// The tile of a cell.
     #[inline]
     pub fn key(&self, cell: [i32; 3]) -> Key {
@@ -204,8 +209,8 @@ impl Tile {
     /// Adds an object at the end, where it need not belong: [`Tile::sort`] must follow.
     pub fn push(&mut self, row: Row) {
         if self.rows.len() == self.rows.capacity() {
-            // Room for those who come and go, so that memory is not moved for each.
-            self.rows.reserve_exact(self.rows.len() / 4 + 2 * PADDING);
+            // Room for those who come and go, so that memory is not moved for each; little where somebody is alone.
+            self.rows.reserve_exact(self.rows.len() / 3 + PADDING / 2);
         }
         let last = self.count();
         self.rows.push(HOLE);
@@ -293,7 +298,15 @@ impl Tile {
         // Counted two ahead: once summed up, the number one ahead is where a cell begins, and placing its rows moves
         // that to where the next one begins.
         self.starts.clear();
+        if self.starts.capacity() < boxes + 2 {
+            // A tile that is well filled will have guests on all sides sooner or later.
+            let room = if bench.rows.len() * 8 > cells.room() { cells.room() } else { (boxes + 2) * 5 / 4 };
+            self.starts.reserve_exact(room.max(boxes) + 2);
+        }
         self.starts.resize(boxes + 2, 0);
+        if self.guests.capacity() * 8 < bench.rows.len() {
+            self.guests.reserve_exact(bench.rows.len() / 4);
+        }
         bench.cells.clear();
         for row in &bench.rows {
             let [x, y, z] = cells.cells(row.place.into());
@@ -312,7 +325,7 @@ impl Tile {
         let count = bench.rows.len() + self.holes;
         self.rows.clear();
         if self.rows.capacity() < count + PADDING {
-            self.rows.reserve_exact(count * 5 / 4 + 2 * PADDING);
+            self.rows.reserve_exact(count * 4 / 3 + 2 * PADDING);
         }
         self.rows.resize(count + PADDING, HOLE);
         for (row, &cell) in bench.rows.iter().zip(&bench.cells) {
