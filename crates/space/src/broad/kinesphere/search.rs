@@ -56,11 +56,11 @@ impl Scratch {
     /// Takes memory for more than a tile usually needs, so that it need not be taken bit by bit.
     pub fn reserve(&mut self) {
         for list in [&mut self.kin, &mut self.others, &mut self.beside] {
-            list.reserve(128);
+            list.reserve(32);
         }
-        self.strips.reserve(256);
-        self.hits.resize(4_096, 0);
-        self.gathered.reserve(4_096);
+        self.strips.reserve(64);
+        self.hits.resize(256, 0);
+        self.gathered.reserve(256);
     }
 
     /// Heap memory, in bytes.

@@ -128,11 +128,6 @@ impl Cells {
         Block { low: self.cells(low), high: self.cells(high) }
     }
 
-    /// How many cells a tile has, those around it included.
-    pub fn room(&self) -> usize {
-        self.tile_bits.iter().map(|bits| (1 << bits) + 2).product()
-    }
-
     /// The tile of a cell.
     #[inline]
     pub fn key(&self, cell: [i32; 3]) -> Key {
@@ -210,7 +205,7 @@ impl Tile {
     pub fn push(&mut self, row: Row) {
         if self.rows.len() == self.rows.capacity() {
             // Room for those who come and go, so that memory is not moved for each; little where somebody is alone.
-            self.rows.reserve_exact(self.rows.len() / 3 + PADDING / 2);
+            self.rows.reserve_exact(self.rows.len() / 4 + PADDING / 2);
         }
         let last = self.count();
         self.rows.push(HOLE);
@@ -299,14 +294,9 @@ impl Tile {
         // that to where the next one begins.
         self.starts.clear();
         if self.starts.capacity() < boxes + 2 {
-            // A tile that is well filled will have guests on all sides sooner or later.
-            let room = if bench.rows.len() * 8 > cells.room() { cells.room() } else { (boxes + 2) * 5 / 4 };
-            self.starts.reserve_exact(room.max(boxes) + 2);
+            self.starts.reserve_exact((boxes + 2) * 5 / 4);
         }
         self.starts.resize(boxes + 2, 0);
-        if self.guests.capacity() * 8 < bench.rows.len() {
-            self.guests.reserve_exact(bench.rows.len() / 4);
-        }
         bench.cells.clear();
         for row in &bench.rows {
             let [x, y, z] = cells.cells(row.place.into());
@@ -325,7 +315,7 @@ impl Tile {
         let count = bench.rows.len() + self.holes;
         self.rows.clear();
         if self.rows.capacity() < count + PADDING {
-            self.rows.reserve_exact(count * 4 / 3 + 2 * PADDING);
+            self.rows.reserve_exact(count * 5 / 4 + PADDING);
         }
         self.rows.resize(count + PADDING, HOLE);
         for (row, &cell) in bench.rows.iter().zip(&bench.cells) {
