@@ -20,8 +20,10 @@ use crate::{Columns, Pair, Slot, Spheres};
 /// No tile.
 pub const NOWHERE: u32 = u32::MAX;
 
-/// Meetings are kept in so many agendas, whatever the number of threads: the result cannot depend on it.
-const SHARES: usize = 8;
+/// Meetings are kept in so many agendas, one for so many objects, whatever the number of threads: the result cannot
+/// depend on that. A small world has few, so that its lists stay together in memory.
+const SHARES_MAX: usize = 8;
+const OBJECTS_PER_SHARE: usize = 16_384;
 
 /// Everything that is known about objects that are followed.
 #[derive(Debug, Default)]
@@ -124,7 +126,7 @@ impl Following {
         self.newcomers.clear();
         self.calendar.resize_with(LOOK_AHEAD as usize, || Vec::with_capacity(16));
         self.calendar.iter_mut().for_each(Vec::clear);
-        self.shares.resize_with(SHARES, Share::default);
+        self.shares.resize_with((spheres.len() / OBJECTS_PER_SHARE).clamp(1, SHARES_MAX), Share::default);
         self.shares.iter_mut().for_each(|share| share.scratch.reserve());
         self.lattice.reset();
         for layer in &plan.layers {
@@ -352,12 +354,13 @@ impl Following {
             newcomers: &self.newcomer_rows,
         };
         let (due, newcomers) = (&self.due, &self.newcomers);
+        let shares = self.shares.len();
         let task = |(index, share): (usize, &mut Share)| {
             (share.scratch.tests, share.scratch.found) = (0, 0);
-            for &tile in due.iter().skip(index).step_by(SHARES) {
+            for &tile in due.iter().skip(index).step_by(shares) {
                 search.examine(tile, &mut share.scratch, &mut share.agenda);
             }
-            for newcomer in newcomers.iter().skip(index).step_by(SHARES) {
+            for newcomer in newcomers.iter().skip(index).step_by(shares) {
                 search.welcome(newcomer, &mut share.scratch, &mut share.agenda);
             }
         };
