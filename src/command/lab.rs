@@ -71,12 +71,7 @@ pub fn run(lab: Lab) -> Result<(), Failure> {
     let report = report.map_err(|error| {
         Failure::Input(format!("{error}\nNothing was run; `kinesphere lab broad-phases --help` lists the settings."))
     })?;
-    write(&arguments.out, report.documents())?;
-    if arguments.json {
-        print_json(&report)?;
-    } else {
-        print(&format!("{}\nThe whole report: {}\n", report.to_text(), arguments.out.join("index.html").display()))?;
-    }
+    present(&report, report.documents(), &report.to_text(), &arguments.out, arguments.json)?;
     if report.agrees() {
         return Ok(());
     }
@@ -92,8 +87,24 @@ pub fn run(lab: Lab) -> Result<(), Failure> {
     )))
 }
 
+/// Writes a report's files into a folder, and prints it: for people, who are told where the files are, or as JSON.
+pub(super) fn present(
+    report: &impl serde::Serialize,
+    documents: Vec<Document>,
+    text: &str,
+    folder: &Path,
+    json: bool,
+) -> Result<(), Failure> {
+    write(folder, documents)?;
+    if json {
+        print_json(report)
+    } else {
+        print(&format!("{text}\nThe whole report: {}\n", folder.join("index.html").display()))
+    }
+}
+
 /// Writes all files of a report into a folder.
-pub(super) fn write(folder: &Path, documents: Vec<Document>) -> Result<(), Failure> {
+fn write(folder: &Path, documents: Vec<Document>) -> Result<(), Failure> {
     let refused = |path: &Path, error: std::io::Error| {
         Failure::Machine(format!("cannot write {}: {error}\nName another folder with --out.", path.display()))
     };

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use lab::experiment::prediction::{self, Settings};
 
-use super::{Failure, lab::write};
-use crate::output::{print, print_json};
+use super::{Failure, lab::present};
 use crate::progress::Bar;
 
 /// Lets an owner move along the paper's path, corridors and random walks, and an observer watch by sixteen methods; prints
@@ -38,12 +37,7 @@ pub fn run(arguments: Prediction) -> Result<(), Failure> {
     let report = report.map_err(|error| {
         Failure::Input(format!("{error}\nNothing was run; `kinesphere lab prediction --help` lists the settings."))
     })?;
-    write(&arguments.out, report.documents())?;
-    if arguments.json {
-        print_json(&report)?;
-    } else {
-        print(&format!("{}\nThe whole report: {}\n", report.to_text(), arguments.out.join("index.html").display()))?;
-    }
+    present(&report, report.documents(), &report.to_text(), &arguments.out, arguments.json)?;
     if report.holds() {
         return Ok(());
     }
