@@ -177,7 +177,7 @@ fn in_every_workload() {
                     contest.check(workload.spheres())?;
                     workload.step();
                 }
-                let is_smooth = !matches!(motion, Motion::Jitter | Motion::Teleport | Motion::Crowds | Motion::Line);
+                let is_smooth = matches!(motion, Motion::Uniform | Motion::Seekers | Motion::Mixed | Motion::Static);
                 contest.expect_followed(if is_smooth { 50 } else { 0 })
             };
             if let Err(fault) = run() {

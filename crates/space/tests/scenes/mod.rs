@@ -63,7 +63,7 @@ pub const SCENES: [Scene; 31] = [
     ),
     scene(
         "some teleport every tick",
-        5,
+        0,
         |world| world.fill(450, 35.0, 1.0, 0.05),
         |world| {
             world.bounce();
@@ -248,7 +248,7 @@ pub const SCENES: [Scene; 31] = [
     ),
     scene(
         "a formation whose members touch exactly",
-        60,
+        0,
         |world| {
             world.fill(0, 20.0, 1.0, 0.0);
             for number in 0..343 {
