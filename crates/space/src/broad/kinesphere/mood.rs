@@ -36,7 +36,7 @@ pub struct Stray {
 }
 
 /// Slack at each level, as a share of the object's size.
-pub const SLACKS: [f32; 6] = [0.01, 0.05, 0.15, 0.4, 0.7, 1.0];
+pub const SLACKS: [f32; 6] = [0.007, 0.05, 0.15, 0.4, 0.7, 1.0];
 
 /// A course that did not last for so many ticks was too narrow.
 const SHORT: u8 = 8;
