@@ -41,7 +41,11 @@ pub(super) fn separation(a: &Convex<'_>, b: &Convex<'_>) -> Separation {
             consider(direction.as_dvec3().try_normalize());
             Some((on_a, on_b))
         }
-        GJKResult::Intersection => None,
+        // GJK says so of shapes that nearly touch, too. A way out of less than nothing shows them apart.
+        GJKResult::Intersection => {
+            consider(Some(way_out(a, b, &question, simplex).1));
+            None
+        }
         // GJK gave up. Whatever direction shows them apart serves.
         GJKResult::NoIntersection(_) | GJKResult::Proximity(_) => {
             consider((b.center() - a.center()).try_normalize());
@@ -72,6 +76,12 @@ pub(super) fn penetration(a: &Convex<'_>, b: &Convex<'_>) -> (f64, DVec3) {
     let question = Question::new(a, b);
     let simplex = &mut VoronoiSimplex::new();
     question.closest(simplex);
+    let (depth, normal) = way_out(a, b, &question, simplex);
+    (depth.max(0.0), normal)
+}
+
+/// The way out, from where GJK stopped. Its length is negative when they are apart.
+fn way_out(a: &Convex<'_>, b: &Convex<'_>, question: &Question<'_>, simplex: &VoronoiSimplex) -> (f64, DVec3) {
     let by_parry = EPA::new()
         .closest_points(&ParryPose::IDENTITY, &question.a, &question.b, simplex)
         .and_then(|(_, _, normal)| normal.as_dvec3().try_normalize());
@@ -92,8 +102,7 @@ pub(super) fn penetration(a: &Convex<'_>, b: &Convex<'_>) -> (f64, DVec3) {
         consider(face);
         consider(-face);
     }
-    let (depth, normal) = best.unwrap_or_else(|| (-apart_along(a, b, DVec3::Y), DVec3::Y));
-    (depth.max(0.0), normal)
+    best.unwrap_or_else(|| (-apart_along(a, b, DVec3::Y), DVec3::Y))
 }
 
 /// Normals of some faces: all of those of a small hull, as a safeguard where EPA fails.
