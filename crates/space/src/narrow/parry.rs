@@ -15,8 +15,10 @@ use parry3d::partitioning::{Bvh, BvhBuildStrategy, BvhNode, TraversalAction};
 use parry3d::query::epa::EPA;
 use parry3d::query::gjk::{self, CsoPoint, GJKResult, VoronoiSimplex};
 use parry3d::shape::SupportMap;
+use parry3d::transformation::vhacd::{VHACD, VHACDParameters};
 
 use super::convex::{Convex, Separation, apart_along};
+use super::decompose::Decomposition;
 use super::shape::{Bounds, Shape, round_down, round_up};
 use crate::mesh::TriangleMesh;
 
@@ -181,6 +183,26 @@ pub(super) fn hull(points: &[Vec3]) -> Option<(Vec<Vec3>, Vec<[u32; 3]>)> {
     let mesh = TriangleMesh::new(vertices, triangles).ok()?;
     // Flat points come back as a hull of two sides.
     if mesh.volume() <= 1e-9 * (size as f64).powi(3) { None } else { Some(mesh.into_parts()) }
+}
+
+/// Clouds of points whose hulls cover a mesh. `None` when the method fails.
+pub(super) fn decompose(mesh: &TriangleMesh, settings: &Decomposition) -> Option<Vec<Vec<Vec3>>> {
+    let bounds = Bounds::of(mesh.vertices());
+    if (bounds.max - bounds.min).max_element() < Shape::SMALLEST {
+        return None;
+    }
+    let parameters = VHACDParameters {
+        resolution: settings.resolution,
+        concavity: settings.concavity,
+        max_convex_hulls: settings.parts,
+        ..VHACDParameters::default()
+    };
+    // As for hulls: what parry asserts is a refusal to us.
+    let made = catch_unwind(AssertUnwindSafe(|| {
+        let parts = VHACD::decompose(&parameters, mesh.vertices(), mesh.triangles(), true);
+        parts.compute_exact_convex_hulls(mesh.vertices(), mesh.triangles())
+    }));
+    made.ok().map(|parts| parts.into_iter().map(|(points, _)| points).collect())
 }
 
 /// A tree of boxes over the triangles of a mesh.
