@@ -121,6 +121,12 @@ fn promises_are_not_believed() {
             assert!(result.is_err(), "{wrong} was read");
         }
     }
+    // The gltf crate panics at a length that is shorter than the header.
+    for length in [0u32, 1, 11, 12, 19, u32::MAX] {
+        let mut broken = glb(&mesh, "");
+        broken[8..12].copy_from_slice(&length.to_le_bytes());
+        assert!(read(&broken, Format::Gltf).is_err(), "a length of {length} was read");
+    }
     let many = Limits { vertices: 7, ..Limits::default() };
     let refused = read_with(file.as_bytes(), Format::Gltf, &many, &mut |_| None).unwrap_err();
     assert_eq!(refused, MeshError::TooMuch { what: "vertices", count: 8, limit: 7 });

@@ -14,6 +14,7 @@ use super::read::{Limits, MeshError, Resolver, shown};
 use super::triangles::TriangleMesh;
 
 pub(super) fn read(bytes: &[u8], limits: &Limits, resolver: &mut Resolver<'_>) -> Result<TriangleMesh, MeshError> {
+    check_header(bytes)?;
     let gltf::Gltf { document, blob } = gltf::Gltf::from_slice_without_validation(bytes).map_err(refused)?;
     check_positions(&document)?;
     let gltf = Document::from_json(document.into_json()).map_err(refused)?;
@@ -35,6 +36,21 @@ pub(super) fn read(bytes: &[u8], limits: &Limits, resolver: &mut Resolver<'_>) -
 fn refused(error: gltf::Error) -> MeshError {
     let words: String = error.to_string().chars().take(200).collect();
     MeshError::element("the file", words)
+}
+
+/// The crate, version 1.4, subtracts the header of a binary file from a length that may be shorter.
+fn check_header(bytes: &[u8]) -> Result<(), MeshError> {
+    if !bytes.starts_with(b"glTF") {
+        return Ok(());
+    }
+    let length = bytes.get(8..12).map(whole);
+    match length {
+        Some(length) if (20..=bytes.len() as u64).contains(&u64::from(length)) => Ok(()),
+        Some(length) => {
+            Err(MeshError::element("the header", format!("{length} bytes promised, the file has {}", bytes.len())))
+        }
+        None => Err(MeshError::element("the header", "is cut short")),
+    }
 }
 
 /// The crate's check of gltf 1.4 looks up the accessor of every POSITION before it knows that there is one, and panics.
