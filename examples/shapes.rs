@@ -7,7 +7,7 @@ use space::narrow::{Decomposition, Motion, Pose, Shape, decompose, exact};
 use space::{Quat, Vec3};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // Half a metre ahead of the visitor is a door, hinged at x = 1, that swings by a right angle in the same second.
+    // Ahead of the visitor is a door, hinged at x = 1, that swings by a right angle in the same second.
     let visitor = Shape::capsule(0.6, 0.3)?;
     let panel: Vec<Vec3> = [(0.0, -0.02), (0.8, -0.02), (0.8, 0.02), (0.0, 0.02)]
         .into_iter()
