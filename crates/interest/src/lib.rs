@@ -3,6 +3,7 @@
 
 mod audience;
 mod aura;
+mod cliques;
 mod expanding_sphere;
 mod graph;
 mod lists;
@@ -12,8 +13,9 @@ mod relation;
 
 pub use audience::{Audience, AudienceSettings, Hearing};
 pub use aura::{Aura, AuraError, AuraField};
-pub use graph::Graph;
+pub use cliques::{Budget, CliqueFinder, Cliques};
 pub use expanding_sphere::ExpandingSphere;
+pub use graph::Graph;
 pub use ordered_axis::{Axis, OrderedAxis};
 pub use ordered_relations::OrderedRelations;
 pub use relation::{Comparisons, Crowd, RelationFinder, Relations};
