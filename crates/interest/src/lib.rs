@@ -10,6 +10,7 @@ mod groups;
 mod lists;
 mod ordered_axis;
 mod ordered_relations;
+mod radix;
 mod relation;
 
 pub use audience::{Audience, AudienceSettings, Hearing};

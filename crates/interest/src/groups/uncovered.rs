@@ -6,13 +6,14 @@
 
 use space::{Pair, Slot};
 
-use crate::Graph;
+use crate::{Graph, radix};
 
 /// Pairs that are in no group.
 #[derive(Clone, Debug, Default)]
 pub struct Uncovered {
     /// Every pair from both ends, by owner; sorted when the lists are made.
     directed: Vec<u64>,
+    scratch: Vec<u64>,
     owners: Vec<Slot>,
     /// Where each owner's list is in `entries`, and how long it still is.
     spans: Vec<(u32, u32)>,
@@ -49,7 +50,7 @@ impl Uncovered {
 
     /// Makes the lists from what was noted.
     pub fn sort(&mut self, rows: usize) {
-        self.directed.sort_unstable();
+        radix::sort(&mut self.directed, &mut self.scratch);
         self.directed.dedup();
         if self.places.len() < rows {
             self.places.resize(rows, (0, 0));
@@ -141,7 +142,7 @@ impl Uncovered {
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
         let numbers = self.entries.capacity() + self.owners.capacity() + self.gains.capacity();
-        8 * (self.directed.capacity() + self.spans.capacity() + self.places.capacity())
+        8 * (self.directed.capacity() + self.scratch.capacity() + self.spans.capacity() + self.places.capacity())
             + 4 * (numbers + self.candidates.capacity() + self.group.capacity())
     }
 
