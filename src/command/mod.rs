@@ -4,8 +4,10 @@ pub mod bench;
 pub mod bench_interest;
 pub mod bench_motion;
 pub mod decisions;
+pub mod groups;
 pub mod lab;
 pub mod prediction;
+pub mod relations;
 
 use std::fmt;
 use std::process::ExitCode;
