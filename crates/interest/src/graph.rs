@@ -77,6 +77,7 @@ impl Graph {
         }
         radix::sort(&mut self.changes, &mut self.scratch);
         let changes = std::mem::take(&mut self.changes);
+        self.lists.fetch(changes.iter().map(|&change| Change(change).owner().row()));
         for own in changes.chunk_by(|&one, &other| Change(one).owner() == Change(other).owner()) {
             self.change_list(own);
         }
