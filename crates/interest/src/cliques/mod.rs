@@ -12,6 +12,7 @@
 //!   and all members. No other list holds anything.
 
 mod components;
+mod quotient;
 mod search;
 
 use rayon::prelude::*;
