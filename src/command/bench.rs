@@ -6,7 +6,7 @@ use lab::method::Method;
 use space::workload::Motion;
 
 use super::Failure;
-use super::{bench_motion, bench_queries};
+use super::{bench_interest, bench_motion, bench_queries};
 use crate::clock::ProcessClock;
 use crate::output::{print, print_json};
 use crate::progress::Bar;
@@ -16,6 +16,8 @@ use crate::progress::Bar;
 pub enum Bench {
     /// Broad phases: from new positions to the complete list of overlapping pairs.
     BroadPhase(BroadPhase),
+    /// Relations, audiences and groups: what knowing who should hear whom costs beyond the pairs.
+    Interest(bench_interest::Interest),
     /// Replicas: what predicting their collisions costs, over extrapolating them.
     Motion(bench_motion::Motion),
     /// Questions about places: who is there, who is first on the way, who is nearest.
@@ -66,6 +68,7 @@ pub struct BroadPhase {
 pub fn run(bench: Bench) -> Result<(), Failure> {
     let arguments = match bench {
         Bench::BroadPhase(arguments) => arguments,
+        Bench::Interest(arguments) => return bench_interest::run(arguments),
         Bench::Motion(arguments) => return bench_motion::run(arguments),
         Bench::Queries(arguments) => return bench_queries::run(arguments),
     };

@@ -9,7 +9,9 @@ use lab::experiment::broad_phases::{self, Settings};
 
 use super::Failure;
 use super::decisions::{self, Decisions};
+use super::groups::{self, Groups};
 use super::prediction::{self, Prediction};
+use super::relations::{self, Relations};
 use crate::clock::ProcessClock;
 use crate::output::{print, print_json};
 use crate::progress::Bar;
@@ -23,6 +25,10 @@ pub enum Lab {
     Prediction(Prediction),
     /// Ohlenburg's paper: whose word counts when two hosts see a collision?
     Decisions(Decisions),
+    /// Papers 000 and 004: how many comparisons and how much time do relations take?
+    Relations(Relations),
+    /// Paper 004 and beyond: who gets a copy, and how many?
+    Groups(Groups),
 }
 
 /// Runs the paper's methods and ours in its room, prints a verdict on each of its claims, and writes plots, numbers and a
@@ -59,6 +65,8 @@ pub fn run(lab: Lab) -> Result<(), Failure> {
         Lab::BroadPhases(arguments) => arguments,
         Lab::Prediction(arguments) => return prediction::run(arguments),
         Lab::Decisions(arguments) => return decisions::run(arguments),
+        Lab::Relations(arguments) => return relations::run(arguments),
+        Lab::Groups(arguments) => return groups::run(arguments),
     };
     let mut settings =
         Settings { frames: arguments.frames, speed: arguments.speed, seed: arguments.seed, ..Settings::default() };

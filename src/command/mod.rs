@@ -1,11 +1,14 @@
 //! One file per command.
 
 pub mod bench;
+pub mod bench_interest;
 pub mod bench_motion;
 mod bench_queries;
 pub mod decisions;
+pub mod groups;
 pub mod lab;
 pub mod prediction;
+pub mod relations;
 
 use std::fmt;
 use std::process::ExitCode;

@@ -5,6 +5,7 @@
 //!
 //! - [`method`]: the broad phases that are compared, one line each.
 //! - [`bench`](mod@bench): how fast is it, on which workload.
+//! - [`crowds`]: worlds of crowds with a given mean number of neighbours.
 //! - [`experiment`]: the papers' figures, made again, with a verdict on each claim.
 //! - [`network`]: links that delay, lose, double and reorder, by their seed.
 //! - [`report`]: tables, plots and pages for people.
@@ -12,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bench;
+pub mod crowds;
 pub mod experiment;
 pub mod fingerprint;
 pub mod method;

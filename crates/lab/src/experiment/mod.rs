@@ -2,7 +2,9 @@
 
 pub mod broad_phases;
 pub mod decisions;
+pub mod groups;
 pub mod prediction;
+pub mod relations;
 pub mod room;
 
 /// A file of a report. Whoever asked for the report writes it.
