@@ -56,11 +56,7 @@ impl Joint {
     pub fn new(solid: Solid, at: GridPoint, other: Solid, other_at: GridPoint) -> Joint {
         Joint {
             d: [at.x - other_at.x, at.y - other_at.y, at.z - other_at.z],
-            core: [
-                solid.core[0] + other.core[0],
-                solid.core[1] + other.core[1],
-                solid.core[2] + other.core[2],
-            ],
+            core: [solid.core[0] + other.core[0], solid.core[1] + other.core[1], solid.core[2] + other.core[2]],
             radius: solid.radius + other.radius,
         }
     }
@@ -107,6 +103,15 @@ impl Block {
 
     pub fn grown(self, by: i32) -> Block {
         Block { low: self.low.map(|low| low - by), high: self.high.map(|high| high + by) }
+    }
+
+    /// By how much something of block `body` may move within this one, in steps.
+    pub fn span(&self, body: &Block) -> f64 {
+        let along = |axis: usize| {
+            let (down, up) = (body.low[axis] - self.low[axis], self.high[axis] - body.high[axis]);
+            f64::from(down.max(up).max(0))
+        };
+        (along(0) * along(0) + along(1) * along(1) + along(2) * along(2)).sqrt()
     }
 
     pub fn meets(&self, other: &Block) -> bool {

@@ -2,7 +2,7 @@
 
 use space::{Grid, GridError, Vec3};
 
-use super::{AvatarSpec, ObjectKind, ObjectSpec, Policy, Rule, ShapeSpec, Spec};
+use super::{AvatarSpec, ObjectKind, ObjectSpec, Policy, Rule, Shape, Spec};
 
 /// Why a spec makes no world.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -41,7 +41,9 @@ pub enum SpecError {
         other: String,
     },
     /// Two solids, at least one of them a hull, a mesh or turned, that are too close to be kept apart.
-    #[error("`{one}` and `{other}` are {distance} m apart at the start, expected at least {least} m between such shapes")]
+    #[error(
+        "`{one}` and `{other}` are {distance} m apart at the start, expected at least {least} m between such shapes"
+    )]
     TooClose {
         /// One of them.
         one: String,
@@ -81,8 +83,6 @@ impl SpecError {
 
 /// The most objects that a spec may name.
 const OBJECTS_MAX: usize = 1 << 20;
-/// The most points or triangles of one shape.
-const POINTS_MAX: usize = 1 << 20;
 
 impl Spec {
     /// Whether the numbers make sense, each on its own. Whether solids overlap is seen when the world is made.
@@ -134,35 +134,19 @@ impl Spec {
         };
         let is_size = |value: f32| (0.01..=2000.0).contains(&value);
         match &object.shape {
-            ShapeSpec::Sphere { radius } if !is_size(*radius) => {
+            Shape::Sphere { radius } | Shape::Capsule { radius, .. } if !is_size(*radius) => {
                 return bad("radius", radius.to_string(), "0.01 to 2000 m");
             }
-            ShapeSpec::Box { half } if !half.to_array().into_iter().all(is_size) => {
+            Shape::Box { half } if !half.to_array().into_iter().all(is_size) => {
                 return bad("size", (*half * 2.0).to_string(), "edges of 0.02 to 4000 m");
             }
-            ShapeSpec::Capsule { radius, .. } if !is_size(*radius) => {
-                return bad("radius", radius.to_string(), "0.01 to 2000 m");
+            Shape::Capsule { half_height, radius } if !(0.0..=2000.0).contains(half_height) => {
+                return bad("height", (2.0 * (half_height + radius)).to_string(), "at least twice the radius");
             }
-            ShapeSpec::Capsule { half_height, .. } if !(0.0..=2000.0).contains(half_height) => {
-                return bad("height", half_height.to_string(), "at least twice the radius");
-            }
-            ShapeSpec::Hull { points } if points.len() < 4 || points.len() > POINTS_MAX => {
-                return bad("points", points.len().to_string(), "at least 4 points, and not a million");
-            }
-            ShapeSpec::Mesh { points, triangles } => {
-                if triangles.is_empty() || triangles.len() > POINTS_MAX || points.len() > POINTS_MAX {
-                    return bad("mesh", format!("{} triangles", triangles.len()), "some triangles, and not a million");
-                }
-                if triangles.iter().flatten().any(|&index| index as usize >= points.len()) {
-                    return bad("mesh", "a triangle without points".to_owned(), "indices of points");
-                }
+            shape if shape.bounding_sphere().radius > 4000.0 => {
+                return bad("shape", shape.bounding_sphere().radius.to_string(), "a radius of at most 4000 m");
             }
             _ => {}
-        }
-        if let ShapeSpec::Hull { points } | ShapeSpec::Mesh { points, .. } = &object.shape
-            && !points.iter().all(|point| point.is_finite() && point.abs().max_element() <= 4000.0)
-        {
-            return bad("points", "one beyond 4000 m".to_owned(), "points around the object's centre");
         }
         if !is_within(object.at, self.low, self.high) {
             return bad("at", object.at.to_string(), "a place within the bounds");
@@ -171,7 +155,7 @@ impl Spec {
         if !(0.99..=1.01).contains(&length) {
             return bad("rotation", object.rotation.to_string(), "a rotation");
         }
-        if matches!(object.shape, ShapeSpec::Mesh { .. }) && object.kind == ObjectKind::Movable {
+        if matches!(object.shape, Shape::Mesh(_)) && object.kind == ObjectKind::Movable {
             return bad("kind", "movable".to_owned(), "fixed or moving for a mesh; a hull can be movable");
         }
         match &object.kind {
@@ -203,7 +187,11 @@ impl Spec {
                 }
                 let speed = center.distance(object.at) * std::f32::consts::TAU / period_s;
                 if !(0.1..=86_400.0).contains(period_s) || speed > speed_max {
-                    return bad("orbit.period", period_s.to_string(), "0.1 to 86,400 s, no faster than `limits.terminal_speed`");
+                    return bad(
+                        "orbit.period",
+                        period_s.to_string(),
+                        "0.1 to 86,400 s, no faster than `limits.terminal_speed`",
+                    );
                 }
             }
             Rule::Flight { velocity, period_s } => {
@@ -237,7 +225,12 @@ fn check_avatar(avatar: &AvatarSpec) -> Result<(), SpecError> {
     }
     if avatar.policy == Policy::Bounce {
         let expected = "block, slide or ghost for an avatar".to_owned();
-        return Err(SpecError::Object { name: avatar.name.clone(), key: "policy", value: "bounce".to_owned(), expected });
+        return Err(SpecError::Object {
+            name: avatar.name.clone(),
+            key: "policy",
+            value: "bounce".to_owned(),
+            expected,
+        });
     }
     Ok(())
 }

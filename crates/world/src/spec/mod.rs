@@ -11,14 +11,14 @@ pub use check::SpecError;
 pub use file::FileError;
 pub use plaza::Plaza;
 
-use std::sync::Arc;
-
 use space::{Quat, Vec3};
+
+pub use space::narrow::Shape;
 
 pub use crate::rule::Rule;
 
 /// Everything a world starts from.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Spec {
     /// What it is called.
     pub name: String,
@@ -100,14 +100,14 @@ pub struct AvatarSpec {
 }
 
 /// An object that is there from the start.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct ObjectSpec {
     /// What it is called; errors name it.
     pub name: String,
     /// Whether and how it moves.
     pub kind: ObjectKind,
     /// What it looks like to whoever bumps into it.
-    pub shape: ShapeSpec,
+    pub shape: Shape,
     /// Where its centre is at the start.
     pub at: Vec3,
     /// How it is turned at the start.
@@ -125,40 +125,6 @@ pub enum ObjectKind {
     Moving(Rule),
     /// It is shared: it falls, and it can be pushed and held.
     Movable,
-}
-
-/// The shape of an object, around its centre.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ShapeSpec {
-    /// A ball.
-    Sphere {
-        /// Metres.
-        radius: f32,
-    },
-    /// A box.
-    Box {
-        /// Half its edges, in metres.
-        half: Vec3,
-    },
-    /// A capsule along its own vertical axis.
-    Capsule {
-        /// From the middle to the centre of either end, in metres.
-        half_height: f32,
-        /// Metres.
-        radius: f32,
-    },
-    /// The hull around points: convex.
-    Hull {
-        /// Metres.
-        points: Arc<[Vec3]>,
-    },
-    /// Triangles, as they are.
-    Mesh {
-        /// Metres.
-        points: Arc<[Vec3]>,
-        /// Three points each, by index.
-        triangles: Arc<[[u32; 3]]>,
-    },
 }
 
 /// What a mover does when it meets something.
