@@ -95,23 +95,20 @@ pub(crate) fn object(spec: &ObjectSpec) -> Result<Made, SpecError> {
         };
         return Ok(Made { body: Body { at, solid, flags }, shape, turn });
     }
-    let sphere = spec.shape.bounding_sphere();
-    let half = if turns {
-        Vec3::splat(sphere.center.length() + sphere.radius)
-    } else {
-        let bounds = spec.shape.bounds();
-        let mut half = Vec3::ZERO;
-        for corner in 0..8 {
-            let side = |bit: usize, low: f32, high: f32| if corner >> bit & 1 == 0 { low } else { high };
-            let corner = Vec3::new(
-                side(0, bounds.min.x, bounds.max.x),
-                side(1, bounds.min.y, bounds.max.y),
-                side(2, bounds.min.z, bounds.max.z),
-            );
-            half = half.max((rotation * corner).abs());
-        }
-        half
-    };
+    let bounds = spec.shape.bounds();
+    let mut half = Vec3::ZERO;
+    for corner in 0..8 {
+        let side = |bit: usize, low: f32, high: f32| if corner >> bit & 1 == 0 { low } else { high };
+        let corner = Vec3::new(
+            side(0, bounds.min.x, bounds.max.x),
+            side(1, bounds.min.y, bounds.max.y),
+            side(2, bounds.min.z, bounds.max.z),
+        );
+        let corner = (rotation * corner).abs();
+        // What spins about the vertical axis may reach as far to any side.
+        let spun = if turns { (corner.x * corner.x + corner.z * corner.z).sqrt() } else { 0.0 };
+        half = half.max(corner).max(Vec3::new(spun, 0.0, spun));
+    }
     let core = half.to_array().map(|half| steps(half) + 2);
     let body = Body { at, solid: Solid { core, radius: 0 }, flags: flags | EXACT };
     Ok(Made { body, shape: spec.shape.clone(), turn })

@@ -3,6 +3,7 @@
 
 use space::workload::Random;
 use space::{NodeId, ObjectId, Tick, Vec3};
+use world::spec::{ObjectKind, ObjectSpec, Shape, Spec};
 use world::{Act, Input, World};
 
 /// Participants who ask for anything, in any order.
@@ -64,4 +65,75 @@ pub fn nearest_movable(world: &World, sender: NodeId) -> Option<ObjectId> {
     let at = world.object(world.avatar_of(sender)?)?.position();
     let movable = world.dynamic().filter(|object| object.kind == world::Kind::Movable);
     movable.min_by(|a, b| a.position().distance(at).total_cmp(&b.position().distance(at))).map(|object| object.id)
+}
+
+/// Somebody who takes part.
+pub struct Person {
+    pub sender: NodeId,
+    pub avatar: ObjectId,
+    sequence: u32,
+}
+
+impl Person {
+    /// Joins, at a place on the ground.
+    pub fn join(world: &mut World, sender: u64, at: Vec3) -> Person {
+        Person::join_as(world, sender, at, 0)
+    }
+
+    pub fn join_as(world: &mut World, sender: u64, at: Vec3, avatar: u16) -> Person {
+        let mut person = Person::stranger(sender);
+        let join = Act::Join { name: format!("person {sender}").into(), avatar, at: Some(at) };
+        let outcome = world.step(&[person.input(1, join)]);
+        person.avatar = outcome.joined.first().unwrap_or_else(|| panic!("refused: {:?}", outcome.refused)).object;
+        // A tick to find out that there is ground.
+        world.step(&[]);
+        person
+    }
+
+    /// Somebody who has not joined.
+    pub fn stranger(sender: u64) -> Person {
+        Person { sender: NodeId::new(sender), avatar: ObjectId::new(1).unwrap(), sequence: 1 }
+    }
+
+    pub fn next(&mut self) -> u32 {
+        self.sequence += 1;
+        self.sequence
+    }
+
+    pub fn input(&self, sequence: u32, act: Act) -> Input {
+        Input { sender: self.sender, sequence, made_for: Tick::new(0), act }
+    }
+
+    pub fn next_input(&mut self, act: Act) -> Input {
+        let sequence = self.next();
+        self.input(sequence, act)
+    }
+
+    pub fn ask(&mut self, world: &mut World, act: Act) {
+        let input = self.next_input(act);
+        let outcome = world.step(&[input]);
+        assert_eq!(outcome.refused, []);
+    }
+
+    pub fn walk(&mut self, world: &mut World, velocity: Vec3, ticks: u32) {
+        for _ in 0..ticks {
+            self.ask(world, Act::Move { velocity });
+        }
+    }
+
+    pub fn position(&self, world: &World) -> Vec3 {
+        world.object(self.avatar).expect("joined").position()
+    }
+}
+
+/// A bare piece of ground.
+pub fn empty() -> Spec {
+    let mut spec = world::Plaza { obstacles: 0, crates: 0, balls: 0, seekers: 0, ..world::Plaza::default() }.spec();
+    spec.objects.clear();
+    spec
+}
+
+pub fn object(name: &str, kind: ObjectKind, shape: Shape, at: Vec3) -> ObjectSpec {
+    let name = name.to_owned();
+    ObjectSpec { name, kind, shape, at, rotation: space::Quat::IDENTITY, policy: world::Policy::Block }
 }
