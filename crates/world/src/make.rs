@@ -144,7 +144,7 @@ pub(crate) fn object_id(index: usize) -> ObjectId {
 
 /// Refuses solids that overlap, by the names of both, and those that reach beyond the bounds.
 pub(crate) fn check_apart(spec: &Spec, made: &[Made], low: GridPoint, high: GridPoint) -> Result<(), SpecError> {
-    let mut columns = Columns::over(low, high);
+    let mut columns = Columns::over(low, high, made.len());
     let blocks: Vec<(u32, Block)> = made
         .iter()
         .enumerate()
