@@ -166,7 +166,7 @@ mod tests {
             let solid = Solid { core: [place(9_000), place(500), place(9_000)], radius: place(900) };
             let at = GridPoint::new(place(60_000), place(3_000), place(60_000));
             let id = ObjectId::new(number).unwrap();
-            scenery.push(Body { at, solid, flags: 1 }, id, Turn::IDENTITY, 0, "".into());
+            scenery.push(Body::new(at, solid, 1), id, Turn::IDENTITY, 0, "".into());
         }
         scenery.arrange(GridPoint::new(2_000, 0, 2_000), GridPoint::new(50_000, 9_000, 50_000));
         for _ in 0..500 {

@@ -181,6 +181,7 @@ fn read_state(world: &mut World, reader: &mut Reader<'_>) -> Result<(), Malforme
             && world.objects.card(held).held_by.is_none();
         reader.check(is_sound, "a movable object that nobody else holds")?;
         world.objects.card_mut(holder).holds = Some(held);
+        world.objects.body[holder as usize].flags |= crate::objects::HOLDING;
         world.objects.card_mut(held).held_by = Some(holder);
     }
     read_members(world, reader)
@@ -208,7 +209,7 @@ fn read_object(world: &mut World, spec: &Spec, id: u64, reader: &mut Reader<'_>)
     let flag = |bit: u8| flags >> bit & 1 == 1;
     let name = reader.text(limits.name_bytes.max(1 << 12), "a name")?;
     let (awake, standing, on_object, jump) = (flag(1), flag(2), flag(3), flag(4));
-    let drive = Drive { velocity, wish, rest, wish_until, lift_until, awake, standing, on_object, jump };
+    let drive = Drive { velocity, wish, rest, wish_until, lift_until, awake, standing, on_object, jump, odometer: 0.0 };
     let (mut card, body) = if let Some(object) = spec.objects.get(index) {
         let is_own =
             object.kind != ObjectKind::Fixed && id == shape as u64 + 1 && !flag(0) && seeker == 0 && holds == 0;

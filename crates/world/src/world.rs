@@ -11,7 +11,7 @@ use crate::input::{Input, Reason};
 use crate::make;
 use crate::members::Members;
 use crate::neighbours::Neighbours;
-use crate::objects::{Card, Drive, EXACT, Kind, Label, Objects, SOLID};
+use crate::objects::{Card, Drive, EXACT, HOLDING, Kind, Label, Objects, SOLID};
 use crate::outcome::{Held, Outcome};
 use crate::places::{Among, Places};
 use crate::scenery::Scenery;
@@ -186,7 +186,7 @@ impl World {
         finished(Stage::Broad);
         let Scratch { neighbours, is_mover, .. } = &mut self.scratch;
         let (objects, pairs) = self.objects.with_pairs();
-        outcome.work.pairs = neighbours.update(pairs, &objects.body, &objects.reach, is_mover);
+        outcome.work.pairs = neighbours.update(pairs, &objects.body, is_mover);
         finished(Stage::Narrow);
         self.settle(&mut outcome);
         self.notice(&mut outcome);
@@ -404,7 +404,9 @@ impl World {
         let held = Held { carrier: carrier.id, object };
         self.objects.card_mut(row).holds = Some(target);
         self.objects.card_mut(target).held_by = Some(row);
-        self.objects.drive[target as usize] = Drive::default();
+        self.objects.body[row as usize].flags |= HOLDING;
+        let odometer = self.objects.drive[target as usize].odometer;
+        self.objects.drive[target as usize] = Drive { odometer, ..Drive::default() };
         Ok(held)
     }
 
@@ -418,6 +420,7 @@ impl World {
     pub(crate) fn release(&mut self, row: u32) -> Option<Held> {
         let carrier = self.objects.card_mut(row);
         let (held, id) = (carrier.holds.take()?, carrier.id);
+        self.objects.body[row as usize].flags &= !HOLDING;
         let card = self.objects.card_mut(held);
         card.held_by = None;
         let object = card.id;
@@ -462,7 +465,7 @@ impl World {
         let objects = &self.objects;
         let is_alone = |row: u32| {
             let is_alone = |row: u32| neighbours.of(row).is_empty();
-            is_alone(row) && objects.card(row).holds.is_none_or(is_alone)
+            is_alone(row) && (!objects.body[row as usize].is(HOLDING) || objects.card(row).holds.is_none_or(is_alone))
         };
         order.extend(movers.iter().copied().filter(|&row| is_alone(row)));
         let alone = order.len();
@@ -487,8 +490,11 @@ impl World {
             tick: self.tick.number(),
             outcome,
         };
-        for &row in order.iter() {
-            settler.settle(row);
+        for (rows, ahead) in batches(order) {
+            settler.look_ahead(ahead);
+            for &row in rows {
+                settler.settle(row);
+            }
         }
         outcome.work.sweeps = surroundings.sweeps + pushed.sweeps;
     }
@@ -554,6 +560,12 @@ impl World {
             held_by: None,
         }
     }
+}
+
+/// A list in batches, each with the one after it.
+fn batches(rows: &[u32]) -> impl Iterator<Item = (&[u32], &[u32])> {
+    const BATCH: usize = 16;
+    rows.chunks(BATCH).zip(rows.chunks(BATCH).skip(1).chain(std::iter::once(&[][..])))
 }
 
 impl World {
