@@ -5,6 +5,7 @@ pub mod bench_motion;
 pub mod bench_world;
 pub mod decisions;
 pub mod lab;
+pub mod lab_world;
 pub mod prediction;
 
 use std::fmt;
