@@ -1,12 +1,12 @@
 //! `kinesphere lab world`: a world with a crowd, from above.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use ::world::{Plaza, Spec};
 use clap::Args;
 use lab::experiment::world::{self, Settings};
-use space::mesh::TriangleMesh;
+use space::mesh::{self, Format, Limits, TriangleMesh};
 
 use super::{Failure, lab::present};
 use crate::progress::Bar;
@@ -63,6 +63,18 @@ fn load(file: &Path) -> Result<(Spec, String), Failure> {
     spec.map(|spec| (spec, text.clone())).map_err(|error| Failure::Input(error.to_string()))
 }
 
-fn load_mesh(_folder: &Path, name: &str) -> Result<TriangleMesh, String> {
-    Err(format!("`{name}`: mesh files cannot be read yet"))
+fn load_mesh(folder: &Path, name: &str) -> Result<TriangleMesh, String> {
+    let format = Format::of_name(name).ok_or("expected a file that ends in .obj, .gltf, .glb or .tri")?;
+    let bytes = beside(folder, name)?;
+    let mut buffers = |name: &str| beside(folder, name).ok();
+    mesh::read_with(&bytes, format, &Limits::default(), &mut buffers).map_err(|error| error.to_string())
+}
+
+/// The bytes of a file in the world file's folder or below it: a world file is no way to read anything else.
+fn beside(folder: &Path, name: &str) -> Result<Vec<u8>, String> {
+    let path = Path::new(name);
+    if !path.components().all(|part| matches!(part, Component::Normal(_))) {
+        return Err("expected a file beside the world file".to_owned());
+    }
+    fs::read(folder.join(path)).map_err(|error| error.to_string())
 }

@@ -2,4 +2,5 @@
 
 pub mod broad_phase;
 pub mod motion;
+pub mod queries;
 pub mod world;

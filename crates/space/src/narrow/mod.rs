@@ -5,12 +5,14 @@
 //! that the distance from the world's origin does not matter.
 //!
 //! - [`Shape`], [`Pose`], [`Motion`]: what is asked about.
+//! - [`decompose`]: a mesh as a few convex parts.
 //! - [`proximity`]: the questions, at a level of precision; [`exact`]: the same at the highest.
 
 mod advance;
 mod body;
 mod closed;
 mod convex;
+mod decompose;
 pub mod exact;
 mod feature;
 mod parry;
@@ -20,6 +22,7 @@ pub mod proximity;
 mod shape;
 mod solid;
 
+pub use decompose::{Decomposition, DecompositionError, decompose};
 pub use pose::{Motion, Pose};
 pub use proximity::{Approximate, Closest, Contact, Feature, Penetration, Precision};
 pub use shape::{Bounds, Shape, ShapeError};
