@@ -3,7 +3,7 @@
 use space::narrow::{Pose, Shape, exact};
 use space::{GridPoint, ObjectId, Turn, Vec3, snap};
 
-use crate::objects::{AVATAR, Body, Card, Drive, EXACT, Kind, Label, MOVABLE, RULED, SLIDING, SOLID};
+use crate::objects::{AVATAR, Body, Card, Drive, EXACT, Kind, Label, MOVABLE, RULED, SLIDING, SOLID, TURNING};
 use crate::scenery::Columns;
 use crate::settle::CLOSEST_M;
 use crate::solid::{Block, Solid};
@@ -82,6 +82,9 @@ pub(crate) fn object(spec: &ObjectSpec) -> Result<Made, SpecError> {
     }
     if matches!(spec.kind, ObjectKind::Moving(_)) {
         flags |= RULED;
+    }
+    if turns {
+        flags |= TURNING;
     }
     let upright = match &spec.shape {
         Shape::Sphere { radius } => Some((at, Solid { core: [0; 3], radius: thin(*radius) })),

@@ -19,6 +19,8 @@ pub(crate) const MOVABLE: u32 = 4;
 pub(crate) const AVATAR: u32 = 8;
 /// It moves by a rule.
 pub(crate) const RULED: u32 = 16;
+/// It turns on the spot.
+pub(crate) const TURNING: u32 = 128;
 /// It holds something.
 pub(crate) const HOLDING: u32 = 32;
 /// It keeps its motion along what it meets.
@@ -42,6 +44,13 @@ impl Body {
 
     pub fn is(&self, flag: u32) -> bool {
         self.flags & flag != 0
+    }
+
+    /// By how much any point of it may come closer to something in this tick, in steps.
+    pub fn span(&self) -> f64 {
+        let half = self.solid.half_extents();
+        let turned = if self.is(TURNING) { 2.0 * f64::from(half[0] + half[1] + half[2]) } else { 0.0 };
+        self.reach.span(&self.block()) + turned
     }
 
     pub fn block(&self) -> Block {
@@ -223,9 +232,9 @@ impl Objects {
 fn enclosing(block: &Block, radius: i32) -> Sphere {
     let mut square = 0.0;
     let mut center = [0.0; 3];
-    for axis in 0..3 {
+    for (axis, center) in center.iter_mut().enumerate() {
         let (low, high) = (f64::from(block.low[axis]), f64::from(block.high[axis]));
-        center[axis] = ((low + high) * 0.5 / f64::from(snap::STEPS_PER_METRE)) as f32;
+        *center = ((low + high) * 0.5 / f64::from(snap::STEPS_PER_METRE)) as f32;
         let half = ((high - low) * 0.5 - f64::from(radius)).max(0.0);
         square += half * half;
     }

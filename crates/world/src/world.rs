@@ -29,6 +29,8 @@ use crate::spec::{ObjectKind, Policy, Spec, SpecError};
 pub struct World {
     pub(crate) spec: Arc<Spec>,
     pub(crate) grid: Grid,
+    /// Of the spec: snapshots carry it.
+    pub(crate) fingerprint: u64,
     pub(crate) shapes: Vec<Shape>,
     pub(crate) scenery: Scenery,
     pub(crate) tick: Tick,
@@ -153,6 +155,7 @@ impl World {
         });
         Ok(World {
             next_id: spec.objects.len() as u64 + 1,
+            fingerprint: crate::snapshot::fingerprint(&spec),
             spec,
             grid,
             shapes,
@@ -178,6 +181,7 @@ impl World {
         self.tick = self.tick.next();
         let mut outcome = std::mem::take(&mut self.outcome);
         outcome.clear(self.tick);
+        let first_new = self.next_id;
         self.take_inputs(inputs, &mut outcome);
         self.hand_over(&mut outcome);
         self.propose();
@@ -189,7 +193,7 @@ impl World {
         outcome.work.pairs = neighbours.update(pairs, &objects.body, is_mover);
         finished(Stage::Narrow);
         self.settle(&mut outcome);
-        self.notice(&mut outcome);
+        self.notice(first_new, &mut outcome);
         finished(Stage::Settle);
         self.outcome = outcome;
         &self.outcome
@@ -499,16 +503,15 @@ impl World {
         outcome.work.sweeps = surroundings.sweeps + pushed.sweeps;
     }
 
-    /// Lists who moved, and wakes those who may have stood on them.
-    fn notice(&mut self, outcome: &mut Outcome) {
-        let joined = &outcome.joined;
+    /// Lists who moved, of those that were there before, and wakes those who may have stood on them.
+    fn notice(&mut self, first_new: u64, outcome: &mut Outcome) {
         for index in 0..self.objects.by_id.len() {
             let (id, row) = self.objects.by_id[index];
             let (at, turn) = self.objects.before[row as usize];
             if self.objects.body[row as usize].at == at && self.objects.card(row).turn == turn {
                 continue;
             }
-            if !joined.iter().any(|joined| joined.object == id) {
+            if id.number() < first_new {
                 outcome.moved.push(id);
             }
             for &other in self.scratch.neighbours.of(row) {

@@ -126,7 +126,7 @@ impl Settler<'_> {
                 (self.objects.drive[row as usize].odometer, self.objects.drive[other as usize].odometer);
             let pair = ExactPair::new(mine.shape, body.at, mine.turn, card.shape, other_body.at, card.turn);
             let names = (mine.id, card.id);
-            if self.schedule.may_meet(self.shapes, names, &pair, odometer + other_odometer, reach.span(&body.block())) {
+            if self.schedule.may_meet(self.shapes, names, &pair, odometer + other_odometer, body.span()) {
                 around.add_exact(self.shapes, key, Other::Object(other), joint, pair);
             }
         }
@@ -147,7 +147,7 @@ impl Settler<'_> {
             let (shape, turn) = (scenery.shape[index as usize], scenery.turn[index as usize]);
             let pair = ExactPair::new(mine.shape, body.at, mine.turn, shape, other.at, turn);
             let odometer = objects.drive[row as usize].odometer;
-            if schedule.may_meet(shapes, (mine.id, id), &pair, odometer, reach.span(&body.block())) {
+            if schedule.may_meet(shapes, (mine.id, id), &pair, odometer, body.span()) {
                 around.add_exact(shapes, key, Other::Scenery(index), joint, pair);
             }
         });
