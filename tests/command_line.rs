@@ -1,35 +1,8 @@
 //! The command line as a stranger meets it: help, refusals, exit codes, and nothing but results on stdout.
 
-use std::path::PathBuf;
-use std::process::{Command, Output};
+mod shell;
 
-fn kinesphere(arguments: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_kinesphere"));
-    command.args(arguments.split_whitespace()).output().expect("the binary was just built")
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).expect("results are text")
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-/// A folder of its own for each test, gone afterwards.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Folder {
-        Folder(std::env::temp_dir().join(format!("kinesphere-{name}-{}", std::process::id())))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
+use shell::{Folder, kinesphere, stderr, stdout};
 
 #[test]
 fn every_command_explains_itself_with_an_example() {
