@@ -98,6 +98,13 @@ proptest! {
     }
 }
 
+/// Keeps out a bug: a spinning box was scheduled by how far it could move, not by how far a turn takes its corners.
+#[test]
+fn a_turn_brings_corners_closer() {
+    let seed = 17433176349285634774;
+    hold(&mut World::new(random_world(seed)).unwrap(), seed, 8, 50);
+}
+
 /// Paper 002's own test: two fast objects, head on, that would pass through each other between two ticks.
 #[test]
 fn nothing_tunnels_at_any_speed() {
