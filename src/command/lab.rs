@@ -10,6 +10,7 @@ use lab::experiment::broad_phases::{self, Settings};
 use super::Failure;
 use super::decisions::{self, Decisions};
 use super::groups::{self, Groups};
+use super::lab_world;
 use super::prediction::{self, Prediction};
 use super::relations::{self, Relations};
 use crate::clock::ProcessClock;
@@ -29,6 +30,8 @@ pub enum Lab {
     Relations(Relations),
     /// Paper 004 and beyond: who gets a copy, and how many?
     Groups(Groups),
+    /// A world with a crowd, from above: does it keep its promise?
+    World(lab_world::World),
 }
 
 /// Runs the paper's methods and ours in its room, prints a verdict on each of its claims, and writes plots, numbers and a
@@ -67,6 +70,7 @@ pub fn run(lab: Lab) -> Result<(), Failure> {
         Lab::Decisions(arguments) => return decisions::run(arguments),
         Lab::Relations(arguments) => return relations::run(arguments),
         Lab::Groups(arguments) => return groups::run(arguments),
+        Lab::World(arguments) => return lab_world::run(arguments),
     };
     let mut settings =
         Settings { frames: arguments.frames, speed: arguments.speed, seed: arguments.seed, ..Settings::default() };

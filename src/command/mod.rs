@@ -4,9 +4,11 @@ pub mod bench;
 pub mod bench_interest;
 pub mod bench_motion;
 mod bench_queries;
+pub mod bench_world;
 pub mod decisions;
 pub mod groups;
 pub mod lab;
+pub mod lab_world;
 pub mod prediction;
 pub mod relations;
 

@@ -29,6 +29,7 @@
 //! - [`Finder`](broad::Finder) answers questions about places: who is there, who is first on the way, who is nearest.
 //! - `narrow`, with the feature `parry`, has shapes and exact answers about them; [`mesh`] has triangles.
 //! - [`impact`] says when moving things first touch.
+//! - [`snap`] is the grid that settled poses lie on, so that what is true is exactly what is sent.
 //! - [`workload`] makes the seeded crowds that tests, benches and experiments share.
 
 #![deny(unsafe_code)]
@@ -42,6 +43,7 @@ pub mod mesh;
 pub mod narrow;
 mod pair;
 mod simd;
+pub mod snap;
 mod sphere;
 mod spheres;
 mod time;
@@ -51,6 +53,7 @@ pub use broad::{BroadPhase, Kinesphere, Work};
 pub use glam::{DQuat, DVec3, Quat, Vec3};
 pub use id::{NodeId, ObjectId, Slot};
 pub use pair::{Pair, PairChanges};
+pub use snap::{Grid, GridError, GridPoint, Turn};
 pub use sphere::Sphere;
 pub use spheres::{Columns, Field, Spheres, SpheresError};
 pub use time::{Tick, Time};

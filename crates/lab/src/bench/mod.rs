@@ -4,3 +4,4 @@ pub mod broad_phase;
 pub mod interest;
 pub mod motion;
 pub mod queries;
+pub mod world;

@@ -6,6 +6,7 @@ pub mod groups;
 pub mod prediction;
 pub mod relations;
 pub mod room;
+pub mod world;
 
 /// A file of a report. Whoever asked for the report writes it.
 #[derive(Clone, Debug)]
