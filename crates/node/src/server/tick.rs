@@ -166,15 +166,14 @@ impl Server {
     /// Who entered and left whose aura, for those who listen.
     fn follow_audience(&mut self) {
         let Server { audience, users, sessions, .. } = self;
-        let mut of = |slot| users.get(&slot).and_then(|sender| sessions.get_mut(sender));
-        for hearing in audience.left() {
-            if let Some(session) = of(hearing.listener) {
-                session.listener.leave(hearing.speaker);
-            }
-        }
-        for hearing in audience.entered() {
-            if let Some(session) = of(hearing.listener) {
-                session.listener.enter(hearing.speaker);
+        // A row may have changed hands: who left it left before the next one came.
+        let left = audience.left().iter().map(|hearing| (hearing, false));
+        for (hearing, is_entering) in left.chain(audience.entered().iter().map(|hearing| (hearing, true))) {
+            let session = users.get(&hearing.listener).and_then(|sender| sessions.get_mut(sender));
+            match session {
+                Some(session) if is_entering => session.listener.enter(hearing.speaker),
+                Some(session) => session.listener.leave(hearing.speaker),
+                None => {}
             }
         }
     }
