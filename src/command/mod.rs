@@ -5,6 +5,7 @@ pub mod bench_motion;
 pub mod decisions;
 pub mod lab;
 pub mod prediction;
+pub mod simulate;
 
 use std::fmt;
 use std::process::ExitCode;
