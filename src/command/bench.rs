@@ -7,6 +7,7 @@ use space::workload::Motion;
 
 use super::Failure;
 use super::bench_motion;
+use super::bench_world;
 use crate::clock::ProcessClock;
 use crate::output::{print, print_json};
 use crate::progress::Bar;
@@ -18,6 +19,8 @@ pub enum Bench {
     BroadPhase(BroadPhase),
     /// Replicas: what predicting their collisions costs, over extrapolating them.
     Motion(bench_motion::Motion),
+    /// A world: what a tick costs, stage by stage.
+    World(bench_world::World),
 }
 
 /// All methods on the same frames, in one run, one after the other within each tick. Every list of pairs is compared;
@@ -65,6 +68,7 @@ pub fn run(bench: Bench) -> Result<(), Failure> {
     let arguments = match bench {
         Bench::BroadPhase(arguments) => arguments,
         Bench::Motion(arguments) => return bench_motion::run(arguments),
+        Bench::World(arguments) => return bench_world::run(arguments),
     };
     let settings = Settings {
         motion: arguments.workload,

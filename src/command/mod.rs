@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod bench_motion;
+pub mod bench_world;
 pub mod decisions;
 pub mod lab;
 pub mod prediction;
