@@ -8,6 +8,7 @@ use space::workload::Motion;
 use super::Failure;
 use super::bench_motion;
 use super::bench_world;
+use super::{bench_interest, bench_motion};
 use crate::clock::ProcessClock;
 use crate::output::{print, print_json};
 use crate::progress::Bar;
@@ -17,6 +18,8 @@ use crate::progress::Bar;
 pub enum Bench {
     /// Broad phases: from new positions to the complete list of overlapping pairs.
     BroadPhase(BroadPhase),
+    /// Relations, audiences and groups: what knowing who should hear whom costs beyond the pairs.
+    Interest(bench_interest::Interest),
     /// Replicas: what predicting their collisions costs, over extrapolating them.
     Motion(bench_motion::Motion),
     /// A world: what a tick costs, stage by stage.
@@ -67,6 +70,7 @@ pub struct BroadPhase {
 pub fn run(bench: Bench) -> Result<(), Failure> {
     let arguments = match bench {
         Bench::BroadPhase(arguments) => arguments,
+        Bench::Interest(arguments) => return bench_interest::run(arguments),
         Bench::Motion(arguments) => return bench_motion::run(arguments),
         Bench::World(arguments) => return bench_world::run(arguments),
     };

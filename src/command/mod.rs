@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub mod bench;
+pub mod bench_interest;
 pub mod bench_motion;
 pub mod bench_world;
 pub mod decisions;

@@ -5,6 +5,7 @@
 //!
 //! - [`method`]: the broad phases that are compared, one line each.
 //! - [`bench`](mod@bench): how fast is it, on which workload.
+//! - [`crowds`]: worlds of crowds with a given mean number of neighbours.
 //! - [`experiment`]: the papers' figures, made again, with a verdict on each claim.
 //! - [`network`]: links that delay, lose, double and reorder, by their seed.
 //! - [`simulation`]: server, clients and network in a time of their own; [`checker`]: what must hold in it, always.
@@ -14,6 +15,7 @@
 
 pub mod bench;
 pub mod checker;
+pub mod crowds;
 pub mod experiment;
 pub mod fingerprint;
 pub mod method;
