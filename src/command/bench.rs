@@ -6,9 +6,7 @@ use lab::method::Method;
 use space::workload::Motion;
 
 use super::Failure;
-use super::bench_motion;
-use super::bench_world;
-use super::{bench_interest, bench_motion};
+use super::{bench_interest, bench_motion, bench_world};
 use crate::clock::ProcessClock;
 use crate::output::{print, print_json};
 use crate::progress::Bar;
