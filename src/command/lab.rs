@@ -9,6 +9,7 @@ use lab::experiment::broad_phases::{self, Settings};
 
 use super::Failure;
 use super::decisions::{self, Decisions};
+use super::missed_collisions::{self, MissedCollisions};
 use super::prediction::{self, Prediction};
 use super::simulate::{self, Simulate};
 use crate::clock::ProcessClock;
@@ -24,6 +25,8 @@ pub enum Lab {
     Prediction(Prediction),
     /// Ohlenburg's paper: whose word counts when two hosts see a collision?
     Decisions(Decisions),
+    /// Paper 002, figure 2.10: who walks through whom when messages are lost?
+    MissedCollisions(MissedCollisions),
     /// Does the server keep its promises on a bad network, whatever its clients do?
     Simulate(Simulate),
 }
@@ -62,6 +65,7 @@ pub fn run(lab: Lab) -> Result<(), Failure> {
         Lab::BroadPhases(arguments) => arguments,
         Lab::Prediction(arguments) => return prediction::run(arguments),
         Lab::Decisions(arguments) => return decisions::run(arguments),
+        Lab::MissedCollisions(arguments) => return missed_collisions::run(arguments),
         Lab::Simulate(arguments) => return simulate::run(arguments),
     };
     let mut settings =

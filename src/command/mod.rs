@@ -3,9 +3,11 @@
 pub mod bench;
 pub mod bench_interest;
 pub mod bench_motion;
+pub mod bench_tick;
 pub mod bench_world;
 pub mod decisions;
 pub mod lab;
+pub mod missed_collisions;
 pub mod prediction;
 pub mod simulate;
 

@@ -3,4 +3,5 @@
 pub mod broad_phase;
 pub mod interest;
 pub mod motion;
+pub mod tick;
 pub mod world;

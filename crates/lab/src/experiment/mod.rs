@@ -2,6 +2,7 @@
 
 pub mod broad_phases;
 pub mod decisions;
+pub mod missed_collisions;
 pub mod prediction;
 pub mod room;
 
