@@ -4,4 +4,5 @@ pub mod broad_phase;
 pub mod interest;
 pub mod motion;
 pub mod queries;
+pub mod tick;
 pub mod world;

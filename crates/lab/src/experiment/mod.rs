@@ -3,6 +3,7 @@
 pub mod broad_phases;
 pub mod decisions;
 pub mod groups;
+pub mod missed_collisions;
 pub mod prediction;
 pub mod relations;
 pub mod room;
