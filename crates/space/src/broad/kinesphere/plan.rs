@@ -11,7 +11,7 @@ use glam::Vec3;
 use super::course::drift;
 use super::following::Effort;
 use super::mood::SLACKS;
-use super::scout::{FOLLOWED, Outlook};
+use super::scout::{FOLLOWED, Outlook, sample};
 use crate::Spheres;
 
 /// What the plan is made from.
@@ -91,9 +91,6 @@ const THIN: f64 = 1.3;
 const OCCUPANCY: f64 = 2.5;
 /// More layers than this never pay.
 const LAYERS: usize = 6;
-/// Objects in a sample, at least and at most, and objects per one of them: planning may not take much longer than a tick.
-const SAMPLE: (usize, usize) = (64, 1024);
-const OBJECTS_PER_SAMPLE: usize = 16;
 /// Estimates are rough: courses have to promise this share of what it costs to find pairs afresh, or less.
 const PROMISE: f64 = 0.9;
 /// Courses that last for fewer ticks, on average, are not worth setting.
@@ -123,16 +120,13 @@ impl Census {
     pub fn take(spheres: &Spheres, pairs: usize, tests: u64, velocity: impl Fn(usize) -> Vec3) -> Census {
         let columns = spheres.columns();
         let objects = spheres.len();
-        let every = objects / (objects / OBJECTS_PER_SAMPLE).clamp(SAMPLE.0, SAMPLE.1);
-        let every = every.max(1);
         let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
         for row in spheres.alive().iter() {
             let center = columns.sphere(row).center;
             (low, high) = (low.min(center), high.max(center));
         }
-        let rows = spheres.alive().iter().step_by(every);
-        let sample: Vec<(f32, f32)> =
-            rows.map(|row| (columns.radius[row], velocity(row).length_squared().sqrt())).collect();
+        let speed = |row| velocity(row).length_squared().sqrt();
+        let sample: Vec<(f32, f32)> = sample(spheres).map(|row| (columns.radius[row], speed(row))).collect();
         // Two estimates of how densely objects are packed: by the space they take up, and by how often they overlap,
         // which is higher where they cluster.
         let n = objects as f64;
@@ -153,10 +147,11 @@ impl Census {
     /// The best plan, if any promises to cost less than `limit`, per object and tick.
     pub fn plan(&self, outlook: Outlook, limit: f64) -> Option<Plan> {
         let mut best: Option<Plan> = None;
+        let meetings = Meetings::of(self);
         let mut consider = |life, level, all_stand, lasting| {
             let limit = best.as_ref().map_or(PROMISE * limit, |best| best.cost);
             if lasting >= SHORTEST
-                && let Some(plan) = self.plan_for(life, level, all_stand, lasting, limit)
+                && let Some(plan) = self.plan_for(&meetings, life, level, all_stand, lasting, limit)
             {
                 best = Some(plan);
             }
@@ -184,15 +179,23 @@ impl Census {
     }
 
     /// The best layers for this life and slack, if a course lasts for `lasting` ticks and all costs less than `limit`.
-    fn plan_for(&self, life: u64, level: usize, all_stand: bool, lasting: f64, limit: f64) -> Option<Plan> {
+    fn plan_for(
+        &self,
+        expected: &Meetings,
+        life: u64,
+        level: usize,
+        all_stand: bool,
+        lasting: f64,
+        limit: f64,
+    ) -> Option<Plan> {
         let slack = SLACKS[level];
         let ticks = life as f64;
         let stray = if all_stand { STRAY_STANDING } else { STRAY };
         let mut cost = CHECK + TICK / self.objects.max(1) as f64 + stray / lasting.max(1.0);
-        let (meetings, met) = self.meetings(f64::from(slack), if all_stand { 0.0 } else { ticks });
+        let (meetings, met) = expected.met(f64::from(slack), if all_stand { 0.0 } else { ticks });
         // Those of different tiles are found from both sides.
         let found = if all_stand { meetings / lasting.max(1.0) } else { 1.6 * met / ticks };
-        let doubtful = self.doubtful(f64::from(slack)).min(meetings);
+        let doubtful = expected.doubtful(f64::from(slack)).min(meetings);
         cost += COMPARE * doubtful + REPORT * (meetings - doubtful) + FIND * found;
         let mut layers = Vec::new();
         for standing in [false, true] {
@@ -225,28 +228,6 @@ impl Census {
         (cost < limit).then_some(Plan { life, level, all_stand, layers, cost })
     }
 
-    /// Meetings per object at any time, and within so many ticks.
-    fn meetings(&self, slack: f64, ticks: f64) -> (f64, f64) {
-        let reach = 2.0 * (1.0 + slack);
-        let ball = 4.19 * reach.powi(3) * self.mean(|radius, _| radius.powi(3));
-        let way =
-            std::f64::consts::PI * reach.powi(2) * 1.3 * ticks * self.mean(|radius, speed| radius.powi(2) * speed);
-        (0.5 * self.density * ball, 0.5 * self.density * (ball + way))
-    }
-
-    /// Doubtful meetings per object at any time: those in the shell that the slack leaves undecided.
-    fn doubtful(&self, slack: f64) -> f64 {
-        let moving = self.mean(|_, speed| if speed == 0.0 { 0.0 } else { 1.0 });
-        let shell = (1.0 + slack).powi(3) - (1.0 - slack).max(0.0).powi(3);
-        0.5 * self.density * 4.19 * shell * self.mean(|radius, _| (2.0 * radius).powi(3)) * moving
-    }
-
-    /// The mean of what is computed from radius and speed.
-    fn mean(&self, value: impl Fn(f64, f64) -> f64) -> f64 {
-        let values = self.sample.iter().map(|&(radius, speed)| value(f64::from(radius), f64::from(speed)));
-        values.sum::<f64>() / self.sample.len().max(1) as f64
-    }
-
     fn layer(&self, cut: &Cut, share: f64, life: f64, standing: bool) -> LayerPlan {
         let objects = self.objects as f64 * share * cut.share;
         let cells = objects / (self.density * share * cut.share * cut.edge.powi(3)).max(1.0);
@@ -264,6 +245,43 @@ impl Census {
             tile_bits: [long, thick, thick],
             standing,
         }
+    }
+}
+
+/// What there is to know about meetings, per object, at any slack and for any stretch of time.
+#[derive(Clone, Copy, Debug)]
+struct Meetings {
+    /// Half of the others within a ball of two radii, on average.
+    near: f64,
+    /// By how much that grows per tick if the ball is swept along the object's way.
+    per_tick: f64,
+    /// The share of objects that move.
+    moving: f64,
+}
+
+impl Meetings {
+    fn of(census: &Census) -> Meetings {
+        let mean = |value: fn(f64, f64) -> f64| {
+            let values = census.sample.iter().map(|&(radius, speed)| value(f64::from(radius), f64::from(speed)));
+            values.sum::<f64>() / census.sample.len().max(1) as f64
+        };
+        let half = 0.5 * census.density;
+        Meetings {
+            near: half * 4.19 * 8.0 * mean(|radius, _| radius * radius * radius),
+            per_tick: half * std::f64::consts::PI * 4.0 * 1.3 * mean(|radius, speed| radius * radius * speed),
+            moving: mean(|_, speed| if speed == 0.0 { 0.0 } else { 1.0 }),
+        }
+    }
+
+    /// Meetings at any time, and within so many ticks.
+    fn met(&self, slack: f64, ticks: f64) -> (f64, f64) {
+        let now = self.near * (1.0 + slack).powi(3);
+        (now, now + self.per_tick * (1.0 + slack).powi(2) * ticks)
+    }
+
+    /// Doubtful meetings at any time: those in the shell that the slack leaves undecided.
+    fn doubtful(&self, slack: f64) -> f64 {
+        self.near * ((1.0 + slack).powi(3) - (1.0 - slack).max(0.0).powi(3)) * self.moving
     }
 }
 
