@@ -141,7 +141,8 @@ impl Kinesphere {
 
     /// Also tells, after each tick, which pairs [began](Kinesphere::began) and which [ended](Kinesphere::ended).
     pub fn tracking_changes(mut self) -> Kinesphere {
-        self.changes = Some(Changes::default());
+        let turnover = Turnover { is_wanted: true, ..Turnover::default() };
+        self.changes = Some(Changes { turnover, ..Changes::default() });
         self
     }
 
@@ -245,7 +246,7 @@ impl Kinesphere {
 
     fn note_changes(&mut self, spheres: &Spheres, pairs: &[Pair]) {
         let Some(changes) = &mut self.changes else { return };
-        let Changes { turnover: Turnover { gained, lost }, last, began, ended, replaced } = changes;
+        let Changes { turnover: Turnover { gained, lost, .. }, last, began, ended, replaced } = changes;
         if !self.is_following {
             lost.append(last);
             gained.extend_from_slice(pairs);
@@ -308,7 +309,8 @@ impl BroadPhase for Kinesphere {
         pairs.clear();
         self.is_reported = true;
         let work = if self.is_following {
-            let turnover = self.changes.as_mut().map(|changes| &mut changes.turnover);
+            let mut unwanted = Turnover::default();
+            let turnover = self.changes.as_mut().map_or(&mut unwanted, |changes| &mut changes.turnover);
             let sphere_tests = self.following.report(spheres, pairs, turnover);
             Work { sphere_tests, ..Work::default() }
         } else {

@@ -233,9 +233,10 @@ impl Census {
         let cells = objects / (self.density * share * cut.share * cut.edge.powi(3)).max(1.0);
         let side = cells.cbrt();
         // Tiles are long, since lines of cells are read in one go, and four or two lines thick; but there are enough of
-        // them for about as many to fall due at every tick.
+        // them for one to fall due at least at every other tick: more would be smoother, but thin tiles are mostly
+        // surface, and what they find there is found from both sides.
         let across = |thick: u32| (side / f64::from(1 << thick)).max(1.0).powi(2);
-        let thick = if standing || across(2) >= life { 2 } else { 1 };
+        let thick = if standing || across(2) * 2.0 >= life { 2 } else { 1 };
         let enough = |long: &u32| standing || across(thick) * (side / f64::from(1 << long)).max(1.0) * 4.0 >= life;
         let long = (2..=6).rev().find(enough).unwrap_or(2);
         // A little more than the sample has seen, for those it has not.
