@@ -136,7 +136,7 @@ impl Agenda {
             let waiting = &mut self.waiting[bucket as usize];
             if waiting.len() == waiting.capacity() {
                 // At once as much as any tick ever took, and some: soon no tick needs more memory than it has.
-                waiting.reserve_exact(self.most_waiting - waiting.len() + waiting.len() / 8 + 4);
+                waiting.reserve_exact(self.most_waiting - waiting.len() + waiting.len() / 4 + 8);
             }
             waiting.push(meeting);
             self.most_waiting = self.most_waiting.max(waiting.len());
