@@ -18,9 +18,9 @@ use crate::{Columns, Pair, Sphere, Vec3};
 pub const LOOK_AHEAD: u64 = 128;
 
 /// The meetings of one share of the world.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Agenda {
-    /// By the tick at which they begin, modulo [`LOOK_AHEAD`].
+    /// By the tick at which they begin, modulo how many there are: at least as many as tiles live for.
     waiting: Vec<Vec<Meeting>>,
     /// The most that ever waited for one tick.
     most_waiting: usize,
@@ -97,24 +97,12 @@ pub struct Turnover {
     pub lost: Vec<Pair>,
 }
 
-impl Default for Agenda {
-    fn default() -> Agenda {
-        Agenda {
-            waiting: (0..LOOK_AHEAD).map(|_| Vec::new()).collect(),
-            most_waiting: 0,
-            running: Vec::new(),
-            over: 0,
-            standing: Vec::new(),
-            resting: Vec::new(),
-            resting_versions: Vec::new(),
-            resting_reported: 0,
-            doubtful: Vec::new(),
-            touches: Vec::new(),
-        }
-    }
-}
-
 impl Agenda {
+    /// Makes an empty agenda ready for meetings that begin less than `life` ticks after they are found.
+    pub fn open(&mut self, life: u64) {
+        self.waiting.resize_with(life as usize, Vec::new);
+    }
+
     /// Enters a meeting of `a` and `b` whose window is counted from `now`.
     pub fn add(&mut self, now: u64, a: u32, b: u32, window: Window, versions: &[u8]) {
         let tick = now as u8;
@@ -132,8 +120,8 @@ impl Agenda {
         if window.may_from == 0 {
             self.running.push(meeting);
         } else {
-            let bucket = (now + u64::from(window.may_from)) % LOOK_AHEAD;
-            let waiting = &mut self.waiting[bucket as usize];
+            let bucket = (now + u64::from(window.may_from)) as usize % self.waiting.len();
+            let waiting = &mut self.waiting[bucket];
             if waiting.len() == waiting.capacity() {
                 // At once as much as any tick ever took, and some: soon no tick needs more memory than it has.
                 waiting.reserve_exact(self.most_waiting - waiting.len() + waiting.len() / 4 + 8);
@@ -192,7 +180,8 @@ impl Agenda {
     }
 
     fn begin_due(&mut self, moment: &Moment<'_>) {
-        let bucket = &mut self.waiting[(moment.now % LOOK_AHEAD) as usize];
+        let bucket = moment.now as usize % self.waiting.len();
+        let bucket = &mut self.waiting[bucket];
         let versions = moment.versions;
         for meeting in bucket.drain(..) {
             let holds =

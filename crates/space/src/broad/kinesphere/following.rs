@@ -127,7 +127,10 @@ impl Following {
         self.calendar.resize_with(LOOK_AHEAD as usize, || Vec::with_capacity(16));
         self.calendar.iter_mut().for_each(Vec::clear);
         self.shares.resize_with((spheres.len() / OBJECTS_PER_SHARE).clamp(1, SHARES_MAX), Share::default);
-        self.shares.iter_mut().for_each(|share| share.scratch.reserve());
+        for share in &mut self.shares {
+            share.agenda.open(plan.life);
+            share.scratch.reserve();
+        }
         self.lattice.reset();
         for layer in &plan.layers {
             self.lattice.add_layer(layer.reach, layer.edge, layer.tile_bits, layer.standing);
