@@ -52,8 +52,8 @@ impl Cut {
     }
 
     fn cells_plain(&self, columns: Columns<'_>, from: usize, cells: &mut [u32]) {
-        for row in from..cells.len() {
-            cells[row] = self.cell([columns.x[row], columns.y[row], columns.z[row]]);
+        for (row, cell) in cells.iter_mut().enumerate().skip(from) {
+            *cell = self.cell([columns.x[row], columns.y[row], columns.z[row]]);
         }
     }
 

@@ -14,7 +14,7 @@ use super::encounter::Window;
 use crate::bits::Bits;
 use crate::{Columns, Pair, Sphere, Vec3};
 
-/// No meeting is entered for a later time than this many ticks ahead; a power of two.
+/// No tile lives for longer than this many ticks, and no meeting is entered for a later time; a power of two.
 pub const LOOK_AHEAD: u64 = 128;
 
 /// The meetings of one share of the world.
