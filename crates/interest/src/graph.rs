@@ -1,0 +1,207 @@
+//! Who overlaps whom, kept up to date by what began and what ended: what relations and groups are made from.
+
+use space::{Pair, Slot, Spheres};
+
+use crate::lists::Lists;
+
+/// The intersection graph of a world: objects are its vertices, overlapping pairs its edges.
+///
+/// ```
+/// use interest::Graph;
+/// use space::{Pair, Slot};
+///
+/// let mut graph = Graph::new();
+/// graph.update(&[Pair::of_rows(1, 2), Pair::of_rows(1, 7)], &[]);
+/// assert_eq!(graph.neighbours(Slot::new(1)), [Slot::new(2), Slot::new(7)]);
+/// graph.update(&[], &[Pair::of_rows(1, 2)]);
+/// assert_eq!(graph.pairs(), 1);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Graph {
+    lists: Lists<Slot>,
+    pairs: usize,
+    began: Vec<Pair>,
+    ended: Vec<Pair>,
+    /// Scratch: every change from both ends, sorted.
+    changes: Vec<Change>,
+    list: Vec<Slot>,
+}
+
+/// A change as one of its two objects sees it, in one number: whose list, which entry, and whether it is to be there.
+/// An end sorts before a beginning, as a slot may change hands within a tick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Change(u64);
+
+impl Graph {
+    /// A graph without pairs.
+    pub fn new() -> Graph {
+        Graph {
+            lists: Lists::new(),
+            pairs: 0,
+            began: Vec::new(),
+            ended: Vec::new(),
+            changes: Vec::new(),
+            list: Vec::new(),
+        }
+    }
+
+    /// Takes in what changed since the last tick: first what ended, then what began. That is what
+    /// [`Kinesphere::began`](space::Kinesphere::began) and `ended` tell, and [`PairChanges`](space::PairChanges) for any
+    /// other broad phase.
+    ///
+    /// A pair that ended without having been there, or began while it was, changes nothing; nor does an object with
+    /// itself, or a slot that no world has.
+    pub fn update(&mut self, began: &[Pair], ended: &[Pair]) {
+        self.changes.clear();
+        self.began.clear();
+        self.ended.clear();
+        for (pairs, begins) in [(ended, false), (began, true)] {
+            for pair in pairs.iter().filter(|pair| pair.a() != pair.b() && pair.b().row() < Spheres::MAX_OBJECTS) {
+                self.changes.push(Change::new(pair.a(), pair.b(), begins));
+                self.changes.push(Change::new(pair.b(), pair.a(), begins));
+            }
+        }
+        self.changes.sort_unstable();
+        let changes = std::mem::take(&mut self.changes);
+        for own in changes.chunk_by(|one, other| one.owner() == other.owner()) {
+            self.change_list(own);
+        }
+        self.changes = changes;
+        self.pairs = self.pairs + self.began.len() - self.ended.len();
+    }
+
+    /// Who overlaps an object, ascending.
+    #[inline]
+    pub fn neighbours(&self, slot: Slot) -> &[Slot] {
+        self.lists.get(slot.row())
+    }
+
+    /// Whether two objects overlap.
+    pub fn contains(&self, one: Slot, other: Slot) -> bool {
+        self.neighbours(one).binary_search(&other).is_ok()
+    }
+
+    /// How many pairs there are.
+    pub fn pairs(&self) -> usize {
+        self.pairs
+    }
+
+    /// Slots from here on have no neighbours.
+    pub fn rows(&self) -> usize {
+        self.lists.rows()
+    }
+
+    /// The pairs that the last update added, ascending.
+    pub fn began(&self) -> &[Pair] {
+        &self.began
+    }
+
+    /// The pairs that the last update took away, ascending. A pair may be in both lists: other objects then are behind
+    /// its slots.
+    pub fn ended(&self) -> &[Pair] {
+        &self.ended
+    }
+
+    /// Heap memory, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.lists.bytes()
+            + (self.began.capacity() + self.ended.capacity()) * size_of::<Pair>()
+            + self.changes.capacity() * size_of::<Change>()
+            + self.list.capacity() * size_of::<Slot>()
+    }
+
+    /// Merges changes of one list into it. Each list is written once, however many of its entries change.
+    fn change_list(&mut self, changes: &[Change]) {
+        let owner = changes[0].owner();
+        let old = self.lists.get(owner.row());
+        let mut kept = 0;
+        self.list.clear();
+        for same in changes.chunk_by(|one, other| one.other() == other.other()) {
+            let other = same[0].other();
+            let before = kept + old[kept..].partition_point(|&entry| entry < other);
+            self.list.extend_from_slice(&old[kept..before]);
+            let mut is_there = old.get(before) == Some(&other);
+            kept = before + usize::from(is_there);
+            for change in same {
+                if change.begins() != is_there {
+                    is_there = change.begins();
+                    if owner < other {
+                        let noted = if is_there { &mut self.began } else { &mut self.ended };
+                        noted.push(Pair::new(owner, other));
+                    }
+                }
+            }
+            if is_there {
+                self.list.push(other);
+            }
+        }
+        self.list.extend_from_slice(&old[kept..]);
+        self.lists.replace(owner.row(), &self.list);
+    }
+}
+
+impl Default for Graph {
+    fn default() -> Graph {
+        Graph::new()
+    }
+}
+
+impl Change {
+    fn new(owner: Slot, other: Slot, begins: bool) -> Change {
+        Change(u64::from(owner.number()) << 33 | u64::from(other.number()) << 1 | u64::from(begins))
+    }
+
+    fn owner(self) -> Slot {
+        Slot::new((self.0 >> 33) as u32)
+    }
+
+    fn other(self) -> Slot {
+        Slot::new((self.0 >> 1) as u32)
+    }
+
+    fn begins(self) -> bool {
+        self.0 & 1 == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn any_pairs() -> impl Strategy<Value = Vec<Pair>> {
+        prop::collection::vec((0u32..12, 0u32..12).prop_map(|(a, b)| Pair::of_rows(a, b)), 0..12)
+    }
+
+    proptest! {
+        /// Whatever is claimed to have begun and ended, the graph is the set that the changes make, and says which
+        /// of them were changes.
+        #[test]
+        fn a_graph_is_a_set_of_pairs(updates in prop::collection::vec((any_pairs(), any_pairs()), 0..20)) {
+            let (mut graph, mut set) = (Graph::new(), BTreeSet::new());
+            for (began, ended) in updates {
+                graph.update(&began, &ended);
+                let mut old = set.clone();
+                ended.iter().for_each(|pair| { set.remove(pair); });
+                set.extend(began.into_iter().filter(|pair| pair.a() != pair.b()));
+                prop_assert_eq!(graph.pairs(), set.len());
+                for a in 0..12 {
+                    let of_a = |b: &u32| set.contains(&Pair::of_rows(a, *b));
+                    let expected: Vec<Slot> = (0..12).filter(of_a).map(Slot::new).collect();
+                    prop_assert_eq!(graph.neighbours(Slot::new(a)), &expected[..]);
+                }
+                for pair in graph.ended() { prop_assert!(old.remove(pair)); }
+                for pair in graph.began() { prop_assert!(old.insert(*pair)); }
+                prop_assert_eq!(old, set.clone());
+            }
+        }
+    }
+
+    #[test]
+    fn a_slot_that_no_world_has_is_ignored() {
+        let mut graph = Graph::new();
+        graph.update(&[Pair::of_rows(1, u32::MAX), Pair::of_rows(3, 3)], &[Pair::of_rows(3, 3)]);
+        assert_eq!((graph.pairs(), graph.rows()), (0, 0));
+    }
+}
