@@ -94,7 +94,8 @@ impl Certificate {
 
     fn self_signed(now: SystemTime) -> Result<Certificate, CertificateError> {
         let made = |error: rcgen::Error| CertificateError::NotMade(error.to_string());
-        let names = ["localhost".to_owned(), "127.0.0.1".to_owned(), IpAddr::from([0, 0, 0, 0, 0, 0, 0, 1]).to_string()];
+        let names =
+            ["localhost".to_owned(), "127.0.0.1".to_owned(), IpAddr::from([0, 0, 0, 0, 0, 0, 0, 1]).to_string()];
         let mut parameters = rcgen::CertificateParams::new(names).map_err(made)?;
         parameters.not_before = (now - VALID_BEFORE_NOW).into();
         parameters.not_after = (now + VALID_AFTER_NOW).into();
@@ -113,9 +114,8 @@ impl Certificate {
     }
 
     fn read(files: &Files) -> Result<Certificate, CertificateError> {
-        let bytes = |path: &Path| {
-            fs::read(path).map_err(|error| CertificateError::Unreadable { path: path.to_owned(), error })
-        };
+        let bytes =
+            |path: &Path| fs::read(path).map_err(|error| CertificateError::Unreadable { path: path.to_owned(), error });
         let invalid = |path: &Path, why: &dyn fmt::Display| CertificateError::Invalid {
             path: path.to_owned(),
             why: why.to_string(),
@@ -127,8 +127,7 @@ impl Certificate {
             return Err(invalid(&files.certificate, &"it holds no certificate"));
         };
         let hash = CertificateHash::of(first);
-        let secret = PrivateKeyDer::from_pem_slice(&bytes(&files.key)?)
-            .map_err(|error| invalid(&files.key, &error))?;
+        let secret = PrivateKeyDer::from_pem_slice(&bytes(&files.key)?).map_err(|error| invalid(&files.key, &error))?;
         let signing = any_supported_type(&secret).map_err(|error| invalid(&files.key, &error))?;
         let key = CertifiedKey::new(chain, signing);
         key.keys_match().map_err(|_| CertificateError::NotAPair {

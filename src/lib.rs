@@ -2,8 +2,16 @@
 //!
 //! - [`link`]: how bytes reach a peer, over QUIC, WebTransport or WebSocket.
 //! - [`certificate`]: what an endpoint shows of itself, and when it is renewed.
+//! - [`fetch`]: the little HTTP that a native client needs.
+//! - [`http`]: what a server answers over HTTP; [`listen`]: the connections beneath; [`page`]: what a browser is shown.
+//! - [`origin`]: whose pages may connect.
 
 #![forbid(unsafe_code)]
 
 pub mod certificate;
+pub mod fetch;
+pub mod http;
 pub mod link;
+pub mod listen;
+pub mod origin;
+pub mod page;
