@@ -5,6 +5,7 @@
 //! - [`fetch`]: the little HTTP that a native client needs.
 //! - [`http`]: what a server answers over HTTP; [`listen`]: the connections beneath; [`page`]: what a browser is shown.
 //! - [`origin`]: whose pages may connect.
+//! - [`store`]: what outlives the process.
 
 #![forbid(unsafe_code)]
 
@@ -15,3 +16,4 @@ pub mod link;
 pub mod listen;
 pub mod origin;
 pub mod page;
+pub mod store;
