@@ -6,6 +6,9 @@
 //! - [`http`]: what a server answers over HTTP; [`listen`]: the connections beneath; [`page`]: what a browser is shown.
 //! - [`origin`]: whose pages may connect.
 //! - [`store`]: what outlives the process.
+//! - [`token`]: who may come in, and who may give orders.
+//! - [`settings`]: flags, environment and a file, in that order.
+//! - [`relay`]: a network that is worse than the real one.
 
 #![forbid(unsafe_code)]
 
@@ -16,4 +19,7 @@ pub mod link;
 pub mod listen;
 pub mod origin;
 pub mod page;
+pub mod relay;
+pub mod settings;
 pub mod store;
+pub mod token;

@@ -40,5 +40,8 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.command {
         Command::Bench(bench) => command::bench::run(bench),
         Command::Lab(lab) => command::lab::run(lab),
+        Command::Relay(relay) => command::relay::run(relay),
+        Command::Token(token) => command::token::run(token),
+        Command::Store(store) => command::store::run(store),
     }
 }

@@ -5,6 +5,9 @@ pub mod bench_motion;
 pub mod decisions;
 pub mod lab;
 pub mod prediction;
+pub mod relay;
+pub mod store;
+pub mod token;
 
 use std::fmt;
 use std::process::ExitCode;
@@ -20,6 +23,19 @@ pub enum Command {
     /// Run a paper's experiment again, and judge its claims.
     #[command(subcommand, after_help = "Example: kinesphere lab broad-phases")]
     Lab(lab::Lab),
+    /// Stand between a server and its clients, and make the network worse.
+    Relay(relay::Relay),
+    /// Make a join token, which lets a guest in.
+    Token(token::Token),
+    /// Check, back up or export a kept world.
+    #[command(subcommand, after_help = "Example: kinesphere store check")]
+    Store(store::StoreCommand),
+}
+
+/// Where everything that waits is waited for.
+pub fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    runtime.map_err(|error| Failure::Machine(format!("no threads could be had: {error}")))
 }
 
 /// Why a command did not succeed.
