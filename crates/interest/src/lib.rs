@@ -3,9 +3,19 @@
 
 mod audience;
 mod aura;
+mod cliques;
+mod expanding_sphere;
 mod graph;
 mod lists;
+mod ordered_axis;
+mod ordered_relations;
+mod relation;
 
 pub use audience::{Audience, AudienceSettings, Hearing};
 pub use aura::{Aura, AuraError, AuraField};
+pub use cliques::{Budget, CliqueFinder, Cliques};
+pub use expanding_sphere::ExpandingSphere;
 pub use graph::Graph;
+pub use ordered_axis::{Axis, OrderedAxis};
+pub use ordered_relations::OrderedRelations;
+pub use relation::{Comparisons, Crowd, RelationFinder, Relations};

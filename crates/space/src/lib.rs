@@ -36,6 +36,9 @@ pub mod bits;
 pub mod broad;
 mod id;
 pub mod impact;
+pub mod mesh;
+#[cfg(feature = "parry")]
+pub mod narrow;
 mod pair;
 mod simd;
 pub mod snap;

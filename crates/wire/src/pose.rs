@@ -37,6 +37,11 @@ pub fn heading_of(turn: Turn) -> Option<u8> {
     Some(headings.by_bits[at].1)
 }
 
+/// The angle of a heading, in radians: a world that turns an avatar by it settles on [`heading`].
+pub fn heading_radians(part: u8) -> f32 {
+    f32::from(part) * (std::f32::consts::TAU / HEADINGS as f32)
+}
+
 /// The 256th nearest to an angle in radians: no farther from it than 0.0123 radians. What is no angle is none.
 pub fn nearest_heading(radians: f32) -> u8 {
     let parts = f64::from(radians) * (HEADINGS as f64 / std::f64::consts::TAU);
@@ -51,8 +56,7 @@ struct Headings {
 fn headings() -> &'static Headings {
     static HELD: OnceLock<Headings> = OnceLock::new();
     HELD.get_or_init(|| {
-        let angle = |part: usize| part as f32 * (std::f32::consts::TAU / HEADINGS as f32);
-        let turns = std::array::from_fn(|part| Turn::upright(angle(part)));
+        let turns = std::array::from_fn(|part| Turn::upright(heading_radians(part as u8)));
         let mut by_bits: Vec<(u64, u8)> = turns.iter().zip(0..=255).map(|(turn, part)| (turn.bits(), part)).collect();
         by_bits.sort_unstable();
         Headings { turns, by_bits }

@@ -50,6 +50,10 @@ pub enum ToClient {
         received_us: i64,
         /// The server's clock when it answered, in microseconds.
         replied_us: i64,
+        /// The low 32 bits of the last tick, so that a client knows which tick it is at which time.
+        tick: u32,
+        /// The server's clock at that tick, in microseconds.
+        ticked_us: i64,
     },
 }
 
@@ -84,9 +88,11 @@ impl ToClient {
             }
             ToClient::Closed(refused) => refused.write(&mut Writer::new(&mut bytes, kind::CLOSED)),
             ToClient::State(state) => return state.encode(),
-            ToClient::Pong { asked_us, received_us, replied_us } => {
+            ToClient::Pong { asked_us, received_us, replied_us, tick, ticked_us } => {
                 let mut writer = Writer::new(&mut bytes, kind::PONG);
                 [asked_us, received_us, replied_us].into_iter().for_each(|time| writer.i64(*time));
+                writer.u32(*tick);
+                writer.i64(*ticked_us);
             }
         }
         bytes
@@ -119,6 +125,8 @@ impl ToClient {
                 asked_us: reader.i64("asked_us")?,
                 received_us: reader.i64("received_us")?,
                 replied_us: reader.i64("replied_us")?,
+                tick: reader.u32("tick")?,
+                ticked_us: reader.i64("ticked_us")?,
             },
             unknown => return Err(DecodeError::UnknownKind(unknown)),
         };

@@ -191,6 +191,15 @@ pub fn to_client() -> Vec<(&'static str, ToClient)> {
                 ],
             }),
         ),
-        ("pong", ToClient::Pong { asked_us: 1, received_us: 2_000_000, replied_us: 2_000_100 }),
+        (
+            "pong",
+            ToClient::Pong {
+                asked_us: 1,
+                received_us: 2_000_000,
+                replied_us: 2_000_100,
+                tick: 60,
+                ticked_us: 1_999_980,
+            },
+        ),
     ]
 }
