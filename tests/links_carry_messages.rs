@@ -32,10 +32,10 @@ async fn over_quic_messages_come_whole_and_in_order() {
     let (_client, outbox, mut inbox) = visit(&server).await;
     let sizes = [1, 2, 1_000, 4_095, 4_096, 4_097, MESSAGE_MAX, 3];
     for (number, &size) in (0..).zip(&sizes) {
-        outbox.send(Channel::Reliable, Bytes::from(vec![number; size])).unwrap();
+        outbox.send(Channel::Stream, Bytes::from(vec![number; size])).unwrap();
     }
     for (number, &size) in (0..).zip(&sizes) {
-        assert_eq!(message(&mut inbox).await, (Channel::Reliable, Bytes::from(vec![number; size])));
+        assert_eq!(message(&mut inbox).await, (Channel::Stream, Bytes::from(vec![number; size])));
     }
     for size in [1, DATAGRAM_MAX] {
         // One at a time: even here a datagram may be dropped when many are under way.
@@ -57,7 +57,7 @@ async fn over_websocket_the_first_byte_tells_the_channel() {
         assert_eq!(timeout(PATIENCE, socket.next()).await.unwrap().unwrap().unwrap(), message);
     }
     let Seen::Opened(link, Transport::WebSocket, outbox) = server.next().await else { panic!("it opens first") };
-    outbox.send(Channel::Reliable, Bytes::from_static(b"farewell")).unwrap();
+    outbox.send(Channel::Stream, Bytes::from_static(b"farewell")).unwrap();
     outbox.close();
     assert_eq!(socket.next().await.unwrap().unwrap(), Message::binary(&b"farewell"[..]));
     assert!(socket.next().await.unwrap().unwrap().is_close());
@@ -119,10 +119,10 @@ async fn over_webtransport_on_the_same_port_both_channels_work() {
 async fn a_farewell_arrives_before_the_link_closes() {
     let mut server = Echo::start(LinkLimits::default()).await;
     let (_client, outbox, mut inbox) = visit(&server).await;
-    outbox.send(Channel::Reliable, Bytes::from_static(b"hello")).unwrap();
+    outbox.send(Channel::Stream, Bytes::from_static(b"hello")).unwrap();
     assert_eq!(message(&mut inbox).await.1, "hello");
     let Seen::Opened(link, _, outbox) = server.next().await else { panic!("it opens first") };
-    outbox.send(Channel::Reliable, Bytes::from_static(b"you have to leave")).unwrap();
+    outbox.send(Channel::Stream, Bytes::from_static(b"you have to leave")).unwrap();
     outbox.close();
     assert_eq!(message(&mut inbox).await.1, "you have to leave");
     assert!(matches!(next(&mut inbox).await, LinkEvent::Closed { .. }));
@@ -142,12 +142,12 @@ async fn a_peer_that_never_reads_is_closed_and_nobody_else_notices() {
     let (_client, outbox, mut inbox) = visit(&server).await;
     let mut sent = 0_usize;
     let refused = loop {
-        match to_deaf.send(Channel::Reliable, Bytes::from(vec![1; MESSAGE_MAX])) {
+        match to_deaf.send(Channel::Stream, Bytes::from(vec![1; MESSAGE_MAX])) {
             Ok(()) => sent += MESSAGE_MAX,
             Err(error) => break error,
         }
         assert!(sent < 1 << 30, "a gigabyte was queued for a peer that does not read");
-        outbox.send(Channel::Reliable, Bytes::from_static(b"still here")).unwrap();
+        outbox.send(Channel::Stream, Bytes::from_static(b"still here")).unwrap();
         assert_eq!(message(&mut inbox).await.1, "still here");
     };
     assert_eq!(refused, SendError::Full);
@@ -173,7 +173,7 @@ async fn a_flood_does_not_fill_the_inbox() {
     client.connect(&server, &client_links).await.unwrap();
     let LinkEvent::Opened { outbox, .. } = next(&mut client_inbox).await else { panic!("a link opens first") };
     for number in 0..100_u8 {
-        outbox.send(Channel::Reliable, Bytes::from(vec![number])).unwrap();
+        outbox.send(Channel::Stream, Bytes::from(vec![number])).unwrap();
     }
     for _ in 0..50 {
         let _ = outbox.send(Channel::Datagram, Bytes::from_static(b"flood"));
@@ -188,7 +188,7 @@ async fn a_flood_does_not_fill_the_inbox() {
     held.clear();
     let mut arrived = 8;
     while arrived < 100 {
-        if let LinkEvent::Received { channel: Channel::Reliable, .. } = next(&mut inbox).await {
+        if let LinkEvent::Received { channel: Channel::Stream, .. } = next(&mut inbox).await {
             arrived += 1;
         }
     }
@@ -218,7 +218,7 @@ async fn a_renewed_certificate_disturbs_no_link_and_is_announced() {
     let in_nine_days = std::time::SystemTime::now() + Duration::from_secs(9 * 24 * 60 * 60);
     assert!(server.certificates.renew_if_due(in_nine_days).unwrap());
 
-    outbox.send(Channel::Reliable, Bytes::from_static(b"still here")).unwrap();
+    outbox.send(Channel::Stream, Bytes::from_static(b"still here")).unwrap();
     assert_eq!(message(&mut inbox).await.1, "still here");
     let (links, _inbox) = Links::new(LinkLimits::default());
     let error = client.connect(&before, &links).await.unwrap_err().to_string();
@@ -232,13 +232,13 @@ async fn a_renewed_certificate_disturbs_no_link_and_is_announced() {
 async fn a_full_server_says_so() {
     let server = Echo::start(LinkLimits { links_max: 1, ..LinkLimits::default() }).await;
     let (client, first, mut inbox) = visit(&server).await;
-    first.send(Channel::Reliable, Bytes::from_static(b"here")).unwrap();
+    first.send(Channel::Stream, Bytes::from_static(b"here")).unwrap();
     assert_eq!(message(&mut inbox).await.1, "here");
 
     let (links, mut inbox) = Links::new(LinkLimits::default());
     client.connect(&Host::find(&server.url()).await.unwrap(), &links).await.unwrap();
     let LinkEvent::Opened { outbox, .. } = next(&mut inbox).await else { panic!("a link opens first") };
-    outbox.send(Channel::Reliable, Bytes::from_static(b"me too")).unwrap();
+    outbox.send(Channel::Stream, Bytes::from_static(b"me too")).unwrap();
     let LinkEvent::Closed { why, .. } = next(&mut inbox).await else { panic!("it is turned away") };
     assert!(why.contains("the server is full"), "{why}");
     first.close();

@@ -19,7 +19,6 @@ pub mod quic;
 pub mod websocket;
 mod webtransport;
 
-use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -28,29 +27,11 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
+pub use node::{Channel, LinkId};
 pub use outbox::{Outbox, SendError};
 
 /// Where a browser finds a link, be it by WebTransport or by WebSocket.
 pub const PATH: &str = "/link";
-
-/// The name of a link, never given twice by one [`Links`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LinkId(pub u64);
-
-impl fmt::Display for LinkId {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "link {}", self.0)
-    }
-}
-
-/// How a message travels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Channel {
-    /// For certain, and in order.
-    Reliable,
-    /// Soon or not at all.
-    Datagram,
-}
 
 /// What carries a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -223,7 +204,7 @@ impl End {
     /// Hands over a message that must not be lost: waits until there is room.
     async fn received(&self, bytes: Bytes) {
         let permit = self.room.clone().acquire_owned().await.expect("the semaphore is never closed");
-        self.tell(LinkEvent::Received { link: self.link, channel: Channel::Reliable, bytes, room: Room(permit) });
+        self.tell(LinkEvent::Received { link: self.link, channel: Channel::Stream, bytes, room: Room(permit) });
     }
 
     /// Hands over a datagram, or drops it.

@@ -79,7 +79,7 @@ impl Outbox {
     /// Queues a message. A datagram may push out an older one.
     pub fn send(&self, channel: Channel, bytes: Bytes) -> Result<(), SendError> {
         let max = match channel {
-            Channel::Reliable => MESSAGE_MAX,
+            Channel::Stream => MESSAGE_MAX,
             Channel::Datagram => DATAGRAM_MAX,
         };
         if bytes.is_empty() || bytes.len() > max {
@@ -99,7 +99,7 @@ impl Outbox {
                 drop(waiting);
                 self.queue.datagram.notify_one();
             }
-            Channel::Reliable => {
+            Channel::Stream => {
                 if waiting.reliable_bytes + bytes.len() > self.queue.reliable_bytes_max {
                     waiting.ending = Some(Ending::Full);
                     drop(waiting);
@@ -208,10 +208,10 @@ mod tests {
     #[tokio::test]
     async fn a_full_reliable_queue_closes_the_link_also_while_a_write_hangs() {
         let outbox = outbox();
-        outbox.send(Channel::Reliable, Bytes::from(vec![1; 60])).unwrap();
+        outbox.send(Channel::Stream, Bytes::from(vec![1; 60])).unwrap();
         assert_eq!(outbox.next_reliable().await.unwrap().unwrap().len(), 1);
         // It was taken, but `written` was not told: the socket still holds it.
-        assert_eq!(outbox.send(Channel::Reliable, Bytes::from(vec![2; 60])), Err(SendError::Full));
+        assert_eq!(outbox.send(Channel::Stream, Bytes::from(vec![2; 60])), Err(SendError::Full));
         assert_eq!(outbox.next_reliable().await, Err(SendError::Full));
         assert_eq!(outbox.send(Channel::Datagram, Bytes::from_static(b"x")), Err(SendError::Closed));
     }
@@ -219,9 +219,9 @@ mod tests {
     #[tokio::test]
     async fn what_was_sent_before_closing_is_still_delivered() {
         let outbox = outbox();
-        outbox.send(Channel::Reliable, Bytes::from_static(b"farewell")).unwrap();
+        outbox.send(Channel::Stream, Bytes::from_static(b"farewell")).unwrap();
         outbox.close();
-        assert_eq!(outbox.send(Channel::Reliable, Bytes::from_static(b"late")), Err(SendError::Closed));
+        assert_eq!(outbox.send(Channel::Stream, Bytes::from_static(b"late")), Err(SendError::Closed));
         assert_eq!(outbox.next_reliable().await.unwrap().unwrap(), [Bytes::from_static(b"farewell")]);
         assert_eq!(outbox.next_reliable().await, Ok(None));
     }
@@ -231,7 +231,7 @@ mod tests {
         let outbox = outbox();
         let length = |channel, length| outbox.send(channel, Bytes::from(vec![0; length]));
         assert_eq!(length(Channel::Datagram, 1_101), Err(SendError::Length { length: 1_101, max: 1_100 }));
-        assert_eq!(length(Channel::Reliable, 65_537), Err(SendError::Length { length: 65_537, max: 65_536 }));
+        assert_eq!(length(Channel::Stream, 65_537), Err(SendError::Length { length: 65_537, max: 65_536 }));
         assert_eq!(length(Channel::Datagram, 0), Err(SendError::Length { length: 0, max: 1_100 }));
         assert_eq!(length(Channel::Datagram, 1_100), Ok(()));
     }

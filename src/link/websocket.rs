@@ -35,7 +35,7 @@ pub async fn carry(socket: WebSocket, peer: SocketAddr, links: Links) {
 fn channel(message: &[u8]) -> Channel {
     match message.first() {
         Some(&(kind::MOVES | kind::PING | kind::STATE | kind::PONG)) => Channel::Datagram,
-        _ => Channel::Reliable,
+        _ => Channel::Stream,
     }
 }
 
@@ -43,7 +43,7 @@ async fn read(end: &End, mut stream: SplitStream<WebSocket>) -> String {
     while let Some(message) = stream.next().await {
         match message {
             Ok(Message::Binary(bytes)) => match channel(&bytes) {
-                Channel::Reliable => end.received(bytes).await,
+                Channel::Stream => end.received(bytes).await,
                 Channel::Datagram => end.received_datagram(bytes),
             },
             // Answered by the library.
