@@ -54,7 +54,7 @@ pub use hash::StateHash;
 pub use input::{Act, Input, Reason, Refusal};
 pub use objects::Kind;
 pub use outcome::{Held, Joined, Left, Met, Outcome, Said, Work};
-pub use snapshot::SnapshotError;
+pub use snapshot::{SnapshotError, forge_fingerprint};
 pub use solid::{SKIN, Solid};
 pub use spec::{FileError, Plaza, Policy, Rule, Spec, SpecError};
 pub use world::{Model, ObjectView, Stage, World};

@@ -21,6 +21,25 @@ fn steps(metres: f32) -> i32 {
     ((f64::from(metres) * f64::from(snap::STEPS_PER_METRE)).round() as i32).max(1)
 }
 
+/// The radius of something round, a step or two thinner than it was asked to be: what touches in a world file, be it a
+/// ball on a box, must not overlap because both were rounded to the grid.
+fn thin(metres: f32) -> i32 {
+    ((f64::from(metres) * f64::from(snap::STEPS_PER_METRE)).floor() as i32 - 1).max(1)
+}
+
+/// A box by its faces: what shares a face in a world file shares it on the grid, or leaves a step between.
+fn boxed(at: Vec3, half: Vec3) -> (GridPoint, Solid) {
+    let (mut center, mut core) = ([0; 3], [0; 3]);
+    for axis in 0..3 {
+        let (at, half) = (f64::from(at[axis]), f64::from(half[axis]));
+        let face = |place: f64| (place * f64::from(snap::STEPS_PER_METRE)).round() as i32;
+        let (low, high) = (face(at - half), face(at + half));
+        core[axis] = ((high - low) / 2).max(1);
+        center[axis] = low + core[axis];
+    }
+    (GridPoint::new(center[0], center[1], center[2]), Solid { core, radius: 0 })
+}
+
 fn metres(steps: i32) -> f32 {
     steps as f32 * snap::STEP
 }
@@ -58,17 +77,15 @@ pub(crate) fn object(spec: &ObjectSpec) -> Result<Made, SpecError> {
         flags |= MOVABLE;
     }
     let upright = match &spec.shape {
-        Shape::Sphere { radius } => Some(Solid { core: [0; 3], radius: steps(*radius) }),
+        Shape::Sphere { radius } => Some((at, Solid { core: [0; 3], radius: thin(*radius) })),
         Shape::Capsule { half_height, radius } if is_upright => {
             let core = [0, (f64::from(*half_height) * f64::from(snap::STEPS_PER_METRE)).round() as i32, 0];
-            Some(Solid { core, radius: steps(*radius) })
+            Some((at, Solid { core, radius: thin(*radius) }))
         }
-        Shape::Box { half } if is_level && !turns => {
-            Some(Solid { core: [steps(half.x), steps(half.y), steps(half.z)], radius: 0 })
-        }
+        Shape::Box { half } if is_level && !turns => Some(boxed(spec.at, *half)),
         _ => None,
     };
-    if let Some(solid) = upright {
+    if let Some((at, solid)) = upright {
         let shape = match &spec.shape {
             Shape::Box { .. } => {
                 let [x, y, z] = solid.core.map(metres);
@@ -78,23 +95,20 @@ pub(crate) fn object(spec: &ObjectSpec) -> Result<Made, SpecError> {
         };
         return Ok(Made { body: Body { at, solid, flags }, shape, turn });
     }
-    let sphere = spec.shape.bounding_sphere();
-    let half = if turns {
-        Vec3::splat(sphere.center.length() + sphere.radius)
-    } else {
-        let bounds = spec.shape.bounds();
-        let mut half = Vec3::ZERO;
-        for corner in 0..8 {
-            let side = |bit: usize, low: f32, high: f32| if corner >> bit & 1 == 0 { low } else { high };
-            let corner = Vec3::new(
-                side(0, bounds.min.x, bounds.max.x),
-                side(1, bounds.min.y, bounds.max.y),
-                side(2, bounds.min.z, bounds.max.z),
-            );
-            half = half.max((rotation * corner).abs());
-        }
-        half
-    };
+    let bounds = spec.shape.bounds();
+    let mut half = Vec3::ZERO;
+    for corner in 0..8 {
+        let side = |bit: usize, low: f32, high: f32| if corner >> bit & 1 == 0 { low } else { high };
+        let corner = Vec3::new(
+            side(0, bounds.min.x, bounds.max.x),
+            side(1, bounds.min.y, bounds.max.y),
+            side(2, bounds.min.z, bounds.max.z),
+        );
+        let corner = (rotation * corner).abs();
+        // What spins about the vertical axis may reach as far to any side.
+        let spun = if turns { (corner.x * corner.x + corner.z * corner.z).sqrt() } else { 0.0 };
+        half = half.max(corner).max(Vec3::new(spun, 0.0, spun));
+    }
     let core = half.to_array().map(|half| steps(half) + 2);
     let body = Body { at, solid: Solid { core, radius: 0 }, flags: flags | EXACT };
     Ok(Made { body, shape: spec.shape.clone(), turn })

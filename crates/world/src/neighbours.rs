@@ -15,7 +15,7 @@ pub(crate) struct Neighbours {
 }
 
 /// From so many pairs on, several threads look at them. Results are written by index: nobody can tell.
-const PARALLEL_FROM: usize = 1 << 15;
+const PARALLEL_FROM: usize = 1 << 13;
 
 impl Neighbours {
     /// Takes in a tick's pairs. `is_mover` says who wants to move.

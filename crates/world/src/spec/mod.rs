@@ -4,7 +4,7 @@
 //! makes no world and names the object and the key.
 
 mod check;
-mod file;
+pub mod file;
 mod plaza;
 
 pub use check::SpecError;
