@@ -8,7 +8,7 @@ use axum::extract::{ConnectInfo, State, WebSocketUpgrade};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::map_response;
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{get, post};
 use axum::{Json, Router};
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::net::TcpListener;
@@ -17,8 +17,10 @@ use crate::certificate::Certificates;
 use crate::link::client::Introduction;
 use crate::link::{Links, PATH, websocket};
 use crate::listen::{Encrypted, Peer, Plain};
-use crate::origin::Origins;
+use crate::order::{self, Order, Orders};
+use crate::origin::{self, Origins};
 use crate::page;
+use crate::token::OperatorToken;
 
 /// What the answers are made of.
 #[derive(Clone)]
@@ -35,6 +37,17 @@ pub struct Answers {
     pub metrics: PrometheusHandle,
     /// Whether the server is well; if not, why.
     pub health: Health,
+    /// Who may give orders, and to whom; none if nobody may.
+    pub operator: Option<Operator>,
+}
+
+/// Where orders go, and what one must show to give them.
+#[derive(Clone)]
+pub struct Operator {
+    /// What an operator shows who is not on this machine.
+    pub token: OperatorToken,
+    /// Who obeys.
+    pub orders: Orders,
 }
 
 /// Whether the server is well: none, or what is wrong. Set by whoever notices.
@@ -61,6 +74,7 @@ pub fn router(answers: Answers) -> Router {
         .route("/metrics", get(metrics))
         .route("/cert-hash", get(introduce))
         .route(PATH, get(open_socket))
+        .route("/operator", post(obey))
         .layer(map_response(page::guard))
         .with_state(answers)
 }
@@ -96,6 +110,35 @@ async fn introduce(State(answers): State<Answers>) -> Response {
         is_self_signed: certificate.is_self_signed(),
     };
     ([(header::CACHE_CONTROL, "no-store")], Json(introduction)).into_response()
+}
+
+/// Obeys an operator. Someone on this machine needs no token, unless the question came by way of a browser's page of
+/// another origin or of a proxy: then it only seems to come from here.
+async fn obey(
+    State(answers): State<Answers>,
+    ConnectInfo(Peer(peer)): ConnectInfo<Peer>,
+    headers: HeaderMap,
+    Json(order): Json<Order>,
+) -> Response {
+    let Some(operator) = &answers.operator else { return StatusCode::NOT_FOUND.into_response() };
+    let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("unreadable"));
+    let shown = text("authorization").and_then(|value| value.strip_prefix("Bearer "));
+    let is_here = peer.ip().to_canonical().is_loopback()
+        && text("host").is_some_and(origin::is_loopback)
+        && text("forwarded").or(text("x-forwarded-for")).is_none()
+        && answers.origins.admit_socket(text("origin"), text("host"));
+    let is_operator = match shown {
+        Some(shown) => operator.token.is(shown),
+        None => is_here,
+    };
+    if !is_operator {
+        let sentence = "This is for operators: show the token that the server printed when it started.\n";
+        return (StatusCode::FORBIDDEN, sentence).into_response();
+    }
+    match order::give(&operator.orders, order).await {
+        Ok(sentence) => format!("{sentence}\n").into_response(),
+        Err(sentence) => (StatusCode::CONFLICT, format!("{sentence}\n")).into_response(),
+    }
 }
 
 async fn open_socket(

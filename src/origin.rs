@@ -1,6 +1,7 @@
 //! Whose pages may connect. A browser lets any page of the web open a WebSocket or a session to any server, and says
 //! only where the page came from: without a look at that, a stranger's page would act in its visitor's name.
 
+use std::net::IpAddr;
 use std::sync::OnceLock;
 
 /// Where pages that may connect come from.
@@ -49,6 +50,13 @@ impl Origins {
     }
 }
 
+/// Whether a host, as a client wrote it, is this machine: a stranger's name may lead here, too, but is not it.
+pub fn is_loopback(host: &str) -> bool {
+    let Some((name, _)) = split_host(host, "") else { return false };
+    let number = name.trim_start_matches('[').trim_end_matches(']');
+    name == "localhost" || number.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
 /// Host and port of an origin.
 fn split(origin: &str) -> Option<(String, u16)> {
     let (_, host) = origin.split_once("://")?;
@@ -84,6 +92,15 @@ mod tests {
         assert!(!origins.admit_socket(Some("http://localhost:7777"), None));
         assert!(origins.admit_socket(None, Some("localhost:7777")), "programs send no origin");
 
+        for (host, is_here) in [
+            ("localhost:7", true),
+            ("127.0.0.1", true),
+            ("[::1]:7", true),
+            ("localhost.evil.example:7", false),
+            ("10.0.0.1", false),
+        ] {
+            assert_eq!(is_loopback(host), is_here, "{host}");
+        }
         let session = |origin, authority| origins.admit_session(Some(origin), authority);
         assert!(session("http://localhost:7777", "localhost:7778"));
         assert!(session("http://[::1]:7777", "[::1]:7778"));

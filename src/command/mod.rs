@@ -6,6 +6,7 @@ pub mod decisions;
 pub mod lab;
 pub mod prediction;
 pub mod relay;
+pub mod serve;
 pub mod store;
 pub mod token;
 
@@ -17,6 +18,8 @@ use clap::Subcommand;
 /// What can be asked for.
 #[derive(Subcommand)]
 pub enum Command {
+    /// Serve a world that one can enter.
+    Serve(Box<serve::Serve>),
     /// Measure how fast something is, against its rivals.
     #[command(subcommand, after_help = "Example: kinesphere bench broad-phase --objects 100000")]
     Bench(bench::Bench),

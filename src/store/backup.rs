@@ -42,7 +42,8 @@ impl Store {
         copy.summary()
     }
 
-    fn notes(&self) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
+    /// All notes, by name.
+    pub fn notes(&self) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
         let work = || -> Result<_, redb::Error> {
             let table = self.database.begin_read()?.open_table(NOTES)?;
             let mut notes = Vec::new();

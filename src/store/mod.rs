@@ -235,6 +235,11 @@ impl Store {
         }
     }
 
+    /// Where it is.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Where the file is.
     pub fn path(&self) -> PathBuf {
         self.folder.join(FILE)

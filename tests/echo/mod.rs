@@ -59,6 +59,7 @@ impl Echo {
             quic_port: quic.port(),
             metrics,
             health: health.clone(),
+            operator: None,
         };
         tokio::spawn(http::serve(listener, answers));
         let (sender, seen) = mpsc::unbounded_channel();

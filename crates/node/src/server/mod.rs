@@ -247,7 +247,8 @@ impl Server {
         if session.is_none()
             && let Some(version) = Hello::version_of(bytes).filter(|version| *version != VERSION)
         {
-            let sentence = format!("This server speaks version {VERSION} of the protocol, you speak version {version}.");
+            let sentence =
+                format!("This server speaks version {VERSION} of the protocol, you speak version {version}.");
             self.refuse(id, Reason::Version, sentence);
             return;
         }
