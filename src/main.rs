@@ -53,6 +53,7 @@ fn arguments() -> Result<Arguments, Failure> {
 fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.command {
         Command::Serve(serve) => command::serve::run(*serve),
+        Command::Bots(bots) => command::bots::run(bots),
         Command::Bench(bench) => command::bench::run(bench),
         Command::Lab(lab) => command::lab::run(lab),
         Command::Relay(relay) => command::relay::run(relay),

@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod bench_motion;
+pub mod bots;
 pub mod decisions;
 pub mod lab;
 pub mod prediction;
@@ -20,6 +21,8 @@ use clap::Subcommand;
 pub enum Command {
     /// Serve a world that one can enter.
     Serve(Box<serve::Serve>),
+    /// Let many clients loose on a server, and check its promises.
+    Bots(bots::Bots),
     /// Measure how fast something is, against its rivals.
     #[command(subcommand, after_help = "Example: kinesphere bench broad-phase --objects 100000")]
     Bench(bench::Bench),
