@@ -10,6 +10,7 @@ use lab::experiment::broad_phases::{self, Settings};
 use super::Failure;
 use super::decisions::{self, Decisions};
 use super::prediction::{self, Prediction};
+use super::simulate::{self, Simulate};
 use crate::clock::ProcessClock;
 use crate::output::{print, print_json};
 use crate::progress::Bar;
@@ -23,6 +24,8 @@ pub enum Lab {
     Prediction(Prediction),
     /// Ohlenburg's paper: whose word counts when two hosts see a collision?
     Decisions(Decisions),
+    /// Does the server keep its promises on a bad network, whatever its clients do?
+    Simulate(Simulate),
 }
 
 /// Runs the paper's methods and ours in its room, prints a verdict on each of its claims, and writes plots, numbers and a
@@ -59,6 +62,7 @@ pub fn run(lab: Lab) -> Result<(), Failure> {
         Lab::BroadPhases(arguments) => arguments,
         Lab::Prediction(arguments) => return prediction::run(arguments),
         Lab::Decisions(arguments) => return decisions::run(arguments),
+        Lab::Simulate(arguments) => return simulate::run(arguments),
     };
     let mut settings =
         Settings { frames: arguments.frames, speed: arguments.speed, seed: arguments.seed, ..Settings::default() };

@@ -1,13 +1,16 @@
 //! One file per command.
 
 pub mod bench;
+pub mod bench_interest;
 pub mod bench_motion;
+pub mod bench_world;
 pub mod bots;
 pub mod decisions;
 pub mod lab;
 pub mod prediction;
 pub mod relay;
 pub mod serve;
+pub mod simulate;
 pub mod store;
 pub mod token;
 

@@ -16,6 +16,7 @@ use space::bits::Bits;
 use space::{BroadPhase, Columns, Kinesphere, Pair, Slot, Sphere, Spheres, Vec3};
 
 use crate::lists::Lists;
+use crate::radix;
 use crate::{Aura, AuraError};
 
 /// One object hears another.
@@ -74,7 +75,8 @@ pub struct Audience {
     hearings: usize,
     /// Scratch.
     verdicts: Vec<Verdict>,
-    changes: Vec<Change>,
+    changes: Vec<u64>,
+    scratch: Vec<u64>,
     list: Vec<Entry>,
 }
 
@@ -111,6 +113,7 @@ impl Audience {
             hearings: 0,
             verdicts: Vec::new(),
             changes: Vec::new(),
+            scratch: Vec::new(),
             list: Vec::new(),
         })
     }
@@ -232,7 +235,7 @@ impl Audience {
             + self.watched.capacity() * size_of::<Watched>()
             + (self.entered.capacity() + self.left.capacity()) * size_of::<Hearing>()
             + self.verdicts.capacity() * size_of::<Verdict>()
-            + self.changes.capacity() * size_of::<Change>()
+            + (self.changes.capacity() + self.scratch.capacity()) * 8
             + self.list.capacity() * size_of::<Entry>()
     }
 
@@ -240,8 +243,8 @@ impl Audience {
     fn note_parted(&mut self) {
         for pair in self.broad_phase.ended() {
             // Most pairs were joined: asking first whether this one was would cost as much as noting it.
-            self.changes.push(Change::new(pair.a(), pair.b(), Ears::NONE, false));
-            self.changes.push(Change::new(pair.b(), pair.a(), Ears::NONE, false));
+            self.changes.push(Change::new(pair.a(), pair.b(), Ears::NONE, false).0);
+            self.changes.push(Change::new(pair.b(), pair.a(), Ears::NONE, false).0);
         }
     }
 
@@ -281,8 +284,8 @@ impl Audience {
             }
             if verdict.ears != pair.ears {
                 let (a, b) = (Slot::new(pair.a), Slot::new(pair.b));
-                changes.push(Change::new(a, b, verdict.ears, true));
-                changes.push(Change::new(b, a, verdict.ears.turned(), true));
+                changes.push(Change::new(a, b, verdict.ears, true).0);
+                changes.push(Change::new(b, a, verdict.ears.turned(), true).0);
             }
             watched[kept] = Watched { ears: verdict.ears, ..pair };
             kept += usize::from(!verdict.is_settled);
@@ -292,28 +295,28 @@ impl Audience {
 
     /// Brings the lists up to date, each once, and tells what that changes for its owner.
     fn apply_changes(&mut self) {
-        self.changes.sort_unstable();
+        radix::sort(&mut self.changes, &mut self.scratch);
         let changes = std::mem::take(&mut self.changes);
-        for own in changes.chunk_by(|one, other| one.owner() == other.owner()) {
+        for own in changes.chunk_by(|&one, &other| Change(one).owner() == Change(other).owner()) {
             self.change_list(own);
         }
         self.changes = changes;
         self.hearings = self.hearings + self.entered.len() - self.left.len();
     }
 
-    fn change_list(&mut self, changes: &[Change]) {
-        let listener = changes[0].owner();
+    fn change_list(&mut self, changes: &[u64]) {
+        let listener = Change(changes[0]).owner();
         let old = self.lists.get(listener.row());
         let (mut kept, mut is_changed) = (0, false);
         self.list.clear();
-        for same in changes.chunk_by(|one, other| one.other() == other.other()) {
-            let speaker = same[0].other();
+        for same in changes.chunk_by(|&one, &other| Change(one).other() == Change(other).other()) {
+            let speaker = Change(same[0]).other();
             let before = kept + old[kept..].partition_point(|entry| entry.slot() < speaker);
             self.list.extend_from_slice(&old[kept..before]);
             let entry = old.get(before).filter(|entry| entry.slot() == speaker);
             kept = before + usize::from(entry.is_some());
             let mut ears = entry.map_or(Ears::NONE, |entry| entry.ears());
-            for change in same {
+            for change in same.iter().map(|&change| Change(change)) {
                 let heard = ears.hears();
                 is_changed |= ears != change.ears();
                 ears = change.ears();
@@ -395,7 +398,7 @@ impl Entry {
 
 /// What an entry is to be, in one number that sorts by owner, then by the other. What ended comes before what began: a
 /// slot may change hands within a tick.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug)]
 struct Change(u64);
 
 impl Change {

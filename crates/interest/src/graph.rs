@@ -3,6 +3,7 @@
 use space::{Pair, Slot, Spheres};
 
 use crate::lists::Lists;
+use crate::radix;
 
 /// The intersection graph of a world: objects are its vertices, overlapping pairs its edges.
 ///
@@ -23,13 +24,14 @@ pub struct Graph {
     began: Vec<Pair>,
     ended: Vec<Pair>,
     /// Scratch: every change from both ends, sorted.
-    changes: Vec<Change>,
+    changes: Vec<u64>,
+    scratch: Vec<u64>,
     list: Vec<Slot>,
 }
 
 /// A change as one of its two objects sees it, in one number: whose list, which entry, and whether it is to be there.
 /// An end sorts before a beginning, as a slot may change hands within a tick.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug)]
 struct Change(u64);
 
 impl Graph {
@@ -41,6 +43,7 @@ impl Graph {
             began: Vec::new(),
             ended: Vec::new(),
             changes: Vec::new(),
+            scratch: Vec::new(),
             list: Vec::new(),
         }
     }
@@ -57,13 +60,13 @@ impl Graph {
         self.ended.clear();
         for (pairs, begins) in [(ended, false), (began, true)] {
             for pair in pairs.iter().filter(|pair| pair.a() != pair.b() && pair.b().row() < Spheres::MAX_OBJECTS) {
-                self.changes.push(Change::new(pair.a(), pair.b(), begins));
-                self.changes.push(Change::new(pair.b(), pair.a(), begins));
+                self.changes.push(Change::new(pair.a(), pair.b(), begins).0);
+                self.changes.push(Change::new(pair.b(), pair.a(), begins).0);
             }
         }
-        self.changes.sort_unstable();
+        radix::sort(&mut self.changes, &mut self.scratch);
         let changes = std::mem::take(&mut self.changes);
-        for own in changes.chunk_by(|one, other| one.owner() == other.owner()) {
+        for own in changes.chunk_by(|&one, &other| Change(one).owner() == Change(other).owner()) {
             self.change_list(own);
         }
         self.changes = changes;
@@ -106,23 +109,23 @@ impl Graph {
     pub fn bytes(&self) -> usize {
         self.lists.bytes()
             + (self.began.capacity() + self.ended.capacity()) * size_of::<Pair>()
-            + self.changes.capacity() * size_of::<Change>()
+            + (self.changes.capacity() + self.scratch.capacity()) * 8
             + self.list.capacity() * size_of::<Slot>()
     }
 
     /// Merges changes of one list into it. Each list is written once, however many of its entries change.
-    fn change_list(&mut self, changes: &[Change]) {
-        let owner = changes[0].owner();
+    fn change_list(&mut self, changes: &[u64]) {
+        let owner = Change(changes[0]).owner();
         let old = self.lists.get(owner.row());
         let mut kept = 0;
         self.list.clear();
-        for same in changes.chunk_by(|one, other| one.other() == other.other()) {
-            let other = same[0].other();
+        for same in changes.chunk_by(|&one, &other| Change(one).other() == Change(other).other()) {
+            let other = Change(same[0]).other();
             let before = kept + old[kept..].partition_point(|&entry| entry < other);
             self.list.extend_from_slice(&old[kept..before]);
             let mut is_there = old.get(before) == Some(&other);
             kept = before + usize::from(is_there);
-            for change in same {
+            for change in same.iter().map(|&change| Change(change)) {
                 if change.begins() != is_there {
                     is_there = change.begins();
                     if owner < other {

@@ -41,7 +41,19 @@ pub(crate) struct Hasher {
 
 impl Hasher {
     pub fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
+        let words = bytes.chunks_exact(8);
+        let rest = words.remainder();
+        for word in words {
+            let word = u64::from_le_bytes(word.try_into().expect("eight bytes"));
+            let filled = self.filled;
+            self.pending |= word << (8 * filled);
+            self.mix();
+            if filled > 0 {
+                self.pending = word >> (64 - 8 * filled);
+                self.filled = filled;
+            }
+        }
+        for &byte in rest {
             self.pending |= u64::from(byte) << (8 * self.filled);
             self.filled += 1;
             if self.filled == 8 {
@@ -63,5 +75,29 @@ impl Hasher {
     fn mix(&mut self) {
         self.state = (self.state.rotate_left(29) ^ self.pending).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         (self.pending, self.filled) = (0, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_bytes_are_cut_cannot_be_seen() {
+        let bytes: Vec<u8> = (0..200u32).map(|number| (number * 37 % 251) as u8).collect();
+        let whole = |bytes: &[u8]| {
+            let mut hasher = Hasher::default();
+            hasher.write(bytes);
+            hasher.finish()
+        };
+        for first in 0..60 {
+            for second in first..first + 40 {
+                let mut hasher = Hasher::default();
+                [&bytes[..first], &bytes[first..second], &bytes[second..]].iter().for_each(|part| hasher.write(part));
+                assert_eq!(hasher.finish(), whole(&bytes), "cut at {first} and {second}");
+            }
+        }
+        assert_ne!(whole(&[0; 8]), whole(&[0; 9]));
+        assert_ne!(whole(&[]), whole(&[0]));
     }
 }

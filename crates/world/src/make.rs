@@ -3,7 +3,7 @@
 use space::narrow::{Pose, Shape, exact};
 use space::{GridPoint, ObjectId, Turn, Vec3, snap};
 
-use crate::objects::{AVATAR, Body, Card, Drive, EXACT, Kind, MOVABLE, SOLID};
+use crate::objects::{AVATAR, Body, Card, Drive, EXACT, Kind, Label, MOVABLE, SOLID};
 use crate::scenery::Columns;
 use crate::settle::CLOSEST_M;
 use crate::solid::{Block, Solid};
@@ -122,13 +122,15 @@ pub(crate) fn card(index: usize, spec: &ObjectSpec, turn: Turn) -> Card {
         shape: index as u32,
         turn,
         policy: spec.policy,
-        owner: None,
         seeker: None,
-        name: spec.name.as_str().into(),
         holds: None,
         held_by: None,
         phase: 0,
     }
+}
+
+pub(crate) fn label(spec: &ObjectSpec) -> Label {
+    Label { owner: None, name: spec.name.as_str().into() }
 }
 
 pub(crate) fn drive(kind: Kind) -> Drive {
@@ -142,7 +144,7 @@ pub(crate) fn object_id(index: usize) -> ObjectId {
 
 /// Refuses solids that overlap, by the names of both, and those that reach beyond the bounds.
 pub(crate) fn check_apart(spec: &Spec, made: &[Made], low: GridPoint, high: GridPoint) -> Result<(), SpecError> {
-    let mut columns = Columns::over(low, high, 4 * 1024);
+    let mut columns = Columns::over(low, high);
     let blocks: Vec<(u32, Block)> = made
         .iter()
         .enumerate()

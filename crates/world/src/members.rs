@@ -3,6 +3,7 @@
 use space::{NodeId, Turn, Vec3};
 
 use crate::input::{Act, Input, Reason, Refusal};
+use crate::objects::Label;
 use crate::outcome::{Joined, Left, Outcome, Said};
 use crate::places::Places;
 use crate::world::World;
@@ -173,9 +174,7 @@ impl World {
         }
         let places = places.get_or_insert_with(|| Places::new(&self.objects));
         let (row, object) = self.place_avatar(places, avatar, place)?;
-        let card = self.objects.card_mut(row);
-        card.owner = Some(input.sender);
-        card.name = name.into();
+        self.objects.label[row as usize] = Label { owner: Some(input.sender), name: name.into() };
         self.members.list.insert(at, Member { sender: input.sender, row, sequence: input.sequence });
         outcome.joined.push(Joined { sender: input.sender, object });
         Ok(())

@@ -1,5 +1,5 @@
-//! Everything that can move, in columns by who touches them when: bodies in every test, drives when a mover proposes,
-//! cards when somebody asks.
+//! Everything that can move, in columns by who touches them when: bodies in every test, drives and cards when a mover
+//! proposes and settles, labels when somebody asks.
 //!
 //! Rows are those of the broad phase's `Spheres`. No outcome may depend on a row's number: a world that was restored
 //! from a snapshot may have given its objects other rows. Whatever needs an order goes by [`ObjectId`].
@@ -72,8 +72,8 @@ pub enum Kind {
     Avatar,
 }
 
-/// What is seldom needed.
-#[derive(Clone, Debug)]
+/// What an object is.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Card {
     pub id: ObjectId,
     pub kind: Kind,
@@ -81,13 +81,18 @@ pub(crate) struct Card {
     pub shape: u32,
     pub turn: Turn,
     pub policy: Policy,
-    pub owner: Option<NodeId>,
     pub seeker: Option<u32>,
-    pub name: Box<str>,
     pub holds: Option<u32>,
     pub held_by: Option<u32>,
     /// The clock of a rule, in ticks that were not spent waiting.
     pub phase: u64,
+}
+
+/// What is seldom needed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Label {
+    pub owner: Option<NodeId>,
+    pub name: Box<str>,
 }
 
 /// The dynamic objects.
@@ -96,6 +101,7 @@ pub(crate) struct Objects {
     pub body: Vec<Body>,
     pub drive: Vec<Drive>,
     pub card: Vec<Option<Card>>,
+    pub label: Vec<Label>,
     /// Everywhere that an object may get to in this tick.
     pub reach: Vec<Block>,
     /// Where it was when the tick began.
@@ -115,6 +121,7 @@ impl Objects {
             body: Vec::new(),
             drive: Vec::new(),
             card: Vec::new(),
+            label: Vec::new(),
             reach: Vec::new(),
             before: Vec::new(),
             odometer: Vec::new(),
@@ -125,7 +132,7 @@ impl Objects {
         }
     }
 
-    pub fn insert(&mut self, body: Body, drive: Drive, card: Card) -> u32 {
+    pub fn insert(&mut self, body: Body, drive: Drive, card: Card, label: Label) -> u32 {
         let sphere = enclosing(&body.block(), body.solid.radius);
         let slot = self.spheres.insert(sphere).expect("a body within the bounds is within the limits of a world");
         let row = slot.row();
@@ -134,6 +141,7 @@ impl Objects {
             self.body.resize(rows, Body::default());
             self.drive.resize(rows, Drive::default());
             self.card.resize(rows, None);
+            self.label.resize(rows, Label::default());
             self.reach.resize(rows, Block::default());
             self.before.resize(rows, (GridPoint::default(), Turn::IDENTITY));
             self.odometer.resize(rows, 0.0);
@@ -146,6 +154,7 @@ impl Objects {
         self.reach[row] = body.block();
         self.odometer[row] = 0.0;
         self.card[row] = Some(card);
+        self.label[row] = label;
         row as u32
     }
 
@@ -155,6 +164,7 @@ impl Objects {
         let at = self.by_id.partition_point(|&(id, _)| id < card.id);
         self.by_id.remove(at);
         self.body[row as usize] = Body::default();
+        self.label[row as usize] = Label::default();
         card
     }
 

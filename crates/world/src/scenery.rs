@@ -27,8 +27,8 @@ pub(crate) struct Scenery {
 #[derive(Debug, Default)]
 pub(crate) struct Columns {
     low: [i32; 2],
-    /// A column's edge, in steps.
-    edge: i32,
+    /// A column's edge is two to this, in steps.
+    shift: u32,
     counts: [i32; 2],
     start: Vec<u32>,
     list: Vec<u32>,
@@ -36,15 +36,15 @@ pub(crate) struct Columns {
 
 impl Columns {
     /// Columns over a piece of ground, with nobody in them.
-    pub fn over(low: GridPoint, high: GridPoint, edge: i32) -> Columns {
+    pub fn over(low: GridPoint, high: GridPoint) -> Columns {
         let (width, depth) = (i64::from(high.x - low.x), i64::from(high.z - low.z));
-        let mut edge = edge.max(1);
-        let count = |size: i64, edge: i32| size / i64::from(edge) + 1;
-        while count(width, edge) * count(depth, edge) > COLUMNS_TOTAL {
-            edge *= 2;
+        let count = |size: i64, shift: u32| (size >> shift) + 1;
+        let mut shift = 12;
+        while count(width, shift) * count(depth, shift) > COLUMNS_TOTAL {
+            shift += 1;
         }
-        let counts = [count(width, edge) as i32, count(depth, edge) as i32];
-        Columns { low: [low.x, low.z], edge, counts, start: Vec::new(), list: Vec::new() }
+        let counts = [count(width, shift) as i32, count(depth, shift) as i32];
+        Columns { low: [low.x, low.z], shift, counts, start: Vec::new(), list: Vec::new() }
     }
 
     /// Lists who reaches into which column: numbers with their blocks, in the order given.
@@ -101,8 +101,7 @@ impl Columns {
     }
 
     fn range(&self, block: &Block) -> ([i32; 2], [i32; 2]) {
-        let column =
-            |place: i32, axis: usize| ((place - self.low[axis]).div_euclid(self.edge)).clamp(0, self.counts[axis] - 1);
+        let column = |place: i32, axis: usize| ((place - self.low[axis]) >> self.shift).clamp(0, self.counts[axis] - 1);
         ([column(block.low[0], 0), column(block.low[2], 1)], [column(block.high[0], 0), column(block.high[2], 1)])
     }
 
@@ -124,7 +123,7 @@ impl Scenery {
 
     /// Sorts everybody into columns. To be called once, when all are there.
     pub fn arrange(&mut self, low: GridPoint, high: GridPoint) {
-        self.columns = Columns::over(low, high, 4 * 1024);
+        self.columns = Columns::over(low, high);
         let (large, listed): (Vec<_>, Vec<_>) = self
             .blocks
             .iter()

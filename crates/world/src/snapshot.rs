@@ -20,7 +20,7 @@ use crate::bytes::{Malformed, Reader, write_text};
 use crate::hash::{Hasher, StateHash};
 use crate::make;
 use crate::members::Member;
-use crate::objects::{Drive, Kind};
+use crate::objects::{Drive, Kind, Label};
 use crate::spec::{ObjectKind, Spec, SpecError};
 use crate::world::World;
 
@@ -117,7 +117,7 @@ pub(crate) fn write_state(world: &World, sink: &mut dyn FnMut(&[u8])) {
     let mut record = [0u8; OBJECT_BYTES - 2];
     for &(id, row) in &world.objects.by_id {
         let (card, body) = (world.objects.card(row), &world.objects.body[row as usize]);
-        let drive = &world.objects.drive[row as usize];
+        let (drive, label) = (&world.objects.drive[row as usize], &world.objects.label[row as usize]);
         let mut at = 0;
         let mut put = |bytes: &[u8]| {
             record[at..at + bytes.len()].copy_from_slice(bytes);
@@ -129,7 +129,7 @@ pub(crate) fn write_state(world: &World, sink: &mut dyn FnMut(&[u8])) {
             put(&place.to_le_bytes());
         }
         put(&card.turn.bits().to_le_bytes());
-        put(&card.owner.map_or(0, NodeId::number).to_le_bytes());
+        put(&label.owner.map_or(0, NodeId::number).to_le_bytes());
         put(&card.seeker.map_or(0, |seeker| seeker + 1).to_le_bytes());
         put(&name_of(card.holds).to_le_bytes());
         put(&card.phase.to_le_bytes());
@@ -138,11 +138,11 @@ pub(crate) fn write_state(world: &World, sink: &mut dyn FnMut(&[u8])) {
         }
         put(&(drive.wish_until as u32).to_le_bytes());
         put(&(drive.lift_until as u32).to_le_bytes());
-        let flags = [card.owner.is_some(), drive.awake, drive.standing, drive.on_object, drive.jump];
+        let flags = [label.owner.is_some(), drive.awake, drive.standing, drive.on_object, drive.jump];
         put(&[flags.iter().enumerate().map(|(bit, &flag)| u8::from(flag) << bit).sum()]);
         debug_assert_eq!(at, record.len(), "a record has its length");
         sink(&record);
-        write_text(&card.name, sink);
+        write_text(&label.name, sink);
     }
     sink(&(world.members.list().len() as u32).to_le_bytes());
     for member in world.members.list() {
@@ -229,9 +229,7 @@ fn read_object(world: &mut World, spec: &Spec, id: u64, reader: &mut Reader<'_>)
             shape,
             turn,
             policy: avatar.policy,
-            owner: flag(0).then_some(NodeId::new(owner)),
             seeker: seeker.checked_sub(1),
-            name: name.into(),
             holds: None,
             held_by: None,
             phase: 0,
@@ -240,7 +238,8 @@ fn read_object(world: &mut World, spec: &Spec, id: u64, reader: &mut Reader<'_>)
     };
     card.phase = phase;
     reader.check(is_inside(world.grid, &body), "a place within the bounds")?;
-    world.objects.insert(body, drive, card);
+    let label = Label { owner: flag(0).then_some(NodeId::new(owner)), name: name.into() };
+    world.objects.insert(body, drive, card, label);
     Ok(holds)
 }
 
@@ -262,11 +261,12 @@ fn read_members(world: &mut World, reader: &mut Reader<'_>) -> Result<(), Malfor
         let avatar = reader.u64("an avatar")?;
         let sequence = reader.u32("a sequence")?;
         let sender = NodeId::new(sender);
-        let row = find(world, avatar).filter(|&row| world.objects.card(row).owner == Some(sender));
+        let row = find(world, avatar).filter(|&row| world.objects.label[row as usize].owner == Some(sender));
         let Some(row) = row else { return reader.check(false, "the avatar of a member") };
         world.members.insert(Member { sender, row, sequence });
     }
-    let owned = world.objects.by_id.iter().filter(|&&(_, row)| world.objects.card(row).owner.is_some()).count();
+    let owned =
+        world.objects.by_id.iter().filter(|&&(_, row)| world.objects.label[row as usize].owner.is_some()).count();
     reader.check(owned == count, "an owner for every avatar")
 }
 

@@ -11,7 +11,7 @@ use crate::input::{Input, Reason};
 use crate::make;
 use crate::members::Members;
 use crate::neighbours::Neighbours;
-use crate::objects::{Card, Drive, EXACT, Kind, Objects, SOLID};
+use crate::objects::{Card, Drive, EXACT, Kind, Label, Objects, SOLID};
 use crate::outcome::{Held, Outcome};
 use crate::places::{Among, Places};
 use crate::scenery::Scenery;
@@ -126,7 +126,7 @@ impl World {
             let made = make::object(object)?;
             let card = make::card(index, object, made.turn);
             let drive = make::drive(card.kind);
-            world.objects.insert(made.body, drive, card);
+            world.objects.insert(made.body, drive, card, make::label(object));
         }
         world.place_crowd()?;
         Ok(world)
@@ -333,15 +333,13 @@ impl World {
             shape,
             turn: Turn::IDENTITY,
             policy: model.policy,
-            owner: None,
             seeker: None,
-            name: "".into(),
             holds: None,
             held_by: None,
             phase: 0,
         };
         let body = make::avatar_body(model, at);
-        let row = self.objects.insert(body, Drive { awake: true, ..Drive::default() }, card);
+        let row = self.objects.insert(body, Drive { awake: true, ..Drive::default() }, card, Label::default());
         places.insert(row, &body);
         Ok((row, id))
     }
@@ -460,7 +458,18 @@ impl World {
         was_pushed.clear();
         was_pushed.resize(self.objects.body.len(), false);
         order.clear();
-        order.extend(Order::of_tick(self.tick.number(), movers.len()).iter().map(|index| movers[index]));
+        // Whoever can meet nobody that moves need not wait for a turn: by name is by memory, mostly.
+        let objects = &self.objects;
+        let is_alone = |row: u32| {
+            let is_alone = |row: u32| neighbours.of(row).is_empty();
+            is_alone(row) && objects.card(row).holds.is_none_or(is_alone)
+        };
+        order.extend(movers.iter().copied().filter(|&row| is_alone(row)));
+        let alone = order.len();
+        let in_turn = Order::of_tick(self.tick.number(), movers.len()).iter().map(|index| movers[index]);
+        if alone < movers.len() {
+            order.extend(in_turn.filter(|&row| !is_alone(row)));
+        }
         surroundings.sweeps = 0;
         pushed.sweeps = 0;
         outcome.work.movers = movers.len() as u64;
@@ -519,8 +528,8 @@ impl World {
             shape: &self.shapes[card.shape as usize],
             model: if card.shape < objects { Model::Object(card.shape) } else { Model::Avatar(card.shape - objects) },
             policy: card.policy,
-            name: &card.name,
-            owner: card.owner,
+            name: &self.objects.label[row as usize].name,
+            owner: self.objects.label[row as usize].owner,
             holds: name(card.holds),
             held_by: name(card.held_by),
         }
@@ -550,7 +559,7 @@ impl World {
 impl World {
     /// As [`first_overlap`](World::first_overlap), looking only at who is near: for snapshots of large worlds.
     pub(crate) fn overlap_near(&self) -> Option<(ObjectId, ObjectId)> {
-        let mut columns = crate::scenery::Columns::over(self.grid.low(), self.grid.high(), 4 * 1024);
+        let mut columns = crate::scenery::Columns::over(self.grid.low(), self.grid.high());
         let block_of = |row: u32| self.objects.body[row as usize].block().grown(4);
         let blocks: Vec<_> = self.objects.by_id.iter().map(|&(_, row)| (row, block_of(row))).collect();
         columns.fill(&blocks);

@@ -152,15 +152,20 @@ impl Search {
             }
             return Ok(());
         }
-        self.spend((candidates | excluded).count_ones() as usize)?;
         // The pivot: whatever is maximal holds somebody who is not its neighbour, or the pivot itself.
-        let (mut most, mut around) = (0, 0);
+        let (count, mut most, mut around, mut seen) = (candidates.count_ones(), 0, 0, 0);
         for vertex in ones(candidates | excluded) {
             let shared = (candidates & rows[vertex]).count_ones() + 1;
+            seen += 1;
             if shared > most {
                 (most, around) = (shared, rows[vertex]);
+                // There is no better one: at most a single vertex is left to try.
+                if shared + (candidates >> vertex & 1) as u32 > count {
+                    break;
+                }
             }
         }
+        self.spend(seen)?;
         for vertex in ones(candidates & !around) {
             let bit = 1 << vertex;
             let own = rows[vertex];
@@ -320,16 +325,20 @@ impl Search {
             stack.truncate(level);
             return Ok(());
         }
+        let count = candidates.iter().map(|bits| bits.count_ones()).sum::<u32>();
         let (mut most, mut pivot, mut seen) = (0, 0, 0);
-        for word in 0..words {
+        'pivots: for word in 0..words {
             for bit in ones(candidates[word] | excluded[word]) {
                 let vertex = word * 64 + bit;
                 let own = &rows[vertex * words..][..words];
                 let shared = own.iter().zip(candidates).map(|(own, bits)| (own & bits).count_ones()).sum::<u32>() + 1;
+                seen += words;
                 if shared > most {
                     (most, pivot) = (shared, vertex);
+                    if shared + (candidates[word] >> bit & 1) as u32 > count {
+                        break 'pivots;
+                    }
                 }
-                seen += words;
             }
         }
         self.spend(seen)?;

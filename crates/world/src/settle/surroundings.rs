@@ -165,6 +165,11 @@ impl Surroundings {
     /// Moves as far as `v` steps, stopping at the first contact. The place it returns is free.
     pub fn advance(&mut self, shapes: &[Shape], from: [i32; 3], v: DVec3) -> ([i32; 3], Option<Hit>) {
         let hit = self.first(shapes, from, v);
+        self.stop_at(shapes, from, v, hit)
+    }
+
+    /// The same, where the first contact is known.
+    pub fn stop_at(&self, shapes: &[Shape], from: [i32; 3], v: DVec3, hit: Option<Hit>) -> ([i32; 3], Option<Hit>) {
         let mut time = hit.map_or(1.0, |hit| hit.time);
         let mut to = self.rounded(from, v * time);
         let Some(mut blocked) = self.violated(shapes, to) else { return (to, hit) };
@@ -204,10 +209,26 @@ impl Surroundings {
         v: DVec3,
         normal_of: impl Fn(DVec3) -> DVec3,
     ) -> ([i32; 3], Option<Hit>) {
+        let first = self.first(shapes, from, v);
+        self.slide_from(shapes, from, v, first, normal_of)
+    }
+
+    /// The same, where the first contact is known.
+    pub fn slide_from(
+        &mut self,
+        shapes: &[Shape],
+        from: [i32; 3],
+        v: DVec3,
+        mut known: Option<Hit>,
+        normal_of: impl Fn(DVec3) -> DVec3,
+    ) -> ([i32; 3], Option<Hit>) {
         let mut planes = [DVec3::ZERO; 3];
         let (mut place, mut rest, mut first) = (from, v, None);
         for turn in 0..4 {
-            let (to, hit) = self.advance(shapes, place, rest);
+            if turn > 0 {
+                known = self.first(shapes, place, rest);
+            }
+            let (to, hit) = self.stop_at(shapes, place, rest, known);
             place = to;
             let Some(hit) = hit else { break };
             first = first.or(Some(hit));

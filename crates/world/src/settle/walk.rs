@@ -93,20 +93,20 @@ impl Settler<'_> {
 
     /// Follows a path as the avatar's policy says, and pushes what stands in the way.
     fn along(&mut self, row: u32, v: DVec3, normal_of: impl Fn(DVec3) -> DVec3) -> ([i32; 3], Option<Hit>) {
-        let first = self.surroundings.first(self.shapes, [0; 3], v);
-        let Some(hit) = first else {
-            return self.surroundings.advance(self.shapes, [0; 3], v);
-        };
-        if let Other::Object(other) = hit.other {
+        let mut first = self.surroundings.first(self.shapes, [0; 3], v);
+        if let Some(hit) = first
+            && let Other::Object(other) = hit.other
+        {
             let normal = level(hit.normal);
             let into = v.dot(normal) * (1.0 - hit.time);
             if normal.y == 0.0 && into < 0.0 && self.push(other, normal * into) {
                 self.look_around(row);
+                first = self.surroundings.first(self.shapes, [0; 3], v);
             }
         }
         match self.objects.card(row).policy {
-            Policy::Slide => self.surroundings.slide(self.shapes, [0; 3], v, normal_of),
-            _ => self.surroundings.advance(self.shapes, [0; 3], v),
+            Policy::Slide => self.surroundings.slide_from(self.shapes, [0; 3], v, first, normal_of),
+            _ => self.surroundings.stop_at(self.shapes, [0; 3], v, first),
         }
     }
 
