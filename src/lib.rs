@@ -4,7 +4,7 @@
 //!   machine of `node`, and its wishes out again.
 //! - [`link`]: how bytes reach a peer, over QUIC, WebTransport or WebSocket; [`fetch`]: the little HTTP that a native
 //!   client needs; [`certificate`]: what an endpoint shows of itself; [`origin`]: whose pages may connect.
-//! - [`bots`]: many clients in one process, and what they say together.
+//! - [`visit`]: a program's visit to a server; [`bots`]: many clients in one process, and what they say together.
 //! - [`gate`] and [`token`]: who may come in; [`order`]: what an operator may ask for.
 //! - [`store`]: what outlives the process; [`kept`]: a world in it.
 //! - [`http`]: what a server answers over HTTP; [`listen`]: the connections beneath; [`page`]: what a browser is shown.
@@ -30,3 +30,4 @@ pub mod serve;
 pub mod settings;
 pub mod store;
 pub mod token;
+pub mod visit;
