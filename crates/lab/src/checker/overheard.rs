@@ -81,7 +81,10 @@ impl Told {
                     is_near(id, findings);
                     let is_true = object(observed.truth, id)
                         .is_some_and(|truth| truth.at == body.place && truth.turn == body.turn);
-                    findings.check(is_true, || format!("tick {tick}: what was sent of {id} is not so"));
+                    findings.check(is_true, || {
+                        let truth = object(observed.truth, id).map(|truth| (truth.at, truth.turn));
+                        format!("tick {tick}: {id} is at {truth:?}, and {:?} was sent", (body.place, body.turn))
+                    });
                 }
             }
             ToClient::Said { speaker: Some(speaker), .. } if *speaker != self.own => is_near(*speaker, findings),

@@ -13,7 +13,7 @@ pub struct Shown {
     pub count: u64,
 }
 
-/// The fastest that anything moves here, in metres per second: a runner who falls.
+/// The fastest that anything moves here, in metres per second: a ball that is thrown.
 const SPEED_MAX: f64 = 12.0;
 /// What convergence and rounding add, in metres.
 const SLACK: f64 = 0.3;

@@ -339,7 +339,9 @@ impl Client {
             let parts = f64::from(wire::state::VELOCITY_PARTS);
             let vertical = f64::from(told.velocity[1]) / parts;
             let pos = walk::metres(state.head.anchor);
-            own.confirm(Walker { pos, vertical, is_grounded: told.is_grounded }, told.acknowledged, &self.ground);
+            let is_grounded = told.is_grounded;
+            let support = is_grounded.then_some(pos);
+            own.confirm(Walker { pos, vertical, is_grounded, support }, told.acknowledged, &self.ground);
         }
         self.newest_tick = self.newest_tick.max(tick);
         for (handle, body) in &state.bodies {

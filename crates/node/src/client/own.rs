@@ -38,7 +38,7 @@ pub struct Own {
 impl Own {
     /// Stands somewhere.
     pub fn new(pos: DVec3, newest: u32, seconds: f64) -> Own {
-        let walker = Walker { pos, vertical: 0.0, is_grounded: true };
+        let walker = Walker::standing(pos);
         Own {
             confirmed: walker,
             acknowledged: newest,

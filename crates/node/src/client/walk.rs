@@ -21,7 +21,20 @@ pub struct Walker {
     pub vertical: f64,
     /// Whether it stands on something.
     pub is_grounded: bool,
+    /// Where the server said that it stands: perhaps on something that the client does not take for ground. It does not
+    /// fall from there before it has walked away.
+    pub support: Option<DVec3>,
 }
+
+impl Walker {
+    /// Stands somewhere, for certain.
+    pub fn standing(pos: DVec3) -> Walker {
+        Walker { pos, vertical: 0.0, is_grounded: true, support: Some(pos) }
+    }
+}
+
+/// How far one walks before what carried one no longer does, in metres.
+const SUPPORT_REACH: f64 = 0.4;
 
 /// What is known of a world's fixed part, for one walker's solid.
 #[derive(Clone, Debug, Default)]
@@ -80,7 +93,7 @@ impl Ground {
         let gravity = f64::from(self.walking.gravity);
         if gravity == 0.0 {
             let pos = self.slide(walker.pos, wish * seconds);
-            return Walker { pos, vertical: 0.0, is_grounded: false };
+            return Walker { pos, vertical: 0.0, is_grounded: false, support: None };
         }
         let level = DVec3::new(wish.x, 0.0, wish.z) * seconds;
         let mut vertical = walker.vertical;
@@ -102,10 +115,17 @@ impl Ground {
         }
         vertical -= gravity * seconds;
         let fall = DVec3::new(0.0, vertical * seconds, 0.0);
-        let landed = self.advance(pos, fall);
+        let mut landed = self.advance(pos, fall);
+        let support = walker.support.filter(|support| {
+            let away = pos - *support;
+            away.x * away.x + away.z * away.z < SUPPORT_REACH * SUPPORT_REACH
+        });
+        if let Some(support) = support.filter(|support| pos.y >= support.y) {
+            landed.y = landed.y.max(support.y);
+        }
         let is_stopped = (landed.y - pos.y - fall.y).abs() > 1e-9;
         let is_grounded = is_stopped && vertical < 0.0;
-        Walker { pos: landed, vertical: if is_stopped { 0.0 } else { vertical }, is_grounded }
+        Walker { pos: landed, vertical: if is_stopped { 0.0 } else { vertical }, is_grounded, support }
     }
 
     /// Along a way, and along the surfaces that it meets.
@@ -194,7 +214,7 @@ mod tests {
         };
         put(5 * 1_024, 2 * 1_024, [0.5, 2.0, 4.0]);
         put(-5 * 1_024, 128, [1.0, 0.125, 4.0]);
-        (ground, Walker { pos: DVec3::new(0.0, 0.9, 0.0), vertical: 0.0, is_grounded: true })
+        (ground, Walker::standing(DVec3::new(0.0, 0.9, 0.0)))
     }
 
     fn walk(ground: &Ground, mut walker: Walker, wish: DVec3, steps: u32) -> Walker {
@@ -231,5 +251,16 @@ mod tests {
         let (ground, walker) = plaza();
         let gone = walk(&ground, walker, DVec3::new(0.0, 0.0, -6.0), 400);
         assert!((gone.pos.z + 19.65).abs() < 1e-3, "{gone:?}");
+    }
+
+    #[test]
+    fn what_carries_is_believed_until_one_walks_away() {
+        let (ground, _) = plaza();
+        // On a crate that only the server knows.
+        let on_crate = Walker::standing(DVec3::new(0.0, 1.9, 0.0));
+        let stays = walk(&ground, on_crate, DVec3::ZERO, 60);
+        assert!(stays.pos.y == 1.9 && stays.is_grounded, "{stays:?}");
+        let walks = walk(&ground, on_crate, DVec3::new(0.0, 0.0, 2.0), 60);
+        assert!((walks.pos.y - 0.9).abs() < 0.01, "{walks:?}");
     }
 }

@@ -21,6 +21,8 @@ struct Row {
     is_elsewhere: bool,
     /// The tick that last changed anything above.
     changed: u64,
+    /// The tick that last changed its place.
+    moved: u64,
     /// The tick for which `prepared` holds, or zero.
     prepared_for: u64,
     prepared: Prepared,
@@ -40,11 +42,18 @@ impl Bodies {
         self.rows[slot.row()] = Row { place, turn, changed: tick, ..Row::default() };
     }
 
+    /// An object faces another way after this tick.
+    pub fn turned(&mut self, slot: Slot, tick: u64, turn: Turn) {
+        if let Some(row) = self.rows.get_mut(slot.row()).filter(|row| row.turn != turn) {
+            (row.turn, row.changed) = (turn, tick);
+        }
+    }
+
     /// An object has another pose after this tick. `is_elsewhere` says that it did not come along a path.
     pub fn moved(&mut self, slot: Slot, tick: u64, place: GridPoint, turn: Turn, is_elsewhere: bool) {
         let Some(row) = self.rows.get_mut(slot.row()) else { return };
         let motion = if is_elsewhere { [0; 3] } else { Body::motion_of(row.place, place) };
-        *row = Row { place, turn, motion, is_elsewhere, changed: tick, ..*row };
+        *row = Row { place, turn, motion, is_elsewhere, changed: tick, moved: tick, ..*row };
         self.moving.push(slot);
     }
 
@@ -52,7 +61,7 @@ impl Bodies {
     pub fn settle(&mut self, tick: u64) {
         for slot in self.before.drain(..) {
             let row = &mut self.rows[slot.row()];
-            if row.changed < tick && (row.motion != [0; 3] || row.is_elsewhere) {
+            if row.moved < tick && (row.motion != [0; 3] || row.is_elsewhere) {
                 (row.motion, row.is_elsewhere, row.changed) = ([0; 3], false, tick);
             }
         }

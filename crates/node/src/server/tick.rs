@@ -147,6 +147,7 @@ impl Server {
             self.effects.push_back(Effect::Persist(Record::Ended { sender: left.sender.number() }));
         }
         let Server { truth, audience, bodies, .. } = self;
+        truth.each_turned(|slot, turn| bodies.turned(slot, tick, turn));
         truth.each_moved(|slot, place, turn| {
             bodies.moved(slot, tick, place, turn, false);
             audience.move_to(slot, place.position()).expect("a settled place is within every world");

@@ -24,6 +24,8 @@ pub struct Truth {
     solids: Vec<Solid>,
     /// Who asked in the last tick to hold what.
     asked: Vec<(NodeId, u32, ObjectId)>,
+    /// Who asked in the last tick to face another way.
+    turned: Vec<NodeId>,
     journal: Vec<u8>,
 }
 
@@ -42,6 +44,7 @@ impl Truth {
             objects: Vec::new(),
             solids,
             asked: Vec::new(),
+            turned: Vec::new(),
             journal: Vec::new(),
         }
     }
@@ -65,6 +68,9 @@ impl Truth {
             _ => None,
         });
         self.asked.extend(grabs);
+        self.turned.clear();
+        let turns = inputs.iter().filter(|input| matches!(input.act, Act::Turn { .. }));
+        self.turned.extend(turns.map(|input| input.sender));
         self.journal.clear();
         journal::write(self.world.tick().next(), inputs, &mut self.journal);
         self.world.step(inputs);
@@ -120,6 +126,15 @@ impl Truth {
                 && let Some(slot) = self.slot(object.id)
             {
                 visit(slot, object.at, object.turn);
+            }
+        }
+    }
+
+    /// Every avatar that was asked to face another way: those that did not move from the spot are not among the moved.
+    pub fn each_turned(&self, mut visit: impl FnMut(Slot, Turn)) {
+        for object in self.turned.iter().filter_map(|sender| self.world.object(self.world.avatar_of(*sender)?)) {
+            if let Some(slot) = self.slot(object.id) {
+                visit(slot, object.turn);
             }
         }
     }
