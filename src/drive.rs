@@ -22,6 +22,7 @@ use crate::link::{Inbox, LinkEvent, Outbox};
 use crate::order::{Answer, Order};
 use crate::store::keeper::Keeper;
 use crate::token;
+use crate::why::{self, Reach};
 
 /// Messages taken in before the clock is looked at again.
 const MESSAGES_AT_ONCE: usize = 256;
@@ -274,6 +275,16 @@ impl Wheel {
                     format!("{name}: {object}{away}")
                 });
                 Ok(users.collect::<Vec<_>>().join("\n"))
+            }
+            Order::Why { listener, speaker } => {
+                let server = &self.drive.server;
+                let settings = server.settings();
+                let begins = settings.focus + settings.nimbus;
+                let reach = Reach { begins, ends: begins * settings.hysteresis };
+                let [one, other] = [why::find(server.world(), &listener)?.id, why::find(server.world(), &speaker)?.id];
+                let is_heard = server.hears(one, other);
+                let found = why::explain(server.world(), reach, &listener, &speaker, Some(is_heard))?;
+                Ok(serde_json::to_string(&found).expect("an explanation is plain data"))
             }
             Order::Save => match &self.drive.keeper {
                 Some(keeper) => {

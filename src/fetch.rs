@@ -33,6 +33,11 @@ impl fmt::Display for Address {
 }
 
 impl Address {
+    /// Host and port, as a client names them.
+    fn authority(&self) -> String {
+        self.to_string().trim_start_matches("http://").to_owned()
+    }
+
     /// Reads what `Display` writes. A path may follow; it is not used.
     pub fn parse(url: &str) -> Result<Address, FetchError> {
         let wrong = || FetchError::NotAnAddress(url.chars().take(100).collect());
@@ -68,36 +73,52 @@ pub enum FetchError {
         error: io::Error,
     },
     /// The answer is a refusal.
-    #[error("{address}{path} answers with {status:?}")]
+    #[error("{address}{path} answers: {status}")]
     Refused {
         /// Where.
         address: Address,
         /// What was asked for.
         path: String,
-        /// The first line of the answer.
+        /// What the answer says.
         status: String,
     },
 }
 
 /// Asks for a document of UTF-8 text.
 pub async fn fetch(address: &Address, path: &str) -> Result<String, FetchError> {
+    let question = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", address.authority());
+    answer(address, path, &question).await
+}
+
+/// Hands over a JSON document, with an operator's token if there is one, and gives the answer.
+pub async fn post(address: &Address, path: &str, json: &str, token: Option<&str>) -> Result<String, FetchError> {
+    let shown = token.map_or(String::new(), |token| format!("Authorization: Bearer {token}\r\n"));
+    let question = format!(
+        "POST {path} HTTP/1.1\r\nHost: {}\r\n{shown}Content-Type: application/json\r\nContent-Length: {}\r\n\
+         Connection: close\r\n\r\n{json}",
+        address.authority(),
+        json.len()
+    );
+    answer(address, path, &question).await
+}
+
+async fn answer(address: &Address, path: &str, question: &str) -> Result<String, FetchError> {
     let unreachable = |error: io::Error| FetchError::Unreachable { address: address.clone(), error };
-    let answer = timeout(ANSWER_WITHIN, ask(address, path)).await;
+    let answer = timeout(ANSWER_WITHIN, ask(address, question)).await;
     let answer = answer.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())).map_err(unreachable)?;
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
     let status = head.lines().next().unwrap_or_default();
     if status.split(' ').nth(1) != Some("200") {
-        let status = status.chars().take(100).collect();
+        // What went wrong is in the body's first line, if a server of ours said it.
+        let said = body.lines().next().filter(|line| !line.is_empty()).unwrap_or(status);
+        let status = said.chars().take(200).collect();
         return Err(FetchError::Refused { address: address.clone(), path: path.to_owned(), status });
     }
     Ok(body.to_owned())
 }
 
-async fn ask(address: &Address, path: &str) -> io::Result<String> {
+async fn ask(address: &Address, question: &str) -> io::Result<String> {
     let mut stream = TcpStream::connect((address.host.as_str(), address.port)).await?;
-    let host = address.to_string();
-    let host = host.trim_start_matches("http://");
-    let question = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
     stream.write_all(question.as_bytes()).await?;
     let mut answer = String::new();
     stream.take(ANSWER_MAX).read_to_string(&mut answer).await?;

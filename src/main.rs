@@ -57,6 +57,8 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Bench(bench) => command::bench::run(bench),
         Command::Lab(lab) => command::lab::run(lab),
         Command::Relay(relay) => command::relay::run(relay),
+        Command::Replay(replay) => command::replay::run(replay),
+        Command::Why(why) => command::why::run(why),
         Command::Token(token) => command::token::run(token),
         Command::Store(store) => command::store::run(store),
     }

@@ -39,6 +39,13 @@ pub enum Order {
     },
     /// Who is here?
     Users,
+    /// Why is one told of another, or not? Answered as JSON.
+    Why {
+        /// Who hears, or not.
+        listener: String,
+        /// Who is heard, or not.
+        speaker: String,
+    },
     /// Write everything to the disk now.
     Save,
     /// Stop the server; the world is kept.

@@ -117,6 +117,26 @@ async fn whoever_is_turned_away_is_told_why() {
     assert!(refused.sentence.contains("999"), "{}", refused.sentence);
 }
 
+#[tokio::test]
+async fn one_can_ask_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().display().to_string();
+    let server = Serving::start(&format!("--data {data} --crowd 0 --flush-ms 20"));
+    let _ann = Visit::join(&server.url(), named("Ann")).await.unwrap();
+    let mut bob = Visit::join(&server.url(), named("Bob")).await.unwrap();
+    assert!(bob.run_until(PATIENCE, |bob| heard(bob, "Ann").is_some()).await);
+    let url = server.url();
+    let ask = move |arguments: &str| kinesphere(&format!("why {arguments} --server {url}"));
+    let (near, nobody) = tokio::task::spawn_blocking(move || (ask("bob ANN"), ask("bob eve"))).await.unwrap();
+    assert!(stdout(&near).contains("Bob hears of Ann"), "{}{}", stdout(&near), stderr(&near));
+    assert!(stderr(&nobody).contains("Nobody is called \"eve\""), "{}", stderr(&nobody));
+    bob.run_for(Duration::from_millis(300)).await;
+    server.kill();
+    let kept = shell::document(&format!("why bob ann --journal {data} --crowd 0 --json"));
+    assert_eq!(kept["is_heard"], true, "{kept}");
+    assert!(kept["distance_m"].as_f64().unwrap() < 21.0, "{kept}");
+}
+
 /// What the server answers to these bytes.
 async fn answer(server: &Serving, bytes: &[u8]) -> ToClient {
     let (links, mut inbox) = Links::new(LinkLimits::default());
@@ -254,6 +274,14 @@ fn a_kept_world_is_checked_backed_up_and_exported() {
     let lines = std::fs::read_to_string(folder.path().join("world.jsonl")).unwrap();
     let ticks = lines.lines().filter(|line| line.contains("\"kind\":\"tick\"")).count() as u64;
     assert_eq!(Some(ticks), report["records"].as_u64());
+    let replay = format!("replay {} --crowd 3", path("copy"));
+    let replayed = shell::document(&format!("{replay} --hash --json"));
+    assert_eq!(replayed["rows"].as_array().unwrap().len() as u64, ticks);
+    assert!(replayed["snapshots_compared"].as_u64().unwrap() > 0, "{replayed}");
+    let part = shell::document(&format!("{replay} --from 1 --to 3 --hash --json"));
+    assert_eq!(part["rows"][1], replayed["rows"][2]);
+    let other = kinesphere(&format!("replay {} --crowd 4", path("copy")));
+    assert!(stderr(&other).contains("is of another world") && other.status.code() == Some(2), "{}", stderr(&other));
     // The copy goes on as the world would have.
     Serving::start(&format!("--data {} --crowd 3", path("copy"))).interrupt();
 }

@@ -9,10 +9,12 @@ pub mod decisions;
 pub mod lab;
 pub mod prediction;
 pub mod relay;
+pub mod replay;
 pub mod serve;
 pub mod simulate;
 pub mod store;
 pub mod token;
+pub mod why;
 
 use std::fmt;
 use std::process::ExitCode;
@@ -34,6 +36,10 @@ pub enum Command {
     Lab(lab::Lab),
     /// Stand between a server and its clients, and make the network worse.
     Relay(relay::Relay),
+    /// Play a kept world again, and compare it with its snapshots.
+    Replay(replay::Replay),
+    /// Say why one is, or is not, told of another.
+    Why(why::Why),
     /// Make a join token, which lets a guest in.
     Token(token::Token),
     /// Check, back up or export a kept world.
