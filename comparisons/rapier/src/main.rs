@@ -27,7 +27,9 @@ fn main() {
     let joined = Walkers::join(&mut world, walkers, 1);
     assert_eq!(joined, walkers, "everybody finds a place");
     // Until everything has fallen and everybody stands.
-    (0..60).for_each(|_| drop(world.step(&[])));
+    for _ in 0..60 {
+        world.step(&[]);
+    }
 
     let mut rapier = Rapier::new(&world);
     let mut people = Walkers::new(&world, walkers, walkers, 1);
