@@ -23,6 +23,9 @@ use self::search::{Outcome, Search};
 use crate::lists::Lists;
 use crate::{Comparisons, Graph, RelationFinder, Relations};
 
+/// So many rows are written at once: what they need of the lists fits into the cache.
+const BLOCK: usize = 4096;
+
 /// How much a component may take, for each of its members, before it is a crowd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
@@ -158,11 +161,12 @@ impl Cliques {
     /// Writes all relations of a world, those of one member too.
     pub fn write(&self, auras: &Spheres, relations: &mut Relations) {
         relations.clear();
-        for (index, &word) in auras.alive().words().iter().enumerate() {
-            let mut rest = word;
-            while rest != 0 {
-                let row = index * 64 + rest.trailing_zeros() as usize;
-                rest &= rest - 1;
+        let rows = auras.rows();
+        for start in (0..rows).step_by(BLOCK) {
+            let block = start..rows.min(start + BLOCK);
+            let is_head = |row: usize| self.components.head(Slot::new(row as u32)) == Some(Slot::new(row as u32));
+            self.lists.fetch(block.clone().filter(|&row| is_head(row)));
+            for row in block.filter(|&row| auras.alive().contains(row)) {
                 let slot = Slot::new(row as u32);
                 match self.components.head(slot) {
                     None => relations.push_alone(slot),
