@@ -76,13 +76,7 @@ impl Path {
     /// The path that this seed stands for.
     pub fn new(settings: LinkSettings, seed: u64) -> Path {
         let long_ago = Time::from_micros(i64::MIN);
-        Path {
-            settings,
-            random: Random::new(seed),
-            counts: LinkCounts::default(),
-            last: long_ago,
-            cut_until: long_ago,
-        }
+        Path { settings, random: Random::new(seed), counts: LinkCounts::default(), last: long_ago, cut_until: long_ago }
     }
 
     /// A partition: nothing that is sent before `until` arrives.
@@ -236,7 +230,13 @@ mod tests {
 
     #[test]
     fn a_seed_is_a_network() {
-        let rough = LinkSettings { latency_us_min: 10_000, latency_us_max: 90_000, loss: 0.2, duplicates: 0.1, ..LinkSettings::default() };
+        let rough = LinkSettings {
+            latency_us_min: 10_000,
+            latency_us_max: 90_000,
+            loss: 0.2,
+            duplicates: 0.1,
+            ..LinkSettings::default()
+        };
         assert_eq!(arrivals(rough, 7), arrivals(rough, 7));
         assert_ne!(arrivals(rough, 7), arrivals(rough, 8));
         let heard = arrivals(rough, 7);

@@ -74,7 +74,9 @@ pub struct ClientState {
 impl ClientState {
     /// Whether it is in, and has been undisturbed for so long.
     pub fn is_calm(&self, now: Time, for_us: i64) -> bool {
-        self.link.is_some() && *self.bot.client().phase() == node::client::Phase::Joined && now - self.calm_since >= for_us
+        self.link.is_some()
+            && *self.bot.client().phase() == node::client::Phase::Joined
+            && now - self.calm_since >= for_us
     }
 }
 
@@ -179,8 +181,7 @@ pub fn truth_of(world: &World) -> Vec<TruthObject> {
             turn: object.turn,
             name: object.name.to_owned(),
             owner: object.owner,
-            solid: upright(object.shape, object.kind, object.turn)
-                .filter(|_| object.policy != world::Policy::Ghost),
+            solid: upright(object.shape, object.kind, object.turn).filter(|_| object.policy != world::Policy::Ghost),
         })
         .collect();
     truth.sort_by_key(|object| object.id);

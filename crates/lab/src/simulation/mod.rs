@@ -163,9 +163,20 @@ enum What {
     WakeServer,
     Wake(Player),
     /// Bytes arrive; at the server, or at the player.
-    Arrive { link: LinkId, is_up: bool, channel: Channel, bytes: Rc<Vec<u8>> },
-    Open { link: LinkId, is_up: bool },
-    Close { link: LinkId, is_up: bool },
+    Arrive {
+        link: LinkId,
+        is_up: bool,
+        channel: Channel,
+        bytes: Rc<Vec<u8>>,
+    },
+    Open {
+        link: LinkId,
+        is_up: bool,
+    },
+    Close {
+        link: LinkId,
+        is_up: bool,
+    },
     Connect(Player),
     Restart,
     /// Every second: what goes wrong in it?

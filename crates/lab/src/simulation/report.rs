@@ -170,7 +170,8 @@ pub(super) fn report(simulation: Simulation) -> Report {
         violations: findings.violations,
         examples: findings.examples,
     };
-    let mut rows: Vec<CheckerRow> = checkers.into_iter().map(|(checker, findings)| row(checker.name(), findings)).collect();
+    let mut rows: Vec<CheckerRow> =
+        checkers.into_iter().map(|(checker, findings)| row(checker.name(), findings)).collect();
     let shown_error_m = shown.0.sum / (shown.0.count as f64).max(1.0);
     rows.push(row(shown.0.name(), shown.1));
     rows.push(CheckerRow {
@@ -181,8 +182,7 @@ pub(super) fn report(simulation: Simulation) -> Report {
     });
     let counts = server.as_ref().map(node::Server::counts).unwrap_or_default();
     let resumed = clients.iter().map(|state| state.bot.client().counts().resumed).sum();
-    let in_at_end =
-        clients.iter().filter(|state| *state.bot.client().phase() == node::client::Phase::Joined).count();
+    let in_at_end = clients.iter().filter(|state| *state.bot.client().phase() == node::client::Phase::Joined).count();
     Report {
         command: settings.command(),
         seed: settings.seed,

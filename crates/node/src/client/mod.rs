@@ -367,7 +367,8 @@ impl Client {
         let Some(own) = &mut self.own else { return };
         self.number = self.number.wrapping_add(1);
         own.input(self.number, self.intent, &self.ground);
-        let steps: Vec<Step> = own.unanswered(self.settings.repeats.clamp(1, wire::input::STEPS_MAX)).map(|(_, step)| step).collect();
+        let steps: Vec<Step> =
+            own.unanswered(self.settings.repeats.clamp(1, wire::input::STEPS_MAX)).map(|(_, step)| step).collect();
         let half_trip_us = self.clock.error_bound_us().unwrap_or(0);
         let tick_us = self.welcome.as_ref().map_or(FRAME_US, |welcome| i64::from(welcome.tick_us));
         let ticks = (server_now + half_trip_us - self.tick_base.1) / tick_us;

@@ -125,7 +125,8 @@ impl Others {
     /// Where somebody was after a tick, which was at `at` by the server's clock; it is `now` by the same. Whoever is not
     /// known, or newer, is left alone.
     pub fn hear(&mut self, handle: Handle, body: &Body, tick: u64, at: Time, now: Time, tick_us: u32) {
-        if let Some(other) = self.others.get_mut(&handle).filter(|other| tick > other.since && tick > other.confirmed.0) {
+        if let Some(other) = self.others.get_mut(&handle).filter(|other| tick > other.since && tick > other.confirmed.0)
+        {
             other.hear(body, tick, at, now, tick_us, self.settings.algorithm, &self.scene);
         }
     }
@@ -153,16 +154,7 @@ impl Others {
 
 impl Other {
     #[expect(clippy::too_many_arguments, reason = "a body, its three times, and what predicting needs")]
-    fn hear(
-        &mut self,
-        body: &Body,
-        tick: u64,
-        at: Time,
-        now: Time,
-        tick_us: u32,
-        algorithm: Algorithm,
-        scene: &Scene,
-    ) {
+    fn hear(&mut self, body: &Body, tick: u64, at: Time, now: Time, tick_us: u32, algorithm: Algorithm, scene: &Scene) {
         let before = self.show(now, scene);
         let vel = motion_velocity(body.motion, tick_us);
         self.accelerate(tick, vel, tick_us, body.is_elsewhere);

@@ -122,7 +122,8 @@ impl FanOut {
     /// Keeps the most urgent that fit into so many bits; says how many have to wait.
     fn choose(&mut self, room: usize) -> u64 {
         let all = self.due.len();
-        self.due.sort_unstable_by(|one, other| other.urgency.total_cmp(&one.urgency).then(one.handle.cmp(&other.handle)));
+        self.due
+            .sort_unstable_by(|one, other| other.urgency.total_cmp(&one.urgency).then(one.handle.cmp(&other.handle)));
         let mut taken = 0;
         // Handles are sparse among the chosen: more bits each.
         let chosen = self.due.iter().take_while(|due| {

@@ -49,7 +49,7 @@ pub struct ServerSettings {
 
 impl Default for ServerSettings {
     fn default() -> ServerSettings {
-        ServerSettings { limits: Limits::default(), focus: 20.0, nimbus: 1.0, hysteresis: 1.1, threads: 1 }
+        ServerSettings { limits: Limits::default(), focus: 20.0, nimbus: 0.0, hysteresis: 1.1, threads: 1 }
     }
 }
 
@@ -247,7 +247,8 @@ impl Server {
         if session.is_none()
             && let Some(version) = Hello::version_of(bytes).filter(|version| *version != VERSION)
         {
-            let sentence = format!("This server speaks version {VERSION} of the protocol, you speak version {version}.");
+            let sentence =
+                format!("This server speaks version {VERSION} of the protocol, you speak version {version}.");
             self.refuse(id, Reason::Version, sentence);
             return;
         }

@@ -18,10 +18,7 @@ fn point(x: i32, y: i32, z: i32) -> GridPoint {
 pub fn to_server() -> Vec<(&'static str, ToServer)> {
     let step = |x, z, heading, is_jump| Step { velocity: [x, 0, z], heading, is_jump };
     vec![
-        (
-            "hello",
-            ToServer::Hello(Hello { version: VERSION, nickname: "Zoë".into(), avatar: 2, ..Hello::default() }),
-        ),
+        ("hello", ToServer::Hello(Hello { version: VERSION, nickname: "Zoë".into(), avatar: 2, ..Hello::default() })),
         (
             "hello_resume",
             ToServer::Hello(Hello {
@@ -36,10 +33,7 @@ pub fn to_server() -> Vec<(&'static str, ToServer)> {
         ("grab", ToServer::Grab { object: object(300) }),
         ("release", ToServer::Release),
         ("leave", ToServer::Leave),
-        (
-            "moves_one",
-            ToServer::Moves(Moves { heard: 0, tick: 90, newest: 1, steps: vec![step(512, 0, 64, false)] }),
-        ),
+        ("moves_one", ToServer::Moves(Moves { heard: 0, tick: 90, newest: 1, steps: vec![step(512, 0, 64, false)] })),
         (
             "moves_repeated",
             ToServer::Moves(Moves {

@@ -104,7 +104,8 @@ pub fn run(settings: &Settings, progress: &mut dyn FnMut(u32, u32)) -> Result<Mi
     progress(total, total);
     let topologies = topologies::count(settings.seed);
     let verdicts = judge(&rows, &topologies);
-    let command = format!("kinesphere lab missed-collisions --encounters {} --seed {}", settings.encounters, settings.seed);
+    let command =
+        format!("kinesphere lab missed-collisions --encounters {} --seed {}", settings.encounters, settings.seed);
     Ok(MissedCollisions { command, encounters: settings.encounters, seed: settings.seed, rows, topologies, verdicts })
 }
 
@@ -127,7 +128,8 @@ fn count(settings: &Settings, way: Way, latency_ms: u32, loss: f64) -> Row {
 
 fn judge(rows: &[Row], topologies: &[TopologyRow]) -> Vec<Verdict> {
     let of = |way: Way| rows.iter().filter(move |row| row.method == way.name());
-    let missed = |way: Way, loss: f64| of(way).find(|row| row.loss == loss && row.latency_ms == 0).map_or(0, |row| row.missed);
+    let missed =
+        |way: Way, loss: f64| of(way).find(|row| row.loss == loss && row.latency_ms == 0).map_or(0, |row| row.missed);
     let verdict = |claim: &str, source: &str, outcome, evidence: String| Verdict {
         claim: claim.to_owned(),
         source: source.to_owned(),
@@ -165,7 +167,10 @@ fn judge(rows: &[Row], topologies: &[TopologyRow]) -> Vec<Verdict> {
             "A server that settles every move misses none, whatever is lost",
             "paper 002, 2.8.1",
             Outcome::of_cases(of(Way::Server).map(|row| row.missed == 0)),
-            format!("{} missed in all settings together", of(Way::Server).map(|row| u64::from(row.missed)).sum::<u64>()),
+            format!(
+                "{} missed in all settings together",
+                of(Way::Server).map(|row| u64::from(row.missed)).sum::<u64>()
+            ),
         ),
         verdict(
             "Messages among peers grow with the square of the users, with a server in proportion to them",
@@ -257,7 +262,12 @@ mod tests {
         assert!(report.holds());
         assert_eq!(report.rows.len(), 36);
         let missed = |method: &str, loss: f64| {
-            report.rows.iter().find(|row| row.method == method && row.loss == loss && row.latency_ms == 0).unwrap().missed
+            report
+                .rows
+                .iter()
+                .find(|row| row.method == method && row.loss == loss && row.latency_ms == 0)
+                .unwrap()
+                .missed
         };
         assert!(missed("naive", 0.5) > missed("naive", 0.0));
         assert!(report.rows.iter().all(|row| row.messages_per_s > 0.0));
