@@ -6,7 +6,7 @@ use lab::method::Method;
 use space::workload::Motion;
 
 use super::Failure;
-use super::{bench_interest, bench_motion, bench_tick, bench_world};
+use super::{bench_interest, bench_motion, bench_queries, bench_tick, bench_world};
 use crate::clock::ProcessClock;
 use crate::output::{print, print_json};
 use crate::progress::Bar;
@@ -24,6 +24,8 @@ pub enum Bench {
     Tick(bench_tick::Tick),
     /// A world: what a tick costs, stage by stage.
     World(bench_world::World),
+    /// Questions about places: who is there, who is first on the way, who is nearest.
+    Queries(bench_queries::Queries),
 }
 
 /// All methods on the same frames, in one run, one after the other within each tick. Every list of pairs is compared;
@@ -74,6 +76,7 @@ pub fn run(bench: Bench) -> Result<(), Failure> {
         Bench::Motion(arguments) => return bench_motion::run(arguments),
         Bench::Tick(arguments) => return bench_tick::run(arguments),
         Bench::World(arguments) => return bench_world::run(arguments),
+        Bench::Queries(arguments) => return bench_queries::run(arguments),
     };
     let settings = Settings {
         motion: arguments.workload,
