@@ -8,8 +8,8 @@ use ::node::server::{Part, ServerSettings};
 use ::node::{Channel, Effect, Event, LinkId, Node, Server};
 use ::world::{Plaza, World};
 use serde::Serialize;
-use space::Time;
 use space::workload::Random;
+use space::{Time, Vec3};
 use wire::{Hello, Moves, Step, ToClient, ToServer, VERSION};
 
 use crate::report::number::{grouped, significant};
@@ -31,7 +31,7 @@ pub const BYTES_GOAL: f64 = 10.0;
 /// A tick, in microseconds.
 const TICK_US: i64 = 33_333;
 /// The parts of a tick, in the order of their columns.
-const PARTS: [&str; 6] = ["receive", "inputs", "world", "audience", "fan_out", "hand_out"];
+const PARTS: [&str; 7] = ["receive", "inputs", "world", "follow", "audience", "fan_out", "hand_out"];
 
 /// What to measure.
 #[derive(Clone, Debug)]
@@ -106,7 +106,7 @@ pub struct Report {
 /// How long one part takes.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// `receive`, `inputs`, `world`, `audience`, `fan_out` or `hand_out`.
+    /// `receive`, `inputs`, `world`, `follow`, `audience`, `fan_out` or `hand_out`.
     pub stage: &'static str,
     /// Processor time per tick, mean.
     pub cpu_ms_mean: f64,
@@ -227,9 +227,13 @@ impl Bench {
         let seekers = (settings.objects - settings.clients) as u32;
         let plaza = Plaza { seekers, seed: settings.seed, ..Plaza::for_avatars(settings.objects as u32) };
         let density = settings.objects as f64 / f64::from(plaza.side).powi(2);
-        let nimbus = 0.5;
         let reach = (settings.listened / (std::f64::consts::PI * density)).sqrt() as f32;
-        let world = World::new(plaza.spec()).expect("a plaza for so many is a world");
+        let mut spec = plaza.spec();
+        // Clients are spread as all others are, not crowded where users usually come in.
+        let (mut random, edge) = (Random::new(settings.seed), 0.48 * plaza.side);
+        let mut along = || random.between(-edge, edge);
+        spec.spawns = (0..settings.clients.min(4_096)).map(|_| Vec3::new(along(), 0.0, along())).collect();
+        let world = World::new(spec).expect("a plaza for so many is a world");
         let limits = Limits {
             clients: settings.clients,
             links: settings.clients,
@@ -238,15 +242,12 @@ impl Bench {
             entered_per_tick: 128,
             ..Limits::default()
         };
-        // Hysteresis widens the reach; the mean is meant with it.
-        let focus = (reach - nimbus).max(0.5);
-        let server_settings = ServerSettings { limits, focus, nimbus, ..ServerSettings::default() };
+        let server_settings = ServerSettings { limits, focus: reach, ..ServerSettings::default() };
         let now = Time::from_micros(0);
         let server = Server::new(world, server_settings, now).expect("auras are positive");
         let clients = (0..settings.clients as u64)
             .map(|number| Caller { link: LinkId(number), heard: 0, number: 0, step: Step::default(), hearing: 0 })
             .collect();
-        let random = Random::new(settings.seed);
         Bench { server, clients, random, now, reach, times: Default::default(), wall_ms: 0.0 }
     }
 
@@ -292,7 +293,7 @@ impl Bench {
                 streams.push((link, bytes));
             }
         }
-        lap(&mut self.times[5], stopwatch);
+        lap(&mut self.times[PARTS.len() - 1], stopwatch);
         self.wall_ms += (stopwatch.read().wall.saturating_sub(start.wall)).as_secs_f64() * 1e3;
         for (link, bytes) in streams {
             self.clients[link.0 as usize].take(&bytes);

@@ -49,7 +49,7 @@ pub struct ServerSettings {
 
 impl Default for ServerSettings {
     fn default() -> ServerSettings {
-        ServerSettings { limits: Limits::default(), focus: 20.0, nimbus: 1.0, hysteresis: 1.1, threads: 1 }
+        ServerSettings { limits: Limits::default(), focus: 20.0, nimbus: 0.0, hysteresis: 1.1, threads: 1 }
     }
 }
 

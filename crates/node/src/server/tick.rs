@@ -19,6 +19,8 @@ pub enum Part {
     Inputs,
     /// The world took its step.
     World,
+    /// What moved is known to those who tell of it.
+    Follow,
     /// Who hears whom was worked out.
     Audience,
     /// Everybody was told.
@@ -27,8 +29,13 @@ pub enum Part {
 
 impl Part {
     /// All of them, with their names.
-    pub const ALL: [(Part, &'static str); 4] =
-        [(Part::Inputs, "inputs"), (Part::World, "world"), (Part::Audience, "audience"), (Part::FanOut, "fan_out")];
+    pub const ALL: [(Part, &'static str); 5] = [
+        (Part::Inputs, "inputs"),
+        (Part::World, "world"),
+        (Part::Follow, "follow"),
+        (Part::Audience, "audience"),
+        (Part::FanOut, "fan_out"),
+    ];
 }
 
 impl Server {
@@ -52,6 +59,8 @@ impl Server {
         ended(Part::World);
 
         self.follow_world();
+        ended(Part::Follow);
+
         self.audience.update();
         self.follow_audience();
         ended(Part::Audience);
