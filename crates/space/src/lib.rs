@@ -26,7 +26,10 @@
 //!
 //! - [`Spheres`] holds the objects, column by column, and remembers what moved.
 //! - [`BroadPhase`] is the question; [`broad`] has one file per method, and [`Kinesphere`] is the one to use.
+//! - [`Finder`](broad::Finder) answers questions about places: who is there, who is first on the way, who is nearest.
+//! - `narrow`, with the feature `parry`, has shapes and exact answers about them; [`mesh`] has triangles.
 //! - [`impact`] says when moving things first touch.
+//! - [`snap`] is the grid that settled poses lie on, so that what is true is exactly what is sent.
 //! - [`workload`] makes the seeded crowds that tests, benches and experiments share.
 
 #![deny(unsafe_code)]
@@ -35,17 +38,22 @@ pub mod bits;
 pub mod broad;
 mod id;
 pub mod impact;
+pub mod mesh;
+#[cfg(feature = "parry")]
+pub mod narrow;
 mod pair;
 mod simd;
+pub mod snap;
 mod sphere;
 mod spheres;
 mod time;
 pub mod workload;
 
 pub use broad::{BroadPhase, Kinesphere, Work};
-pub use glam::{DQuat, DVec3, Vec3};
+pub use glam::{DQuat, DVec3, Quat, Vec3};
 pub use id::{NodeId, ObjectId, Slot};
 pub use pair::{Pair, PairChanges};
+pub use snap::{Grid, GridError, GridPoint, Turn};
 pub use sphere::Sphere;
 pub use spheres::{Columns, Field, Spheres, SpheresError};
 pub use time::{Tick, Time};
