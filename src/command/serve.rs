@@ -202,7 +202,7 @@ fn log(filter: &str, is_json: bool) -> Result<(), Failure> {
 fn failed(error: ServeError) -> Failure {
     match error {
         ServeError::Store(error) => refused(error),
-        ServeError::Port { .. } | ServeError::Secret(_) => Failure::Machine(error.to_string()),
+        ServeError::Port { .. } | ServeError::Secret(_) | ServeError::Thread(_) => Failure::Machine(error.to_string()),
         _ => Failure::Input(error.to_string()),
     }
 }
