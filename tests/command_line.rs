@@ -12,9 +12,13 @@ fn every_command_explains_itself_with_an_example() {
         "lab --help",
         "bench broad-phase --help",
         "bench motion --help",
+        "bench queries --help",
         "lab broad-phases --help",
         "lab prediction --help",
         "lab decisions --help",
+        "lab relations --help",
+        "lab groups --help",
+        "bench interest --help",
     ] {
         let output = kinesphere(command);
         assert!(output.status.success(), "{command}");
@@ -38,10 +42,16 @@ fn bad_input_is_refused_with_what_to_do() {
         ("lab broad-phases --objects 1000000000", "expected 1 to 20,000 objects in a room"),
         ("lab broad-phases --speed NaN", "`speed` is NaN, expected 0 to 10"),
         ("bench motion --ticks 0", "`ticks` is 0, expected 1 to 100,000"),
+        ("bench queries --ticks 0", "`ticks` is 0, expected 1 to 1,000,000"),
+        ("bench queries --objects 1000000000", "a world holds at most 16777216"),
         ("bench motion --updates NaN", "`updates` is NaN, expected 0 to 60"),
         ("lab prediction --latency 5000", "`latency` is 5000, expected 0 to 2000 milliseconds"),
         ("lab prediction --seeds 0", "`seeds` is 0, expected 1 to 10000"),
         ("lab decisions --encounters 0", "`encounters` is 0, expected 1 to 1000000"),
+        ("lab relations --objects 1", "`objects` is 1, expected 2 to 20,000"),
+        ("lab relations --coverage NaN", "`coverage` is NaN, expected a percentage"),
+        ("lab groups --ticks 1", "`ticks` is 1, expected 2 to 100,000"),
+        ("bench interest --ticks 0", "`ticks` is 0, expected 1 to 100,000"),
         ("bench", "Usage: kinesphere bench"),
     ];
     for (command, expected) in cases {

@@ -6,7 +6,7 @@ use lab::method::Method;
 use space::workload::Motion;
 
 use super::Failure;
-use super::{bench_interest, bench_motion, bench_world};
+use super::{bench_interest, bench_motion, bench_queries, bench_tick, bench_world};
 use crate::clock::ProcessClock;
 use crate::output::{print, print_json};
 use crate::progress::Bar;
@@ -20,8 +20,12 @@ pub enum Bench {
     Interest(bench_interest::Interest),
     /// Replicas: what predicting their collisions costs, over extrapolating them.
     Motion(bench_motion::Motion),
+    /// A server: what a whole tick costs, from bytes to bytes.
+    Tick(bench_tick::Tick),
     /// A world: what a tick costs, stage by stage.
     World(bench_world::World),
+    /// Questions about places: who is there, who is first on the way, who is nearest.
+    Queries(bench_queries::Queries),
 }
 
 /// All methods on the same frames, in one run, one after the other within each tick. Every list of pairs is compared;
@@ -70,7 +74,9 @@ pub fn run(bench: Bench) -> Result<(), Failure> {
         Bench::BroadPhase(arguments) => arguments,
         Bench::Interest(arguments) => return bench_interest::run(arguments),
         Bench::Motion(arguments) => return bench_motion::run(arguments),
+        Bench::Tick(arguments) => return bench_tick::run(arguments),
         Bench::World(arguments) => return bench_world::run(arguments),
+        Bench::Queries(arguments) => return bench_queries::run(arguments),
     };
     let settings = Settings {
         motion: arguments.workload,

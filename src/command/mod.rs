@@ -3,11 +3,17 @@
 pub mod bench;
 pub mod bench_interest;
 pub mod bench_motion;
+mod bench_queries;
+pub mod bench_tick;
 pub mod bench_world;
 pub mod bots;
 pub mod decisions;
+pub mod groups;
 pub mod lab;
+pub mod lab_world;
+pub mod missed_collisions;
 pub mod prediction;
+pub mod relations;
 pub mod relay;
 pub mod replay;
 pub mod serve;

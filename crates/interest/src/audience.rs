@@ -297,6 +297,7 @@ impl Audience {
     fn apply_changes(&mut self) {
         radix::sort(&mut self.changes, &mut self.scratch);
         let changes = std::mem::take(&mut self.changes);
+        self.lists.fetch(changes.iter().map(|&change| Change(change).owner().row()));
         for own in changes.chunk_by(|&one, &other| Change(one).owner() == Change(other).owner()) {
             self.change_list(own);
         }

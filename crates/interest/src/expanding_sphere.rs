@@ -120,16 +120,17 @@ impl Search {
             let begin = self.parts.len();
             self.comparisons.raw += found.members.len() as u64;
             for &member in &found.members {
+                // Every test is made, as the papers do; that some were made before is only counted.
+                let is_hit = sphere.overlaps(columns.sphere(member as usize));
                 let tested = &mut self.tested[member as usize];
                 if tested.0 != self.turn {
                     self.comparisons.distinct += 1;
-                    let is_hit = sphere.overlaps(columns.sphere(member as usize));
                     *tested = (self.turn, if is_hit { self.hits.len() as u32 } else { MISSED });
                     if is_hit {
                         self.hits.push(member);
                     }
                 }
-                if tested.1 != MISSED {
+                if is_hit {
                     self.parts.push(tested.1);
                 }
             }

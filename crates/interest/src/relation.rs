@@ -116,6 +116,19 @@ impl Relations {
     }
 }
 
+/// Relations from lists of members, in any order.
+impl<L: AsRef<[Slot]>> FromIterator<L> for Relations {
+    fn from_iter<I: IntoIterator<Item = L>>(lists: I) -> Relations {
+        let mut relations = Relations::new();
+        for list in lists {
+            let start = relations.members.len();
+            relations.push(list.as_ref());
+            relations.members[start..].sort_unstable();
+        }
+        relations
+    }
+}
+
 impl std::ops::AddAssign for Comparisons {
     fn add_assign(&mut self, other: Comparisons) {
         self.raw += other.raw;

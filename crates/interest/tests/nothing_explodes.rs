@@ -46,13 +46,16 @@ fn a_generalised_octahedron_is_a_crowd_with_few_groups() {
         for tick in 0..5 {
             let (gone, back) = (&edges[tick..tick + 20], if tick > 0 { &edges[tick - 1..tick + 19] } else { &[] });
             graph.update(back, &[]);
-            (cliques.update(&graph), groups.repair(&graph));
+            cliques.update(&graph);
+            groups.repair(&graph);
             graph.update(&[], gone);
-            (cliques.update(&graph), groups.repair(&graph));
+            cliques.update(&graph);
+            groups.repair(&graph);
             assert_groups_are_exact(&groups, &graph);
         }
         graph.update(&[], &edges);
-        (cliques.update(&graph), groups.repair(&graph));
+        cliques.update(&graph);
+        groups.repair(&graph);
         assert_eq!((cliques.crowds_len(), groups.len(), cliques.is_empty()), (0, 0, true));
     }
 }

@@ -3,7 +3,7 @@
 use space::narrow::{Pose, Shape, exact};
 use space::{GridPoint, ObjectId, Turn, Vec3, snap};
 
-use crate::objects::{AVATAR, Body, Card, Drive, EXACT, Kind, Label, MOVABLE, SOLID};
+use crate::objects::{AVATAR, Body, Card, Drive, EXACT, Kind, Label, MOVABLE, RULED, SLIDING, SOLID, TURNING};
 use crate::scenery::Columns;
 use crate::settle::CLOSEST_M;
 use crate::solid::{Block, Solid};
@@ -51,8 +51,12 @@ pub(crate) fn avatar_solid(avatar: &AvatarSpec) -> Solid {
 }
 
 pub(crate) fn avatar_body(avatar: &AvatarSpec, at: GridPoint) -> Body {
-    let flags = if avatar.policy == Policy::Ghost { AVATAR } else { AVATAR | SOLID };
-    Body { at, solid: avatar_solid(avatar), flags }
+    let policy = match avatar.policy {
+        Policy::Ghost => 0,
+        Policy::Slide => SOLID | SLIDING,
+        Policy::Block | Policy::Bounce => SOLID,
+    };
+    Body::new(at, avatar_solid(avatar), AVATAR | policy)
 }
 
 /// The narrow phase's word for an upright solid that is round.
@@ -76,6 +80,12 @@ pub(crate) fn object(spec: &ObjectSpec) -> Result<Made, SpecError> {
     if spec.kind == ObjectKind::Movable {
         flags |= MOVABLE;
     }
+    if matches!(spec.kind, ObjectKind::Moving(_)) {
+        flags |= RULED;
+    }
+    if turns {
+        flags |= TURNING;
+    }
     let upright = match &spec.shape {
         Shape::Sphere { radius } => Some((at, Solid { core: [0; 3], radius: thin(*radius) })),
         Shape::Capsule { half_height, radius } if is_upright => {
@@ -93,7 +103,7 @@ pub(crate) fn object(spec: &ObjectSpec) -> Result<Made, SpecError> {
             }
             _ => round_shape(solid),
         };
-        return Ok(Made { body: Body { at, solid, flags }, shape, turn });
+        return Ok(Made { body: Body::new(at, solid, flags), shape, turn });
     }
     let bounds = spec.shape.bounds();
     let mut half = Vec3::ZERO;
@@ -110,7 +120,7 @@ pub(crate) fn object(spec: &ObjectSpec) -> Result<Made, SpecError> {
         half = half.max(corner).max(Vec3::new(spun, 0.0, spun));
     }
     let core = half.to_array().map(|half| steps(half) + 2);
-    let body = Body { at, solid: Solid { core, radius: 0 }, flags: flags | EXACT };
+    let body = Body::new(at, Solid { core, radius: 0 }, flags | EXACT);
     Ok(Made { body, shape: spec.shape.clone(), turn })
 }
 
@@ -144,7 +154,7 @@ pub(crate) fn object_id(index: usize) -> ObjectId {
 
 /// Refuses solids that overlap, by the names of both, and those that reach beyond the bounds.
 pub(crate) fn check_apart(spec: &Spec, made: &[Made], low: GridPoint, high: GridPoint) -> Result<(), SpecError> {
-    let mut columns = Columns::over(low, high);
+    let mut columns = Columns::over(low, high, made.len());
     let blocks: Vec<(u32, Block)> = made
         .iter()
         .enumerate()

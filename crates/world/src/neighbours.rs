@@ -4,7 +4,6 @@ use rayon::prelude::*;
 use space::Pair;
 
 use crate::objects::{Body, MOVABLE, SOLID};
-use crate::solid::Block;
 
 /// For every row, the rows that it may meet.
 #[derive(Debug, Default)]
@@ -19,14 +18,14 @@ const PARALLEL_FROM: usize = 1 << 13;
 
 impl Neighbours {
     /// Takes in a tick's pairs. `is_mover` says who wants to move.
-    pub fn update(&mut self, pairs: &[Pair], body: &[Body], reach: &[Block], is_mover: &[bool]) -> u64 {
+    pub fn update(&mut self, pairs: &[Pair], body: &[Body], is_mover: &[bool]) -> u64 {
         self.is_near.clear();
         self.is_near.resize(pairs.len(), false);
         let is_near = |pair: &Pair| {
             let (a, b) = (pair.a().row(), pair.b().row());
             // Who stands still meets somebody only when one of them is pushed.
             let may_move = is_mover[a] | is_mover[b] | ((body[a].flags | body[b].flags) & MOVABLE != 0);
-            may_move && body[a].flags & body[b].flags & SOLID != 0 && reach[a].meets(&reach[b])
+            may_move && body[a].flags & body[b].flags & SOLID != 0 && body[a].reach.meets(&body[b].reach)
         };
         if pairs.len() < PARALLEL_FROM {
             for (near, pair) in self.is_near.iter_mut().zip(pairs) {

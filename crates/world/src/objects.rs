@@ -17,18 +17,40 @@ pub(crate) const EXACT: u32 = 2;
 pub(crate) const MOVABLE: u32 = 4;
 /// It belongs to somebody, or to the crowd.
 pub(crate) const AVATAR: u32 = 8;
+/// It moves by a rule.
+pub(crate) const RULED: u32 = 16;
+/// It turns on the spot.
+pub(crate) const TURNING: u32 = 128;
+/// It holds something.
+pub(crate) const HOLDING: u32 = 32;
+/// It keeps its motion along what it meets.
+pub(crate) const SLIDING: u32 = 64;
 
-/// Where an object is and what it is to whoever bumps into it.
+/// Where an object is, what it is to whoever bumps into it, and everywhere that it may get to in this tick: a line of
+/// the cache.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
 pub(crate) struct Body {
     pub at: GridPoint,
     pub solid: Solid,
     pub flags: u32,
+    pub reach: Block,
 }
 
 impl Body {
+    pub fn new(at: GridPoint, solid: Solid, flags: u32) -> Body {
+        Body { at, solid, flags, reach: Block::around(at, solid.half_extents()) }
+    }
+
     pub fn is(&self, flag: u32) -> bool {
         self.flags & flag != 0
+    }
+
+    /// By how much any point of it may come closer to something in this tick, in steps.
+    pub fn span(&self) -> f64 {
+        let half = self.solid.half_extents();
+        let turned = if self.is(TURNING) { 2.0 * f64::from(half[0] + half[1] + half[2]) } else { 0.0 };
+        self.reach.span(&self.block()) + turned
     }
 
     pub fn block(&self) -> Block {
@@ -57,6 +79,8 @@ pub(crate) struct Drive {
     pub on_object: bool,
     /// Whether a jump was asked for.
     pub jump: bool,
+    /// How far it has come in all, in steps, rounded up: what the narrow phase's schedule goes by.
+    pub odometer: f64,
 }
 
 /// What kind of object it is, in the words of paper 001 from the server's point of view.
@@ -102,12 +126,8 @@ pub(crate) struct Objects {
     pub drive: Vec<Drive>,
     pub card: Vec<Option<Card>>,
     pub label: Vec<Label>,
-    /// Everywhere that an object may get to in this tick.
-    pub reach: Vec<Block>,
     /// Where it was when the tick began.
     pub before: Vec<(GridPoint, Turn)>,
-    /// How far it has come in all, in steps, rounded up: what the narrow phase's schedule goes by.
-    pub odometer: Vec<f64>,
     /// Rows, by name ascending.
     pub by_id: Vec<(ObjectId, u32)>,
     spheres: Spheres,
@@ -122,9 +142,7 @@ impl Objects {
             drive: Vec::new(),
             card: Vec::new(),
             label: Vec::new(),
-            reach: Vec::new(),
             before: Vec::new(),
-            odometer: Vec::new(),
             by_id: Vec::new(),
             spheres: Spheres::new(),
             broad: Kinesphere::default(),
@@ -142,17 +160,13 @@ impl Objects {
             self.drive.resize(rows, Drive::default());
             self.card.resize(rows, None);
             self.label.resize(rows, Label::default());
-            self.reach.resize(rows, Block::default());
             self.before.resize(rows, (GridPoint::default(), Turn::IDENTITY));
-            self.odometer.resize(rows, 0.0);
         }
         let at = self.by_id.partition_point(|&(id, _)| id < card.id);
         self.by_id.insert(at, (card.id, row as u32));
         self.body[row] = body;
         self.drive[row] = drive;
         self.before[row] = (body.at, card.turn);
-        self.reach[row] = body.block();
-        self.odometer[row] = 0.0;
         self.card[row] = Some(card);
         self.label[row] = label;
         row as u32
@@ -184,7 +198,7 @@ impl Objects {
     /// Says where an object may get to, and widens its sphere to that where it has to be.
     pub fn set_reach(&mut self, row: u32, reach: Block) {
         let slot = Slot::new(row);
-        self.reach[row as usize] = reach;
+        self.body[row as usize].reach = reach;
         let needed = enclosing(&reach, self.body[row as usize].solid.radius);
         let radius = self.spheres.columns().radius[slot.row()];
         // A sphere that is a little too wide costs less than one that changes its size all the time.
@@ -199,7 +213,7 @@ impl Objects {
         let at = &mut self.body[row as usize].at;
         *at = GridPoint::new(at.x + offset[0], at.y + offset[1], at.z + offset[2]);
         let [x, y, z] = offset.map(f64::from);
-        self.odometer[row as usize] += (x * x + y * y + z * z).sqrt() * (1.0 + 1e-9);
+        self.drive[row as usize].odometer += (x * x + y * y + z * z).sqrt() * (1.0 + 1e-9);
     }
 
     /// Finds the pairs whose spheres overlap.
@@ -218,9 +232,9 @@ impl Objects {
 fn enclosing(block: &Block, radius: i32) -> Sphere {
     let mut square = 0.0;
     let mut center = [0.0; 3];
-    for axis in 0..3 {
+    for (axis, center) in center.iter_mut().enumerate() {
         let (low, high) = (f64::from(block.low[axis]), f64::from(block.high[axis]));
-        center[axis] = ((low + high) * 0.5 / f64::from(snap::STEPS_PER_METRE)) as f32;
+        *center = ((low + high) * 0.5 / f64::from(snap::STEPS_PER_METRE)) as f32;
         let half = ((high - low) * 0.5 - f64::from(radius)).max(0.0);
         square += half * half;
     }

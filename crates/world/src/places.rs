@@ -12,6 +12,8 @@ use crate::solid::{Block, GAP};
 
 /// How many rings around a place are tried: within some tens of metres.
 const RINGS_MAX: i32 = 100;
+/// The most squares that somebody is listed in.
+const SQUARES_MAX: i64 = 400;
 /// The edge of a square of ground, in steps.
 const SQUARE: i32 = 2048;
 
@@ -19,6 +21,8 @@ const SQUARE: i32 = 2048;
 #[derive(Debug, Default)]
 pub(crate) struct Places {
     squares: BTreeMap<(i32, i32), Vec<u32>>,
+    /// Who stands on so many squares that everybody looks at them.
+    large: Vec<u32>,
     /// Which rings around a place were full: the next one who asks for it need not try them again.
     full: BTreeMap<(GridPoint, u32), i32>,
 }
@@ -42,6 +46,10 @@ impl Places {
 
     pub fn insert(&mut self, row: u32, body: &Body) {
         let (from, to) = squares(&body.block());
+        if i64::from(to.0 - from.0 + 1) * i64::from(to.1 - from.1 + 1) > SQUARES_MAX {
+            self.large.push(row);
+            return;
+        }
         for x in from.0..=to.0 {
             for z in from.1..=to.1 {
                 self.squares.entry((x, z)).or_default().push(row);
@@ -93,16 +101,15 @@ impl Places {
             let (shape, turn) = (among.scenery.shape[index], among.scenery.turn[index]);
             is_free = is_free && is_apart(&among.scenery.body[index], shape, turn);
         });
+        let is_apart_from = |row: u32| {
+            let card = among.objects.card(row);
+            is_apart(&among.objects.body[row as usize], card.shape, card.turn)
+        };
         let (from, to) = squares(&block);
-        for x in from.0..=to.0 {
-            for z in from.1..=to.1 {
-                for &row in self.squares.get(&(x, z)).into_iter().flatten() {
-                    let card = among.objects.card(row);
-                    is_free = is_free && is_apart(&among.objects.body[row as usize], card.shape, card.turn);
-                }
-            }
-        }
+        let mut here = (from.0..=to.0).flat_map(|x| (from.1..=to.1).map(move |z| (x, z)));
         is_free
+            && self.large.iter().all(|&row| is_apart_from(row))
+            && here.all(|square| self.squares.get(&square).into_iter().flatten().all(|&row| is_apart_from(row)))
     }
 }
 

@@ -116,7 +116,7 @@ pub(crate) fn propose(
         }
         for row in [Some(row), holds].into_iter().flatten() {
             let reach = extent.around(objects.body[row as usize].block());
-            if reach != objects.reach[row as usize] {
+            if reach != objects.body[row as usize].reach {
                 objects.set_reach(row, reach);
             }
             is_mover[row as usize] |= is_mover[objects.card(row).held_by.unwrap_or(row) as usize];

@@ -35,12 +35,13 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    /// Columns over a piece of ground, with nobody in them.
-    pub fn over(low: GridPoint, high: GridPoint) -> Columns {
+    /// Columns over a piece of ground, with nobody in them: not many more than `expected` objects are worth.
+    pub fn over(low: GridPoint, high: GridPoint, expected: usize) -> Columns {
         let (width, depth) = (i64::from(high.x - low.x), i64::from(high.z - low.z));
         let count = |size: i64, shift: u32| (size >> shift) + 1;
+        let total = (4 * expected as i64).clamp(1024, COLUMNS_TOTAL);
         let mut shift = 12;
-        while count(width, shift) * count(depth, shift) > COLUMNS_TOTAL {
+        while count(width, shift) * count(depth, shift) > total {
             shift += 1;
         }
         let counts = [count(width, shift) as i32, count(depth, shift) as i32];
@@ -123,7 +124,7 @@ impl Scenery {
 
     /// Sorts everybody into columns. To be called once, when all are there.
     pub fn arrange(&mut self, low: GridPoint, high: GridPoint) {
-        self.columns = Columns::over(low, high);
+        self.columns = Columns::over(low, high, self.blocks.len());
         let (large, listed): (Vec<_>, Vec<_>) = self
             .blocks
             .iter()
@@ -165,7 +166,7 @@ mod tests {
             let solid = Solid { core: [place(9_000), place(500), place(9_000)], radius: place(900) };
             let at = GridPoint::new(place(60_000), place(3_000), place(60_000));
             let id = ObjectId::new(number).unwrap();
-            scenery.push(Body { at, solid, flags: 1 }, id, Turn::IDENTITY, 0, "".into());
+            scenery.push(Body::new(at, solid, 1), id, Turn::IDENTITY, 0, "".into());
         }
         scenery.arrange(GridPoint::new(2_000, 0, 2_000), GridPoint::new(50_000, 9_000, 50_000));
         for _ in 0..500 {

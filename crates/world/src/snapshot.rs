@@ -5,7 +5,7 @@
 //! u64                    the fingerprint of the spec: a snapshot is of no use with another one
 //! u64 u64 u64            tick, the next object's name, how many have joined
 //! u32, then each object  by name: name, shape, place, turn, owner, seeker, name among people, what it holds, clock,
-//!                        velocity, wish, rest, until when to wish and to look for steps, flags
+//!                        velocity, wish, rest, for how long to wish and to look for steps, flags
 //! u32, then each member  by name: sender, avatar, sequence
 //! u64                    the fingerprint of all before: StateHash, where the first 12 bytes are left out
 //! ```
@@ -66,7 +66,7 @@ impl World {
     /// The world as bytes, appended to `bytes`.
     pub fn snapshot(&self, bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(MAGIC);
-        bytes.extend_from_slice(&fingerprint(&self.spec).to_le_bytes());
+        bytes.extend_from_slice(&self.fingerprint.to_le_bytes());
         let begin = bytes.len();
         write_state(self, &mut |part| bytes.extend_from_slice(part));
         let mut hasher = Hasher::default();
@@ -136,8 +136,10 @@ pub(crate) fn write_state(world: &World, sink: &mut dyn FnMut(&[u8])) {
         for number in drive.velocity.iter().chain(&drive.wish).chain(&drive.rest) {
             put(&number.to_bits().to_le_bytes());
         }
-        put(&(drive.wish_until as u32).to_le_bytes());
-        put(&(drive.lift_until as u32).to_le_bytes());
+        // How long it still goes on: what is over is over, and need not be told apart.
+        for until in [drive.wish_until, drive.lift_until] {
+            put(&(until.saturating_sub(world.tick.number()) as u32).to_le_bytes());
+        }
         let flags = [label.owner.is_some(), drive.awake, drive.standing, drive.on_object, drive.jump];
         put(&[flags.iter().enumerate().map(|(bit, &flag)| u8::from(flag) << bit).sum()]);
         debug_assert_eq!(at, record.len(), "a record has its length");
@@ -157,6 +159,7 @@ fn read_state(world: &mut World, reader: &mut Reader<'_>) -> Result<(), Malforme
     world.next_id = reader.u64("a name")?;
     world.joins = reader.u64("a count")?;
     let spec = Arc::clone(&world.spec);
+    reader.check(world.tick.number() < 1 << 62, "a tick")?;
     reader.check(world.next_id > spec.objects.len() as u64 && world.next_id < 1 << 63, "a name that is free")?;
     let count = reader.u32("a count")? as usize;
     reader.check(count <= reader.rest() / OBJECT_BYTES, "as many objects as there are bytes")?;
@@ -181,6 +184,7 @@ fn read_state(world: &mut World, reader: &mut Reader<'_>) -> Result<(), Malforme
             && world.objects.card(held).held_by.is_none();
         reader.check(is_sound, "a movable object that nobody else holds")?;
         world.objects.card_mut(holder).holds = Some(held);
+        world.objects.body[holder as usize].flags |= crate::objects::HOLDING;
         world.objects.card_mut(held).held_by = Some(holder);
     }
     read_members(world, reader)
@@ -202,13 +206,15 @@ fn read_object(world: &mut World, spec: &Spec, id: u64, reader: &mut Reader<'_>)
     let velocity = reader.vector(2.0 * limits.terminal_speed + 200.0, "a velocity within the limits")?;
     let wish = reader.vector(1.01 * limits.speed + 1.0, "a wish within the limits")?;
     let rest = reader.vector(1.0, "a rest of at most a step")?;
-    let (wish_until, lift_until) = (u64::from(reader.u32("a tick")?), u64::from(reader.u32("a tick")?));
+    let (wish_ticks, lift_ticks) = (u64::from(reader.u32("a time")?), u64::from(reader.u32("a time")?));
+    let tick = world.tick.number();
+    let (wish_until, lift_until) = (tick + wish_ticks, tick + lift_ticks);
     let flags = reader.u8("flags")?;
     reader.check(flags < 32, "flags")?;
     let flag = |bit: u8| flags >> bit & 1 == 1;
     let name = reader.text(limits.name_bytes.max(1 << 12), "a name")?;
     let (awake, standing, on_object, jump) = (flag(1), flag(2), flag(3), flag(4));
-    let drive = Drive { velocity, wish, rest, wish_until, lift_until, awake, standing, on_object, jump };
+    let drive = Drive { velocity, wish, rest, wish_until, lift_until, awake, standing, on_object, jump, odometer: 0.0 };
     let (mut card, body) = if let Some(object) = spec.objects.get(index) {
         let is_own =
             object.kind != ObjectKind::Fixed && id == shape as u64 + 1 && !flag(0) && seeker == 0 && holds == 0;

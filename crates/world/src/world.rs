@@ -11,7 +11,7 @@ use crate::input::{Input, Reason};
 use crate::make;
 use crate::members::Members;
 use crate::neighbours::Neighbours;
-use crate::objects::{Card, Drive, EXACT, Kind, Label, Objects, SOLID};
+use crate::objects::{Card, Drive, EXACT, HOLDING, Kind, Label, Objects, SOLID};
 use crate::outcome::{Held, Outcome};
 use crate::places::{Among, Places};
 use crate::scenery::Scenery;
@@ -29,6 +29,8 @@ use crate::spec::{ObjectKind, Policy, Spec, SpecError};
 pub struct World {
     pub(crate) spec: Arc<Spec>,
     pub(crate) grid: Grid,
+    /// Of the spec: snapshots carry it.
+    pub(crate) fingerprint: u64,
     pub(crate) shapes: Vec<Shape>,
     pub(crate) scenery: Scenery,
     pub(crate) tick: Tick,
@@ -153,6 +155,7 @@ impl World {
         });
         Ok(World {
             next_id: spec.objects.len() as u64 + 1,
+            fingerprint: crate::snapshot::fingerprint(&spec),
             spec,
             grid,
             shapes,
@@ -178,6 +181,7 @@ impl World {
         self.tick = self.tick.next();
         let mut outcome = std::mem::take(&mut self.outcome);
         outcome.clear(self.tick);
+        let first_new = self.next_id;
         self.take_inputs(inputs, &mut outcome);
         self.hand_over(&mut outcome);
         self.propose();
@@ -186,10 +190,10 @@ impl World {
         finished(Stage::Broad);
         let Scratch { neighbours, is_mover, .. } = &mut self.scratch;
         let (objects, pairs) = self.objects.with_pairs();
-        outcome.work.pairs = neighbours.update(pairs, &objects.body, &objects.reach, is_mover);
+        outcome.work.pairs = neighbours.update(pairs, &objects.body, is_mover);
         finished(Stage::Narrow);
         self.settle(&mut outcome);
-        self.notice(&mut outcome);
+        self.notice(first_new, &mut outcome);
         finished(Stage::Settle);
         self.outcome = outcome;
         &self.outcome
@@ -404,7 +408,9 @@ impl World {
         let held = Held { carrier: carrier.id, object };
         self.objects.card_mut(row).holds = Some(target);
         self.objects.card_mut(target).held_by = Some(row);
-        self.objects.drive[target as usize] = Drive::default();
+        self.objects.body[row as usize].flags |= HOLDING;
+        let odometer = self.objects.drive[target as usize].odometer;
+        self.objects.drive[target as usize] = Drive { odometer, ..Drive::default() };
         Ok(held)
     }
 
@@ -418,6 +424,7 @@ impl World {
     pub(crate) fn release(&mut self, row: u32) -> Option<Held> {
         let carrier = self.objects.card_mut(row);
         let (held, id) = (carrier.holds.take()?, carrier.id);
+        self.objects.body[row as usize].flags &= !HOLDING;
         let card = self.objects.card_mut(held);
         card.held_by = None;
         let object = card.id;
@@ -462,7 +469,7 @@ impl World {
         let objects = &self.objects;
         let is_alone = |row: u32| {
             let is_alone = |row: u32| neighbours.of(row).is_empty();
-            is_alone(row) && objects.card(row).holds.is_none_or(is_alone)
+            is_alone(row) && (!objects.body[row as usize].is(HOLDING) || objects.card(row).holds.is_none_or(is_alone))
         };
         order.extend(movers.iter().copied().filter(|&row| is_alone(row)));
         let alone = order.len();
@@ -487,22 +494,24 @@ impl World {
             tick: self.tick.number(),
             outcome,
         };
-        for &row in order.iter() {
-            settler.settle(row);
+        for (rows, ahead) in batches(order) {
+            settler.look_ahead(ahead);
+            for &row in rows {
+                settler.settle(row);
+            }
         }
         outcome.work.sweeps = surroundings.sweeps + pushed.sweeps;
     }
 
-    /// Lists who moved, and wakes those who may have stood on them.
-    fn notice(&mut self, outcome: &mut Outcome) {
-        let joined = &outcome.joined;
+    /// Lists who moved, of those that were there before, and wakes those who may have stood on them.
+    fn notice(&mut self, first_new: u64, outcome: &mut Outcome) {
         for index in 0..self.objects.by_id.len() {
             let (id, row) = self.objects.by_id[index];
             let (at, turn) = self.objects.before[row as usize];
             if self.objects.body[row as usize].at == at && self.objects.card(row).turn == turn {
                 continue;
             }
-            if !joined.iter().any(|joined| joined.object == id) {
+            if id.number() < first_new {
                 outcome.moved.push(id);
             }
             for &other in self.scratch.neighbours.of(row) {
@@ -556,10 +565,16 @@ impl World {
     }
 }
 
+/// A list in batches, each with the one after it.
+fn batches(rows: &[u32]) -> impl Iterator<Item = (&[u32], &[u32])> {
+    const BATCH: usize = 16;
+    rows.chunks(BATCH).zip(rows.chunks(BATCH).skip(1).chain(std::iter::once(&[][..])))
+}
+
 impl World {
     /// As [`first_overlap`](World::first_overlap), looking only at who is near: for snapshots of large worlds.
     pub(crate) fn overlap_near(&self) -> Option<(ObjectId, ObjectId)> {
-        let mut columns = crate::scenery::Columns::over(self.grid.low(), self.grid.high());
+        let mut columns = crate::scenery::Columns::over(self.grid.low(), self.grid.high(), self.len());
         let block_of = |row: u32| self.objects.body[row as usize].block().grown(4);
         let blocks: Vec<_> = self.objects.by_id.iter().map(|&(_, row)| (row, block_of(row))).collect();
         columns.fill(&blocks);

@@ -90,7 +90,7 @@ fn solids_that_overlap_are_refused_by_both_names() {
     let hill = "[[object]]\nname = \"hill\"\nat = [0, 0, 0]\nmesh = { file = \"hill.obj\" }\n";
     assert!(refused(&format!("{hill}{}", ball("sun", 1.0))).contains("`hill` and `sun` overlap"));
     assert_eq!(
-        refused(&format!("{}", ball("sun", 19.5))),
+        refused(&ball("sun", 19.5)),
         "square.toml, line 4: `sun` reaches beyond the bounds, expected it within them"
     );
 }

@@ -7,6 +7,8 @@ use crate::Graph;
 /// Which component everybody is in.
 #[derive(Debug, Default)]
 pub struct Components {
+    /// The lowest slot of everybody's component, or `NOBODY` for one that is alone.
+    heads: Vec<u32>,
     places: Vec<Place>,
     /// Counts the times that components were gathered.
     round: u32,
@@ -15,11 +17,9 @@ pub struct Components {
     ranges: Vec<Range>,
 }
 
-/// Where a slot belongs.
+/// When a slot was gathered.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    /// The lowest slot of its component, or `NOBODY` for one that is alone.
-    head: u32,
     /// The round in which it was gathered last.
     round: u32,
     /// Its number within its component, as of that round.
@@ -37,16 +37,16 @@ const NOBODY: u32 = u32::MAX;
 
 impl Components {
     /// Takes a slot out of its component, whose head is returned.
+    #[inline]
     pub fn forget(&mut self, slot: Slot) -> Option<Slot> {
-        let place = self.places.get_mut(slot.row())?;
-        let head = std::mem::replace(&mut place.head, NOBODY);
+        let head = std::mem::replace(self.heads.get_mut(slot.row())?, NOBODY);
         (head != NOBODY).then_some(Slot::new(head))
     }
 
     /// The lowest slot of somebody's component, unless it is alone.
     #[inline]
     pub fn head(&self, slot: Slot) -> Option<Slot> {
-        let head = self.places.get(slot.row())?.head;
+        let head = *self.heads.get(slot.row())?;
         (head != NOBODY).then_some(Slot::new(head))
     }
 
@@ -62,7 +62,8 @@ impl Components {
     /// component changed is missed if both ends of all changes are given.
     pub fn gather(&mut self, graph: &Graph, around: impl Iterator<Item = Slot>) {
         if self.places.len() < graph.rows() {
-            self.places.resize(graph.rows(), Place { head: NOBODY, round: 0, number: 0 });
+            self.heads.resize(graph.rows(), NOBODY);
+            self.places.resize(graph.rows(), Place { round: 0, number: 0 });
         }
         self.round = self.round.wrapping_add(1);
         if self.round == 0 {
@@ -99,8 +100,8 @@ impl Components {
             let head = members[0].number();
             for (number, member) in members.iter().enumerate() {
                 let place = &mut self.places[member.row()];
-                place.head = head;
                 place.number = number as u32;
+                self.heads[member.row()] = head;
             }
             self.ranges.push(Range { start: start as u32, end: self.members.len() as u32 });
         }
@@ -119,7 +120,8 @@ impl Components {
 
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
-        self.places.capacity() * size_of::<Place>()
+        self.heads.capacity() * 4
+            + self.places.capacity() * size_of::<Place>()
             + self.members.capacity() * size_of::<Slot>()
             + self.ranges.capacity() * size_of::<Range>()
     }

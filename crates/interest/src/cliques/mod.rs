@@ -12,6 +12,7 @@
 //!   and all members. No other list holds anything.
 
 mod components;
+mod quotient;
 mod search;
 
 use rayon::prelude::*;
@@ -56,6 +57,8 @@ pub struct Cliques {
     /// How many components the last update had to look at.
     renewed: usize,
     searches: Vec<Search>,
+    /// Scratch: of the components that changed.
+    heads: Vec<Slot>,
 }
 
 /// [`Cliques`] with their own broad phase: the finder to use when relations are all one wants.
@@ -90,20 +93,21 @@ impl Cliques {
             crowds: 0,
             renewed: 0,
             searches: Vec::new(),
+            heads: Vec::new(),
         }
     }
 
     /// Follows the graph's last update. Every update of the graph must be followed by one of these, or
     /// [`restart`](Cliques::restart) called.
     pub fn update(&mut self, graph: &Graph) {
-        for pair in graph.ended().iter().chain(graph.began()) {
-            for slot in [pair.a(), pair.b()] {
-                if let Some(head) = self.components.forget(slot) {
-                    self.drop_list(head);
-                }
-            }
-        }
-        self.components.gather(graph, graph.ended().iter().chain(graph.began()).flat_map(|pair| [pair.a(), pair.b()]));
+        let touched = || graph.ended().iter().chain(graph.began()).flat_map(|pair| [pair.a(), pair.b()]);
+        let mut heads = std::mem::take(&mut self.heads);
+        heads.clear();
+        heads.extend(touched().filter_map(|slot| self.components.forget(slot)));
+        self.lists.fetch(heads.iter().map(|head| head.row()));
+        heads.iter().for_each(|&head| self.drop_list(head));
+        self.heads = heads;
+        self.components.gather(graph, touched());
         self.renew(graph);
     }
 
@@ -178,7 +182,10 @@ impl Cliques {
 
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
-        self.components.bytes() + self.lists.bytes() + self.searches.iter().map(Search::bytes).sum::<usize>()
+        4 * self.heads.capacity()
+            + self.components.bytes()
+            + self.lists.bytes()
+            + self.searches.iter().map(Search::bytes).sum::<usize>()
     }
 
     fn drop_list(&mut self, head: Slot) {

@@ -1,6 +1,7 @@
 //! Maximal cliques of one component: Bron and Kerbosch's method with a pivot, over bitsets.
 //!
-//! Up to 64 members, a component is one word per member. A larger one is taken apart: its vertices in degeneracy order,
+//! Twins, who overlap each other and exactly the same others, are in the same relations: those who stand at one point are
+//! one vertex ([`quotient`](super::quotient)). Up to 64 vertices, a component is one word per vertex. A larger one is taken apart: its vertices in degeneracy order,
 //! in which each has few that come later, and for each of them the cliques whose earliest member it is, among its
 //! neighbours alone. Where it has more than 64 neighbours, bitsets are of several words, and the search keeps its own
 //! stack: a clique of thousands is as many levels deep.
@@ -9,6 +10,7 @@ use space::Slot;
 
 use super::Budget;
 use super::components::Components;
+use super::quotient::Quotient;
 use crate::Graph;
 
 /// The search for relations, and what was found in one component after the other.
@@ -24,8 +26,9 @@ pub struct Search {
     /// The levels of a deep search, one after the other.
     stack: Vec<u64>,
     chosen: Vec<u32>,
+    quotient: Quotient,
     order: Degeneracy,
-    /// For each member of the component its number among the neighbours of the vertex at hand.
+    /// For each vertex of the component its number among the neighbours of the vertex at hand.
     numbers: Vec<u32>,
 }
 
@@ -46,6 +49,13 @@ pub enum Outcome {
 struct Allowance {
     work: u64,
     memberships: u64,
+}
+
+/// Where a search takes place.
+struct Around<'a> {
+    quotient: &'a Quotient,
+    /// The vertex among whose neighbours it is, which are numbered by their place in its list; or all are.
+    first: Option<u32>,
 }
 
 /// The budget is used up.
@@ -81,10 +91,9 @@ impl Search {
         };
         self.relations = 0;
         let result = match *members {
-            [one, other] => self.list([one, other].into_iter()),
-            _ if is_complete(members, graph) => self.list(members.iter().copied()),
-            _ if members.len() <= 64 => self.search_small(members, components, graph),
-            _ => self.search_large(members, components, graph),
+            [_, _] => self.list(members),
+            _ if is_complete(members, graph) => self.list(members),
+            _ => self.search(members, components, graph),
         };
         let outcome = match result {
             Ok(()) => Outcome::Listed { relations: self.relations },
@@ -105,15 +114,26 @@ impl Search {
             + (self.rows.capacity() + self.stack.capacity()) * 8
             + (self.chosen.capacity() + self.numbers.capacity()) * 4
             + self.order.bytes()
+            + self.quotient.bytes()
     }
 
     /// Adds a relation, its members ascending.
-    fn list(&mut self, members: impl Iterator<Item = Slot>) -> Result<(), Exhausted> {
+    fn list(&mut self, members: &[Slot]) -> Result<(), Exhausted> {
+        self.lists.push(Slot::new(members.len() as u32));
+        self.lists.extend_from_slice(members);
+        self.relations += 1;
+        self.allowance.memberships = self.allowance.memberships.checked_sub(members.len() as u64).ok_or(Exhausted)?;
+        Ok(())
+    }
+
+    /// Adds the relation of these vertices, in any order.
+    fn list_vertices(&mut self, quotient: &Quotient, vertices: impl Iterator<Item = u32>) -> Result<(), Exhausted> {
         let head = self.lists.len();
         self.lists.push(Slot::new(0));
-        self.lists.extend(members);
+        vertices.for_each(|vertex| self.lists.extend_from_slice(quotient.twins(vertex)));
         let len = self.lists.len() - head - 1;
         self.lists[head] = Slot::new(len as u32);
+        self.lists[head + 1..].sort_unstable();
         self.relations += 1;
         self.allowance.memberships = self.allowance.memberships.checked_sub(len as u64).ok_or(Exhausted)?;
         Ok(())
@@ -124,41 +144,45 @@ impl Search {
         Ok(())
     }
 
-    fn search_small(&mut self, members: &[Slot], components: &Components, graph: &Graph) -> Result<(), Exhausted> {
-        let mut rows = [0u64; 64];
-        for (row, &member) in rows.iter_mut().zip(members) {
-            for &neighbour in graph.neighbours(member) {
-                *row |= 1 << components.number(neighbour);
-            }
-        }
-        let all = !0 >> (64 - members.len());
-        self.extend_small(&rows, 0, all, 0, members, None)
+    fn search(&mut self, members: &[Slot], components: &Components, graph: &Graph) -> Result<(), Exhausted> {
+        let mut quotient = std::mem::take(&mut self.quotient);
+        quotient.make(members, components, graph);
+        let result = if quotient.len() <= 64 { self.search_small(&quotient) } else { self.search_large(&quotient) };
+        self.quotient = quotient;
+        result
     }
 
-    /// Lists the maximal cliques that hold all of `chosen`, some of `candidates` and none of `excluded`; `first`, if there
-    /// is one, is in all of them and not among the numbered.
+    fn search_small(&mut self, quotient: &Quotient) -> Result<(), Exhausted> {
+        let mut rows = [0u64; 64];
+        for (vertex, row) in rows.iter_mut().enumerate().take(quotient.len()) {
+            quotient.near(vertex as u32).iter().for_each(|neighbour| *row |= 1 << neighbour);
+        }
+        let all = !0 >> (64 - quotient.len());
+        self.extend_small(&rows, 0, all, 0, &Around { quotient, first: None })
+    }
+
+    /// Lists the maximal cliques that hold all of `chosen`, some of `candidates` and none of `excluded`.
     fn extend_small(
         &mut self,
         rows: &[u64; 64],
         chosen: u64,
         mut candidates: u64,
         mut excluded: u64,
-        members: &[Slot],
-        first: Option<Slot>,
+        around: &Around<'_>,
     ) -> Result<(), Exhausted> {
         if candidates == 0 {
             if excluded == 0 {
-                return self.list_bits(&[chosen], members, first);
+                return self.list_bits(&[chosen], around);
             }
             return Ok(());
         }
         // The pivot: whatever is maximal holds somebody who is not its neighbour, or the pivot itself.
-        let (count, mut most, mut around, mut seen) = (candidates.count_ones(), 0, 0, 0);
+        let (count, mut most, mut pivot, mut seen) = (candidates.count_ones(), 0, 0, 0);
         for vertex in ones(candidates | excluded) {
             let shared = (candidates & rows[vertex]).count_ones() + 1;
             seen += 1;
             if shared > most {
-                (most, around) = (shared, rows[vertex]);
+                (most, pivot) = (shared, rows[vertex]);
                 // There is no better one: at most a single vertex is left to try.
                 if shared + (candidates >> vertex & 1) as u32 > count {
                     break;
@@ -166,40 +190,35 @@ impl Search {
             }
         }
         self.spend(seen)?;
-        for vertex in ones(candidates & !around) {
+        for vertex in ones(candidates & !pivot) {
             let bit = 1 << vertex;
             let own = rows[vertex];
-            self.extend_small(rows, chosen | bit, candidates & own, excluded & own, members, first)?;
+            self.extend_small(rows, chosen | bit, candidates & own, excluded & own, around)?;
             candidates &= !bit;
             excluded |= bit;
         }
         Ok(())
     }
 
-    fn list_bits(&mut self, chosen: &[u64], members: &[Slot], first: Option<Slot>) -> Result<(), Exhausted> {
-        let all = chosen.iter().enumerate();
-        let chosen = all.flat_map(|(word, &bits)| ones(bits).map(move |bit| members[word * 64 + bit]));
-        let Some(first) = first else { return self.list(chosen) };
-        // It goes where it belongs: members are listed ascending.
-        let mut chosen = chosen.peekable();
-        let mut first = Some(first);
-        self.list(std::iter::from_fn(|| match (first, chosen.peek()) {
-            (Some(one), Some(&next)) if next < one => chosen.next(),
-            (Some(one), _) => {
-                first = None;
-                Some(one)
+    fn list_bits(&mut self, chosen: &[u64], around: &Around<'_>) -> Result<(), Exhausted> {
+        let numbers = chosen.iter().enumerate().flat_map(|(word, &bits)| ones(bits).map(move |bit| word * 64 + bit));
+        match around.first {
+            None => self.list_vertices(around.quotient, numbers.map(|number| number as u32)),
+            Some(first) => {
+                let near = around.quotient.near(first);
+                self.list_vertices(around.quotient, numbers.map(|number| near[number]).chain([first]))
             }
-            (None, _) => chosen.next(),
-        }))
+        }
     }
 
-    fn search_large(&mut self, members: &[Slot], components: &Components, graph: &Graph) -> Result<(), Exhausted> {
+    fn search_large(&mut self, quotient: &Quotient) -> Result<(), Exhausted> {
         let mut order = std::mem::take(&mut self.order);
-        order.find(members, components, graph);
+        order.find(quotient);
+        self.numbers.clear();
+        self.numbers.resize(quotient.len(), NONE);
         let mut result = Ok(());
         for (rank, &vertex) in order.order.iter().enumerate() {
-            result =
-                self.search_around(members[vertex as usize], rank as u32, &order.ranks, members, components, graph);
+            result = self.search_around(vertex, rank as u32, &order.ranks, quotient);
             if result.is_err() {
                 break;
             }
@@ -209,48 +228,40 @@ impl Search {
     }
 
     /// Lists the relations of which `vertex` is the earliest member.
-    fn search_around(
-        &mut self,
-        vertex: Slot,
-        rank: u32,
-        ranks: &[u32],
-        members: &[Slot],
-        components: &Components,
-        graph: &Graph,
-    ) -> Result<(), Exhausted> {
-        let near = graph.neighbours(vertex);
+    fn search_around(&mut self, vertex: u32, rank: u32, ranks: &[u32], quotient: &Quotient) -> Result<(), Exhausted> {
+        let near = quotient.near(vertex);
         let words = near.len().div_ceil(64);
-        self.numbers.clear();
-        self.numbers.resize(members.len(), NONE);
         for (number, &neighbour) in near.iter().enumerate() {
-            self.numbers[components.number(neighbour) as usize] = number as u32;
+            self.numbers[neighbour as usize] = number as u32;
         }
         self.rows.clear();
         self.rows.resize(near.len() * words, 0);
         let (mut candidates, mut excluded) = (vec![0; words], vec![0; words]);
-        let mut work = members.len() / 16;
+        let mut work = 0;
         for (number, &neighbour) in near.iter().enumerate() {
-            let is_later = ranks[components.number(neighbour) as usize] > rank;
+            let is_later = ranks[neighbour as usize] > rank;
             let set = if is_later { &mut candidates } else { &mut excluded };
             set[number / 64] |= 1 << (number % 64);
             let row = &mut self.rows[number * words..][..words];
-            let theirs = graph.neighbours(neighbour);
+            let theirs = quotient.near(neighbour);
             work += theirs.len() / 4;
             for &other in theirs {
-                let place = self.numbers[components.number(other) as usize];
+                let place = self.numbers[other as usize];
                 if place != NONE {
                     row[place as usize / 64] |= 1 << (place % 64);
                 }
             }
         }
+        near.iter().for_each(|&neighbour| self.numbers[neighbour as usize] = NONE);
         self.spend(work)?;
+        let around = Around { quotient, first: Some(vertex) };
         if words <= 1 {
             let mut rows = [0; 64];
             rows[..near.len()].copy_from_slice(&self.rows);
             let (candidates, excluded) = (candidates.first().copied(), excluded.first().copied());
-            return self.extend_small(&rows, 0, candidates.unwrap_or(0), excluded.unwrap_or(0), near, Some(vertex));
+            return self.extend_small(&rows, 0, candidates.unwrap_or(0), excluded.unwrap_or(0), &around);
         }
-        self.extend_large(words, &candidates, &excluded, near, vertex)
+        self.extend_large(words, &candidates, &excluded, &around)
     }
 
     /// As [`Search::extend_small`], over several words and with a stack of its own.
@@ -261,8 +272,7 @@ impl Search {
         words: usize,
         candidates: &[u64],
         excluded: &[u64],
-        near: &[Slot],
-        first: Slot,
+        around: &Around<'_>,
     ) -> Result<(), Exhausted> {
         let rows = std::mem::take(&mut self.rows);
         let mut stack = std::mem::take(&mut self.stack);
@@ -271,7 +281,7 @@ impl Search {
         path.clear();
         stack.extend_from_slice(candidates);
         stack.extend_from_slice(excluded);
-        let mut result = self.descend(words, &rows, &mut stack, &path, near, first);
+        let mut result = self.descend(words, &rows, &mut stack, &path, around);
         while result.is_ok() && !stack.is_empty() {
             let level = stack.len() - 3 * words;
             let (candidates, rest) = stack[level..].split_at_mut(words);
@@ -294,7 +304,7 @@ impl Search {
                 stack[below + words + index] &= bits;
             }
             path.push(vertex as u32);
-            result = self.descend(words, &rows, &mut stack, &path, near, first);
+            result = self.descend(words, &rows, &mut stack, &path, around);
             if stack.len() == below {
                 path.pop();
             }
@@ -311,8 +321,7 @@ impl Search {
         rows: &[u64],
         stack: &mut Vec<u64>,
         path: &[u32],
-        near: &[Slot],
-        first: Slot,
+        around: &Around<'_>,
     ) -> Result<(), Exhausted> {
         let level = stack.len() - 2 * words;
         let (candidates, excluded) = stack[level..].split_at(words);
@@ -320,7 +329,7 @@ impl Search {
             if excluded.iter().all(|&bits| bits == 0) {
                 let mut chosen = vec![0u64; words];
                 path.iter().for_each(|&vertex| chosen[vertex as usize / 64] |= 1 << (vertex % 64));
-                self.list_bits(&chosen, near, Some(first))?;
+                self.list_bits(&chosen, around)?;
             }
             stack.truncate(level);
             return Ok(());
@@ -342,9 +351,9 @@ impl Search {
             }
         }
         self.spend(seen)?;
-        let around = &rows[pivot * words..][..words];
+        let pivot = &rows[pivot * words..][..words];
         for word in 0..words {
-            let untried = stack[level + word] & !around[word];
+            let untried = stack[level + word] & !pivot[word];
             stack.push(untried);
         }
         Ok(())
@@ -380,12 +389,13 @@ struct Degeneracy {
 }
 
 impl Degeneracy {
-    fn find(&mut self, members: &[Slot], components: &Components, graph: &Graph) {
+    fn find(&mut self, quotient: &Quotient) {
+        let count = quotient.len();
         self.order.clear();
         self.ranks.clear();
-        self.ranks.resize(members.len(), NONE);
+        self.ranks.resize(count, NONE);
         self.degrees.clear();
-        self.degrees.extend(members.iter().map(|&member| graph.neighbours(member).len() as u32));
+        self.degrees.extend((0..count as u32).map(|vertex| quotient.near(vertex).len() as u32));
         let most = self.degrees.iter().copied().max().unwrap_or(0) as usize;
         if self.buckets.len() <= most {
             self.buckets.resize_with(most + 1, Vec::new);
@@ -394,7 +404,7 @@ impl Degeneracy {
             self.buckets[degree as usize].push(vertex as u32);
         }
         let mut least = 0;
-        while self.order.len() < members.len() {
+        while self.order.len() < count {
             let Some(vertex) = self.buckets[least].pop() else {
                 least += 1;
                 continue;
@@ -404,8 +414,7 @@ impl Degeneracy {
             }
             self.ranks[vertex as usize] = self.order.len() as u32;
             self.order.push(vertex);
-            for &neighbour in graph.neighbours(members[vertex as usize]) {
-                let neighbour = components.number(neighbour);
+            for &neighbour in quotient.near(vertex) {
                 if self.ranks[neighbour as usize] == NONE {
                     let degree = &mut self.degrees[neighbour as usize];
                     *degree -= 1;

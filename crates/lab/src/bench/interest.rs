@@ -177,14 +177,14 @@ pub fn measure(
     }
     done += per_case;
     {
-        let mut broad_phase = Kinesphere::new().tracking_changes();
+        let mut broad_phase = Kinesphere::new();
         let (mut pairs, mut graph, mut groups) = (Vec::new(), Graph::new(), Groups::new());
         let workload = crowds::workload(settings.crowded, 100, 30.0, settings.seed)?;
         let times =
             race(workload, settings, stopwatch, &mut |tick| progress(done + tick, total), |auras, stopwatch| {
                 timed(stopwatch, || {
                     broad_phase.pairs(auras, &mut pairs);
-                    graph.update(broad_phase.began(), broad_phase.ended());
+                    graph.compare(&pairs, auras.replaced());
                     black_box(groups.repair(&graph));
                 })
                 .1

@@ -3,4 +3,6 @@
 pub mod broad_phase;
 pub mod interest;
 pub mod motion;
+pub mod queries;
+pub mod tick;
 pub mod world;

@@ -13,6 +13,8 @@ use super::pose::{Course, Motion, WidePose};
 
 /// After so many steps a pair counts as met: early, but never late. Rarely more than ten are taken.
 const MAX_STEPS: usize = 200;
+/// How often a step of a turning core is halved towards the longest that is safe.
+const HALVINGS: usize = 8;
 /// A contact is where the distance is within this of the gap, relative to the sizes of the two.
 const TOLERANCE: f64 = 1e-5;
 /// An approach by less than this, relative to the sizes, is rounding: they keep their distance.
@@ -86,7 +88,8 @@ fn meet(
 ) -> Option<Meeting> {
     let radii = a.radius + b.radius;
     let scale = a.core.size() + b.core.size() + radii;
-    let turning = turning_speed(&a.core, a_course) + turning_speed(&b.core, b_course);
+    let (a_turn, b_turn) = (Turning::new(&a.core, a_course), Turning::new(&b.core, b_course));
+    let fastest = a_turn.speed() + b_turn.speed();
     let approach = a_course.velocity - b_course.velocity;
     let origin = a_course.start().position;
     let at = |course: &Course, time: f64| {
@@ -96,7 +99,8 @@ fn meet(
     let mut time = 0.0;
     let mut target = f64::INFINITY;
     for step in 0.. {
-        let (first, second) = (a.core.place(&at(a_course, time)), b.core.place(&at(b_course, time)));
+        let (a_pose, b_pose) = (at(a_course, time), at(b_course, time));
+        let (first, second) = (a.core.place(&a_pose), b.core.place(&b_pose));
         let found = separation(&first, &second);
         let apart = found.certain - radii;
         let meeting = |normal: DVec3| Meeting {
@@ -112,27 +116,70 @@ fn meet(
         if step == 0 {
             target = gap.min(apart);
         }
-        let speed = approach.dot(found.normal) + turning;
         let spare = apart - target;
-        if speed * (until - time) <= spare + ROUNDING * scale {
+        let left = until - time;
+        // How much nearer they can have come along the normal, after some time: convex, and nothing at first. So what
+        // is not used up after a while was not used up before.
+        let used = |after: f64| {
+            approach.dot(found.normal) * after
+                + a_turn.gain(&first, a_pose.position, found.normal, after)
+                + b_turn.gain(&second, b_pose.position, -found.normal, after)
+        };
+        let speed = approach.dot(found.normal) + fastest;
+        if used(left).min(speed * left) <= spare + ROUNDING * scale {
             return None;
         }
-        if spare <= TOLERANCE * scale || step >= MAX_STEPS {
+        let soon = left.min(1e-3);
+        if step >= MAX_STEPS || (spare <= TOLERANCE * scale && used(soon) > 0.0) {
             return Some(meeting(found.normal));
         }
-        time += spare / speed;
+        // Positive, or nothing could have been used up.
+        let mut safe = spare / speed;
+        if fastest > 0.0 {
+            // The fastest point need not be the one in front: halve towards the longest wait that is safe.
+            let mut too_long = left;
+            for _ in 0..HALVINGS {
+                let middle = (safe + too_long) * 0.5;
+                if used(middle) <= spare { safe = middle } else { too_long = middle }
+            }
+        }
+        time += safe;
     }
     None
 }
 
-/// How fast any point of the core moves because it turns.
-fn turning_speed(core: &Core<'_>, course: &Course) -> f64 {
-    if course.turn == 0.0 {
-        return 0.0;
+/// How a core turns: about which axis in the world, how fast, and how far from the axis it reaches.
+struct Turning {
+    spin: DVec3,
+    reach: f64,
+}
+
+impl Turning {
+    fn new(core: &Core<'_>, course: &Course) -> Turning {
+        if course.turn == 0.0 {
+            return Turning { spin: DVec3::ZERO, reach: 0.0 };
+        }
+        // The axis stands still in the world, and so it does for the core.
+        let axis = course.start().rotation.conjugate() * course.axis;
+        Turning { spin: course.axis * course.turn, reach: core.reach_from(axis) }
     }
-    // The axis stands still in the world, and so it does for the core.
-    let axis = course.start().rotation.conjugate() * course.axis;
-    course.turn * core.reach_from(axis)
+
+    /// How fast any point of the core moves because it turns.
+    fn speed(&self) -> f64 {
+        self.spin.length() * self.reach
+    }
+
+    /// How much farther along `normal` the core may reach after turning about `pivot` for some time. Each point goes on
+    /// as it does now, and bends off by half its acceleration at most.
+    fn gain(&self, core: &Convex<'_>, pivot: DVec3, normal: DVec3, time: f64) -> f64 {
+        if self.reach == 0.0 {
+            return 0.0;
+        }
+        let now = (core.farthest(normal) - pivot).dot(normal);
+        let onward = normal + normal.cross(self.spin) * time;
+        let then = (core.farthest(onward) - pivot).dot(onward);
+        then - now + 0.5 * self.spin.length_squared() * self.reach * time * time
+    }
 }
 
 /// The triangles of `mesh` that `body` may come closer to than `gap` on its way, in ascending order.

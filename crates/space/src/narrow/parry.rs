@@ -15,8 +15,10 @@ use parry3d::partitioning::{Bvh, BvhBuildStrategy, BvhNode, TraversalAction};
 use parry3d::query::epa::EPA;
 use parry3d::query::gjk::{self, CsoPoint, GJKResult, VoronoiSimplex};
 use parry3d::shape::SupportMap;
+use parry3d::transformation::vhacd::{VHACD, VHACDParameters};
 
 use super::convex::{Convex, Separation, apart_along};
+use super::decompose::Decomposition;
 use super::shape::{Bounds, Shape, round_down, round_up};
 use crate::mesh::TriangleMesh;
 
@@ -41,7 +43,11 @@ pub(super) fn separation(a: &Convex<'_>, b: &Convex<'_>) -> Separation {
             consider(direction.as_dvec3().try_normalize());
             Some((on_a, on_b))
         }
-        GJKResult::Intersection => None,
+        // GJK says so of shapes that nearly touch, too. A way out of less than nothing shows them apart.
+        GJKResult::Intersection => {
+            consider(Some(way_out(a, b, &question, simplex).1));
+            None
+        }
         // GJK gave up. Whatever direction shows them apart serves.
         GJKResult::NoIntersection(_) | GJKResult::Proximity(_) => {
             consider((b.center() - a.center()).try_normalize());
@@ -72,6 +78,12 @@ pub(super) fn penetration(a: &Convex<'_>, b: &Convex<'_>) -> (f64, DVec3) {
     let question = Question::new(a, b);
     let simplex = &mut VoronoiSimplex::new();
     question.closest(simplex);
+    let (depth, normal) = way_out(a, b, &question, simplex);
+    (depth.max(0.0), normal)
+}
+
+/// The way out, from where GJK stopped. Its length is negative when they are apart.
+fn way_out(a: &Convex<'_>, b: &Convex<'_>, question: &Question<'_>, simplex: &VoronoiSimplex) -> (f64, DVec3) {
     let by_parry = EPA::new()
         .closest_points(&ParryPose::IDENTITY, &question.a, &question.b, simplex)
         .and_then(|(_, _, normal)| normal.as_dvec3().try_normalize());
@@ -92,8 +104,7 @@ pub(super) fn penetration(a: &Convex<'_>, b: &Convex<'_>) -> (f64, DVec3) {
         consider(face);
         consider(-face);
     }
-    let (depth, normal) = best.unwrap_or_else(|| (-apart_along(a, b, DVec3::Y), DVec3::Y));
-    (depth.max(0.0), normal)
+    best.unwrap_or_else(|| (-apart_along(a, b, DVec3::Y), DVec3::Y))
 }
 
 /// Normals of some faces: all of those of a small hull, as a safeguard where EPA fails.
@@ -171,7 +182,47 @@ pub(super) fn hull(points: &[Vec3]) -> Option<(Vec<Vec3>, Vec<[u32; 3]>)> {
     let (vertices, triangles) = made.ok().flatten()?;
     let mesh = TriangleMesh::new(vertices, triangles).ok()?;
     // Flat points come back as a hull of two sides.
-    if mesh.volume() <= 1e-9 * (size as f64).powi(3) { None } else { Some(mesh.into_parts()) }
+    if mesh.volume() <= 1e-9 * (size as f64).powi(3) {
+        return None;
+    }
+    let left_out = left_out(&mesh, points, 1e-6 * size as f64);
+    let (mut vertices, triangles) = mesh.into_parts();
+    vertices.extend(left_out);
+    Some((vertices, triangles))
+}
+
+/// The points that stick out of a hull by more than `most`. Of thin clouds parry loses some; distances are measured to
+/// the corners, not to the triangles, so that it is enough to know them.
+fn left_out(hull: &TriangleMesh, points: &[Vec3], most: f64) -> Vec<Vec3> {
+    let planes: Vec<(DVec3, f64)> = (0..hull.triangles().len())
+        .filter_map(|triangle| {
+            let [a, b, c] = hull.corners(triangle)?.map(|corner| corner.as_dvec3());
+            let normal = (b - a).cross(c - a).try_normalize()?;
+            Some((normal, normal.dot(a) + most))
+        })
+        .collect();
+    let sticks_out = |point: &Vec3| planes.iter().any(|(normal, reach)| normal.dot(point.as_dvec3()) > *reach);
+    points.iter().copied().filter(sticks_out).collect()
+}
+
+/// Clouds of points whose hulls cover a mesh. `None` when the method fails.
+pub(super) fn decompose(mesh: &TriangleMesh, settings: &Decomposition) -> Option<Vec<Vec<Vec3>>> {
+    let bounds = Bounds::of(mesh.vertices());
+    if (bounds.max - bounds.min).max_element() < Shape::SMALLEST {
+        return None;
+    }
+    let parameters = VHACDParameters {
+        resolution: settings.resolution,
+        concavity: settings.concavity,
+        max_convex_hulls: settings.parts,
+        ..VHACDParameters::default()
+    };
+    // As for hulls: what parry asserts is a refusal to us.
+    let made = catch_unwind(AssertUnwindSafe(|| {
+        let parts = VHACD::decompose(&parameters, mesh.vertices(), mesh.triangles(), true);
+        parts.compute_exact_convex_hulls(mesh.vertices(), mesh.triangles())
+    }));
+    made.ok().map(|parts| parts.into_iter().map(|(points, _)| points).collect())
 }
 
 /// A tree of boxes over the triangles of a mesh.

@@ -6,7 +6,7 @@ use space::DVec3;
 
 use super::surroundings::{Hit, Other};
 use super::{Settler, limited};
-use crate::spec::Policy;
+use crate::objects::SLIDING;
 
 /// For how many ticks after meeting something low a walker looks for something to step onto.
 const LIFT_TICKS: u64 = 15;
@@ -104,9 +104,10 @@ impl Settler<'_> {
                 first = self.surroundings.first(self.shapes, [0; 3], v);
             }
         }
-        match self.objects.card(row).policy {
-            Policy::Slide => self.surroundings.slide_from(self.shapes, [0; 3], v, first, normal_of),
-            _ => self.surroundings.stop_at(self.shapes, [0; 3], v, first),
+        if self.objects.body[row as usize].is(SLIDING) {
+            self.surroundings.slide_from(self.shapes, [0; 3], v, first, normal_of)
+        } else {
+            self.surroundings.stop_at(self.shapes, [0; 3], v, first)
         }
     }
 

@@ -62,7 +62,7 @@ impl Plaza {
         spec
     }
 
-    /// A fountain with a step around it, a carousel, a lift and a ball that somebody throws.
+    /// A fountain with a step around it, a carousel, a cart and a ball that somebody throws.
     fn add_middle(&self, spec: &mut Spec) {
         let mut add = |name: &str, kind, shape, at, policy| {
             let name = name.to_owned();
@@ -76,8 +76,8 @@ impl Plaza {
         add("fountain column", fixed(), column, Vec3::new(0.0, 2.7, 0.0), Policy::Block);
         let orbit = ObjectKind::Moving(Rule::Orbit { center: Vec3::new(0.0, 0.0, 0.0), period_s: 30.0 });
         add("carousel", orbit, Shape::Sphere { radius: 0.8 }, Vec3::new(10.0, 1.2, 0.0), Policy::Block);
-        let path = Rule::Path { through: vec![Vec3::new(-11.0, 4.5, 0.0)], speed: 0.8, closed: false };
-        add("lift", ObjectKind::Moving(path), block(1.5, 0.2, 1.5), Vec3::new(-11.0, 0.6, 0.0), Policy::Block);
+        let path = Rule::Path { through: vec![Vec3::new(-11.0, 0.7, 8.0)], speed: 0.8, closed: false };
+        add("cart", ObjectKind::Moving(path), block(0.6, 0.5, 0.9), Vec3::new(-11.0, 0.7, -8.0), Policy::Block);
         let flight = Rule::Flight { velocity: Vec3::new(4.0, 7.0, 0.0), period_s: 1.4 };
         let ball = Shape::Sphere { radius: 0.2 };
         add("thrown ball", ObjectKind::Moving(flight), ball, Vec3::new(-3.0, 2.5, 11.0), Policy::Block);
