@@ -45,7 +45,7 @@ async fn read_stream(end: &End, mut reader: impl AsyncRead + Unpin) -> String {
             Err(error) => return error.to_string(),
         }
         loop {
-            match frames.next() {
+            match frames.next_message() {
                 Ok(Some(message)) => end.received(Bytes::copy_from_slice(message)).await,
                 Ok(None) => break,
                 Err(error) => return error.to_string(),
