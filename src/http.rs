@@ -68,6 +68,8 @@ impl Health {
 
 /// All routes.
 pub fn router(answers: Answers) -> Router {
+    let policy = page::content_policy(answers.quic_port);
+    let guard = move |response: Response| std::future::ready(page::guard(&policy, response));
     Router::new()
         .route("/", get(page::page))
         .route("/healthz", get(healthz))
@@ -75,7 +77,7 @@ pub fn router(answers: Answers) -> Router {
         .route("/cert-hash", get(introduce))
         .route(PATH, get(open_socket))
         .route("/operator", post(obey))
-        .layer(map_response(page::guard))
+        .layer(map_response(guard))
         .with_state(answers)
 }
 

@@ -122,6 +122,9 @@ pub enum ServeError {
     /// The secret that signs tokens cannot be used.
     #[error("cannot use the secret of join tokens: {0}")]
     Secret(io::Error),
+    /// The system gives no thread.
+    #[error("no thread could be had: {0}")]
+    Thread(io::Error),
     /// An aura makes no sense.
     #[error("no server can be made: {0}")]
     Server(#[from] interest::AuraError),
@@ -194,7 +197,7 @@ impl Service {
         let thread = thread::Builder::new().name("server".to_owned()).spawn(move || {
             let _ = end.send(runtime.block_on(drive.run()));
         });
-        thread.map_err(|error| ServeError::Secret(io::Error::other(error)))?;
+        thread.map_err(ServeError::Thread)?;
         Ok(Service { http, quic, is_encrypted, operator_token, orders, ended, tasks })
     }
 

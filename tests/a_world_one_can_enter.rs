@@ -237,7 +237,7 @@ fn a_server_that_cannot_start_says_why_in_one_sentence() {
             "cannot read no.pem",
         ),
         (format!("serve --in-memory {}", world.display()), 2, "line 1"),
-        ("serve --in-memory missing.toml".to_owned(), 2, "cannot read the world in missing.toml"),
+        ("serve --in-memory missing.toml".to_owned(), 2, "cannot read missing.toml"),
         (format!("serve --in-memory --settings {}", settings.display()), 2, "line 2: there is no setting `lisen`"),
         ("serve --in-memory --log =,=".to_owned(), 2, "is no filter"),
         ("store check --data /nonexistent".to_owned(), 2, "there is no world in /nonexistent"),
@@ -252,6 +252,13 @@ fn a_server_that_cannot_start_says_why_in_one_sentence() {
         assert_eq!(output.status.code(), Some(code), "{arguments}: {said}");
         assert!(!said.contains("panicked"), "{arguments}: {said}");
     }
+}
+
+#[tokio::test]
+async fn a_world_file_is_served() {
+    let server = Serving::start("worlds/courtyard.toml --in-memory");
+    let ann = Visit::join(&server.url(), named("Ann")).await.unwrap();
+    ann.leave().await;
 }
 
 #[test]

@@ -166,7 +166,7 @@ impl Witness {
             let Some(&object) = self.parts[client].known.get(handle) else { continue };
             // The handle may have meant another before the roster that is known.
             let spans = self.parts[client].heard.get(&object);
-            if !spans.is_some_and(|spans| spans.last().is_some_and(|span| span.0 < tick)) {
+            if spans.and_then(|spans| spans.last()).is_none_or(|span| span.0 >= tick) {
                 continue;
             }
             self.place(tick, object, Pose { place: body.place, turn: Some(body.turn) });

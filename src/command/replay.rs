@@ -52,10 +52,10 @@ pub struct MadeOf {
 impl MadeOf {
     /// The spec of that world.
     pub fn spec(&self) -> Result<Arc<Spec>, Failure> {
-        Ok(Arc::new(match &self.world {
-            Some(path) => world_file(path)?,
-            None => Plaza { seekers: self.crowd, ..Plaza::default() }.spec(),
-        }))
+        match &self.world {
+            Some(path) => world_file(path),
+            None => Ok(Arc::new(Plaza { seekers: self.crowd, ..Plaza::default() }.spec())),
+        }
     }
 }
 

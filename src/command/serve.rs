@@ -13,8 +13,9 @@ use kinesphere::store::keeper::KeeperSettings;
 use node::limits::Limits;
 use node::server::ServerSettings;
 use tracing_subscriber::EnvFilter;
-use world::{Plaza, Spec};
+use world::{Plaza, Spec, World};
 
+use super::lab_world::load;
 use super::store::{data_folder, refused};
 use super::{Failure, runtime};
 use crate::output::print;
@@ -126,10 +127,10 @@ fn options(arguments: &Serve) -> Result<Options, Failure> {
         Retention { bytes_max: arguments.journal_mb * 1_000_000, age_s_max: arguments.journal_hours * 3_600 };
     let files = |(certificate, key)| Files { certificate, key };
     Ok(Options {
-        world: Arc::new(match &arguments.world {
+        world: match &arguments.world {
             Some(path) => world_file(path)?,
-            None => Plaza { seekers: arguments.crowd, ..Plaza::default() }.spec(),
-        }),
+            None => Arc::new(Plaza { seekers: arguments.crowd, ..Plaza::default() }.spec()),
+        },
         listen: arguments.listen.clone(),
         data,
         certificate: arguments.certificate.clone().zip(arguments.key.clone()).map(files),
@@ -148,13 +149,13 @@ fn options(arguments: &Serve) -> Result<Options, Failure> {
     })
 }
 
-/// Reads a world file.
-pub fn world_file(path: &Path) -> Result<Spec, Failure> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::Input(format!("cannot read the world in {}: {error}", path.display())))?;
-    let name = path.display().to_string();
-    let spec = Spec::from_toml(&text, &name, &mut |mesh| Err(format!("meshes such as {mesh} cannot be read yet")));
-    spec.map_err(|error| Failure::Input(error.to_string()))
+/// Reads a world file, and makes sure that a world can be made of it: what overlaps at the start is named with its line.
+pub fn world_file(path: &Path) -> Result<Arc<Spec>, Failure> {
+    let (spec, text) = load(path)?;
+    let spec = Arc::new(spec);
+    let refused = |error| Failure::Input(Spec::blame(&text, &path.display().to_string(), error).to_string());
+    World::new(spec.clone()).map_err(refused)?;
+    Ok(spec)
 }
 
 fn welcome(service: &Service, data: Option<&Path>) -> String {
@@ -202,7 +203,7 @@ fn log(filter: &str, is_json: bool) -> Result<(), Failure> {
 fn failed(error: ServeError) -> Failure {
     match error {
         ServeError::Store(error) => refused(error),
-        ServeError::Port { .. } | ServeError::Secret(_) => Failure::Machine(error.to_string()),
+        ServeError::Port { .. } | ServeError::Secret(_) | ServeError::Thread(_) => Failure::Machine(error.to_string()),
         _ => Failure::Input(error.to_string()),
     }
 }

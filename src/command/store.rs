@@ -142,8 +142,7 @@ fn export(arguments: &Export) -> Result<(), Failure> {
     store
         .records_from(0, |tick, bytes| {
             records += 1;
-            write(&Line { kind: "tick", tick, stored_at_s: None, hex: &hex(bytes) })
-                .map_err(|error| ExportError::Write(error))
+            write(&Line { kind: "tick", tick, stored_at_s: None, hex: &hex(bytes) }).map_err(ExportError::Write)
         })
         .map_err(|error| match error {
             ExportError::Store(error) => refused(error),

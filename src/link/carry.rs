@@ -15,6 +15,8 @@ pub(super) trait Datagrams: Send + Sync {
     fn receive(&self) -> impl Future<Output = Result<Bytes, String>> + Send;
     /// Sends one, or drops older ones in its favour.
     fn send(&self, datagram: Bytes) -> Result<(), String>;
+    /// How the connection ended, if it has: a stream knows only that it did.
+    fn ended(&self) -> Option<String>;
 }
 
 /// Carries messages both ways until one side ends it. The caller then closes the connection.
@@ -30,7 +32,7 @@ pub(super) async fn carry(
         why = read_datagrams(&end, &datagrams) => why,
         why = write_datagrams(&end, &datagrams) => why,
     };
-    end.close(why);
+    end.close(datagrams.ended().unwrap_or(why));
 }
 
 async fn read_stream(end: &End, mut reader: impl AsyncRead + Unpin) -> String {
@@ -43,7 +45,7 @@ async fn read_stream(end: &End, mut reader: impl AsyncRead + Unpin) -> String {
             Err(error) => return error.to_string(),
         }
         loop {
-            match frames.next() {
+            match frames.next_message() {
                 Ok(Some(message)) => end.received(Bytes::copy_from_slice(message)).await,
                 Ok(None) => break,
                 Err(error) => return error.to_string(),

@@ -54,4 +54,8 @@ impl Datagrams for Connection {
     fn send(&self, datagram: Bytes) -> Result<(), String> {
         self.send_datagram(datagram).map_err(|error| error.to_string())
     }
+
+    fn ended(&self) -> Option<String> {
+        self.quic_connection().close_reason().map(|reason| reason.to_string())
+    }
 }

@@ -5,6 +5,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Output, Stdio};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Nothing here takes long; a test that waits this long has failed.
@@ -13,6 +14,8 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 /// A server that is killed when the test is done with it.
 pub struct Serving {
     child: Child,
+    /// Reads what it logs, all along: a full pipe would hold it up.
+    log: Option<JoinHandle<String>>,
     pub http: String,
     /// What it printed until it was ready.
     pub printed: String,
@@ -24,15 +27,19 @@ impl Serving {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kinesphere"));
         command.arg("serve").args(["--listen", "127.0.0.1:0"]).args(arguments.split_whitespace());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary was built");
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let first = lines.next().and_then(Result::ok).unwrap_or_else(|| {
-            let mut error = String::new();
-            child.stderr.take().unwrap().read_to_string(&mut error).unwrap();
-            panic!("the server does not start: {error}");
+        let mut stderr = child.stderr.take().unwrap();
+        let log = std::thread::spawn(move || {
+            let mut log = Vec::new();
+            let _ = stderr.read_to_end(&mut log);
+            String::from_utf8_lossy(&log).into_owned()
         });
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let Some(first) = lines.next().and_then(Result::ok) else {
+            panic!("the server does not start: {}", log.join().unwrap());
+        };
         let http = first.split(' ').find_map(|word| word.strip_prefix("http=")).expect("the first line says where");
         let rest: Vec<String> = lines.map_while(Result::ok).take_while_inclusive(|line| !line.contains("token:"));
-        Serving { http: http.to_owned(), child, printed: format!("{first}\n{}", rest.join("\n")) }
+        Serving { http: http.to_owned(), child, log: Some(log), printed: format!("{first}\n{}", rest.join("\n")) }
     }
 
     pub fn url(&self) -> String {
@@ -55,9 +62,7 @@ impl Serving {
             std::thread::sleep(Duration::from_millis(20));
         }
         assert!(self.child.wait().unwrap().success());
-        let mut error = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut error).unwrap();
-        error
+        self.log.take().unwrap().join().unwrap()
     }
 }
 
