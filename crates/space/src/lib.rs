@@ -35,6 +35,7 @@ pub mod bits;
 pub mod broad;
 mod id;
 pub mod impact;
+pub mod narrow;
 mod pair;
 mod simd;
 mod sphere;

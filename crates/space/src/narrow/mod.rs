@@ -1,0 +1,2 @@
+//! Exact answers about two shapes.
+pub mod sphere_tree;
