@@ -1,12 +1,20 @@
 //! Sphere-trees.
 pub mod ball;
+pub mod best;
 pub mod certificate;
+pub mod cover;
+pub mod division;
 pub mod enclosing;
 pub mod error;
+pub mod field;
+pub mod medial;
 pub mod metrics;
+pub mod minimise;
 pub mod nearest;
 pub mod object;
 pub mod octree;
+pub mod samples;
+pub mod site;
 pub mod topology;
 pub mod tree;
 pub mod winding;

@@ -213,6 +213,11 @@ impl Object {
         ((-depth).max(0.0), nearest)
     }
 
+    /// The outward normal of a triangle; zero if it has no area.
+    pub fn face_normal(&self, triangle: usize) -> DVec3 {
+        self.normals[triangle][0]
+    }
+
     /// The outward normal at a point of the surface, averaged over what meets there; zero where there is none.
     pub fn normal(&self, nearest: &Nearest) -> DVec3 {
         let normals = &self.normals[nearest.triangle as usize];

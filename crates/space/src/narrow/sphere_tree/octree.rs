@@ -12,8 +12,8 @@ use super::error::error_of;
 use super::object::Object;
 use super::tree::{MAX_NODES, SphereTree, TreeError};
 
-/// How exactly errors are known while building, in unit coordinates.
-const TOLERANCE: f64 = 1e-4;
+/// How exactly errors are known when a tight ball is chosen, in unit coordinates.
+const TOLERANCE: f64 = 5e-3;
 /// A node that is never cut does not try more cubes than this.
 const MAX_CELLS: usize = 4_096;
 /// Tight balls contain what is this much outside of their cube too, as a share of it: so neighbours overlap, and the
@@ -115,8 +115,10 @@ fn cut(object: &Object, cell: &Cell, is_tight: bool) -> Vec<Cell> {
         // As wide as the test that let the triangles in.
         let classic = Ball::new(center, half * (1.0 + 2e-6) * 3.0_f64.sqrt());
         let mut ball = classic;
-        let mut error = error_of(object, classic, TOLERANCE).at_most;
+        // Without a choice to make, the proof that one distance gives is enough.
+        let mut error = (classic.radius - object.depth(center, None).0).max(0.0);
         if is_tight {
+            error = error_of(object, classic, TOLERANCE).at_most;
             let mut points = Vec::new();
             for &index in &triangles {
                 points.extend(clip(&object.triangles()[index as usize], center, half * (1.0 + MARGIN)));
