@@ -6,7 +6,7 @@ use lab::method::Method;
 use space::workload::Motion;
 
 use super::Failure;
-use super::bench_motion;
+use super::{bench_motion, bench_queries};
 use crate::clock::ProcessClock;
 use crate::output::{print, print_json};
 use crate::progress::Bar;
@@ -18,6 +18,8 @@ pub enum Bench {
     BroadPhase(BroadPhase),
     /// Replicas: what predicting their collisions costs, over extrapolating them.
     Motion(bench_motion::Motion),
+    /// Questions about places: who is there, who is first on the way, who is nearest.
+    Queries(bench_queries::Queries),
 }
 
 /// All methods on the same frames, in one run, one after the other within each tick. Every list of pairs is compared;
@@ -65,6 +67,7 @@ pub fn run(bench: Bench) -> Result<(), Failure> {
     let arguments = match bench {
         Bench::BroadPhase(arguments) => arguments,
         Bench::Motion(arguments) => return bench_motion::run(arguments),
+        Bench::Queries(arguments) => return bench_queries::run(arguments),
     };
     let settings = Settings {
         motion: arguments.workload,

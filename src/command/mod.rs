@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod bench_motion;
+mod bench_queries;
 pub mod decisions;
 pub mod lab;
 pub mod prediction;

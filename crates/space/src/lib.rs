@@ -35,6 +35,8 @@ pub mod bits;
 pub mod broad;
 mod id;
 pub mod impact;
+pub mod mesh;
+#[cfg(feature = "parry")]
 pub mod narrow;
 mod pair;
 mod simd;
@@ -44,7 +46,7 @@ mod time;
 pub mod workload;
 
 pub use broad::{BroadPhase, Kinesphere, Work};
-pub use glam::{DQuat, DVec3, Vec3};
+pub use glam::{DQuat, DVec3, Quat, Vec3};
 pub use id::{NodeId, ObjectId, Slot};
 pub use pair::{Pair, PairChanges};
 pub use sphere::Sphere;

@@ -2,3 +2,4 @@
 
 pub mod broad_phase;
 pub mod motion;
+pub mod queries;

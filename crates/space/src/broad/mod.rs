@@ -14,6 +14,7 @@ mod pair_set;
 #[cfg(feature = "parry")]
 mod parry;
 mod plain_grid;
+pub mod query;
 mod residents;
 mod sweep_and_prune;
 mod sweep_one_axis;
@@ -27,6 +28,7 @@ pub use octree::{Octree, OctreeError};
 #[cfg(feature = "parry")]
 pub use parry::{ParryIncremental, ParryRebuild, ParryRefit, Upkeep};
 pub use plain_grid::PlainGrid;
+pub use query::Finder;
 pub use sweep_and_prune::SweepAndPrune;
 pub use sweep_one_axis::SweepOneAxis;
 pub use uniform_grid::UniformGrid;

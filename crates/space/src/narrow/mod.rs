@@ -1,2 +1,30 @@
-//! Exact answers about two shapes.
+//! Exact answers about two shapes: whether they touch, how far they are apart, when they meet.
+//!
+//! A broad phase says who is near by bounding spheres; here shapes have faces and corners. Spheres, boxes and capsules
+//! are answered in closed form, hulls and meshes through parry3d, all of it relative to the first shape and in `f64`, so
+//! that the distance from the world's origin does not matter.
+//!
+//! - [`Shape`], [`Pose`], [`Motion`]: what is asked about.
+//! - [`decompose`]: a mesh as a few convex parts.
+//! - [`proximity`]: the questions, at a level of precision; [`exact`]: the same at the highest.
+
+mod advance;
+mod body;
+mod closed;
+mod convex;
+mod decompose;
+pub mod exact;
+mod feature;
+mod parry;
+mod penetrate;
+mod pose;
+pub mod proximity;
+mod shape;
+mod solid;
 pub mod sphere_tree;
+
+pub use decompose::{Decomposition, DecompositionError, decompose};
+pub use pose::{Motion, Pose};
+pub use proximity::{Approximate, Closest, Contact, Feature, Penetration, Precision};
+pub use shape::{Bounds, Shape, ShapeError};
+pub use solid::{Hull, Mesh};

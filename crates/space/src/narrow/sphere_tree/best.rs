@@ -11,47 +11,87 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use super::ball::Ball;
-use super::certificate::{Regions, certify, mend};
+use super::certificate::{Regions, mend};
 use super::cover::{Share, Task, cover};
 use super::division::{Division, Effort, fit, improve};
 use super::error::error_of;
 use super::field::Field;
 use super::medial::medial_balls;
 use super::object::Object;
-use super::samples::{PointCells, Samples, sample};
+use super::samples::{Samples, sample};
 use super::site::{Judge, Site};
 use super::tree::{SphereTree, TreeError};
 
 /// Halvings of the interval in which the common error lies.
-const SEARCH_STEPS: usize = 7;
+const SEARCH_STEPS: usize = 8;
+/// Up to so many balls, several beginnings are tried.
+const FEW: usize = 16;
+/// Balls exchanged in search of a cover.
+const EXCHANGES: usize = 2_000;
 /// How exactly errors are known while building.
 const TOLERANCE: f64 = 4e-3;
-/// Rounds of fitting balls to their final parts of the surface.
-const POLISH_ROUNDS: usize = 2;
+/// Rounds of taking from the worst balls and giving to the others.
+const TIGHTENINGS: usize = 8;
 
 /// Builds a tree in unit coordinates, with at most `caps[l - 1]` balls on level `l`.
 pub fn build_best(object: &Object, caps: &[usize]) -> Result<SphereTree, TreeError> {
-    let field = Field::new(object);
+    let field = (!object.looks_convex()).then(|| Field::new(object));
+    let field = field.as_ref();
     let root = Ball::new(DVec3::ZERO, 1.0).grown_to(object.triangles().iter().flatten().copied());
     let root_error = error_of(object, root, TOLERANCE).at_most;
     let mut plans = vec![Plan { balls: vec![root], parents: vec![0], error: root_error }];
     for &cap in caps {
-        let plan = plan_level(object, &field, &plans, cap.max(1));
+        let plan = plan_level(object, field, &plans, cap.max(1));
         plans.push(plan);
     }
     let mut tree = assemble(&mut plans, root, root_error)?;
     let finest = (plans[plans.len() - 1].error / 16.0).max(1e-4);
-    let (mut regions, _) = mend(&mut tree, object.triangles(), finest);
-    for round in 0..POLISH_ROUNDS {
-        polish(object, &field, &mut tree, &regions);
-        if round + 1 < POLISH_ROUNDS {
-            regions = match certify(&tree, object.triangles()) {
-                Ok(regions) => regions,
-                Err(_) => mend(&mut tree, object.triangles(), finest).0,
-            };
+    let (regions, _) = mend(&mut tree, object.triangles(), finest);
+    polish(object, field, &mut tree, &regions);
+    Ok(tighten(object, field, tree, finest))
+}
+
+/// Takes the balls a little smaller than the worst of their level, all alike, covers what is then missed by growing
+/// whoever needs least, and fits again: the worst give to the others. What is better stays.
+fn tighten(object: &Object, field: Option<&Field>, mut best: SphereTree, finest: f64) -> SphereTree {
+    let mut factor: f64 = 0.94;
+    for _ in 0..TIGHTENINGS {
+        let mut tree = best.clone();
+        for level in 1..=tree.depth() {
+            let worst = worst_of(&best, level);
+            let judge = judge_of(object, field, worst);
+            let first = tree.level_range(level).start as u32;
+            let reaches: Vec<f64> = tree
+                .level(level)
+                .par_iter()
+                .map(|node| judge.site(node.ball.center, 0, None).reach(worst * factor).max(1e-9))
+                .collect();
+            for (index, reach) in reaches.into_iter().enumerate() {
+                tree.node_mut(first + index as u32).ball.radius = reach;
+            }
+        }
+        let (regions, _) = mend(&mut tree, object.triangles(), finest);
+        polish(object, field, &mut tree, &regions);
+        let product = |tree: &SphereTree| (1..=tree.depth()).map(|level| worst_of(tree, level).max(1e-9)).product::<f64>();
+        if product(&tree) < product(&best) * (1.0 - 1e-3) {
+            best = tree;
+        } else {
+            factor = factor.sqrt();
+            if factor > 0.98 {
+                break;
+            }
         }
     }
-    Ok(tree)
+    best
+}
+
+fn worst_of(tree: &SphereTree, level: usize) -> f64 {
+    tree.level(level).iter().map(|node| node.error).fold(0.0, f64::max)
+}
+
+/// Errors well above the field's pitch are judged with it.
+fn judge_of<'a>(object: &'a Object, field: Option<&'a Field>, worst: f64) -> Judge<'a> {
+    Judge { object, field: field.filter(|_| worst > 2.0 * Field::PITCH), radius_max: 1.2, stride: 1 }
 }
 
 /// A level as far as it is known before all are: balls as large as the level's error allows.
@@ -61,39 +101,92 @@ struct Plan {
     error: f64,
 }
 
-fn plan_level(object: &Object, field: &Field, plans: &[Plan], cap: usize) -> Plan {
+fn plan_level(object: &Object, field: Option<&Field>, plans: &[Plan], cap: usize) -> Plan {
     let above = &plans[plans.len() - 1];
-    let samples = sample(object, (70 * cap).clamp(4_000, 60_000));
-    let is_coarse = above.error * 0.5 > 2.0 * Field::PITCH;
+    let samples = sample(object, (70 * cap).clamp(4_000, 40_000));
+    let is_coarse = field.is_some() && above.error * 0.5 > 2.0 * Field::PITCH;
     let radius_max = above.balls.iter().map(|ball| ball.radius).fold(0.0, f64::max).min(1.2);
-    let judge = Judge { object, field: is_coarse.then_some(field), radius_max };
-    let task = task(plans, &samples);
-    let candidates = candidates(object, judge, above, &samples, cap, is_coarse);
+    let judge = Judge { object, field: field.filter(|_| is_coarse), radius_max, stride: 1 };
+    let task = task_of(plans, &samples);
+    // The search looks at many covers: it gets fewer points.
+    let rough = task_of(plans, &sample(object, (24 * cap).clamp(1_200, 30_000)));
+    let candidates = candidates(object, Judge { stride: 2, ..judge }, above, &samples, cap, is_coarse);
     let mut found: Option<Vec<Site>> = None;
-    let (mut low, mut high) = (above.error / 12.0, above.error * 1.02 + 1e-9);
-    for step in 0..=SEARCH_STEPS {
-        let error = if step == 0 { high } else { (low * high).sqrt() };
-        match cover(&task, &candidates, error, cap) {
+    // More balls, less error, by about this power: begin there, and widen until it is between two.
+    let ratio = above.balls.len() as f64 / cap as f64;
+    let (mut low, mut high) = (0.0, f64::INFINITY);
+    let mut error = above.error * ratio.powf(0.65);
+    for _ in 0..SEARCH_STEPS {
+        match cover(&rough, &candidates, error, cap, EXCHANGES.min(60 * cap)) {
             Some(chosen) => {
-                let site = |(candidate, parent): (u32, u32)| candidates[candidate as usize].below(parent);
+                let site = |(candidate, parent): (u32, u32)| judge.site(candidates[candidate as usize].center, parent, None);
                 found = Some(chosen.into_iter().map(site).collect());
                 high = error;
             }
-            None if step == 0 => break,
             None => low = error,
         }
+        error = match (low, high) {
+            (0.0, high) => high / 1.3,
+            (low, f64::INFINITY) => low * 1.3,
+            (low, high) => (low * high).sqrt(),
+        };
     }
     let effort = if cap <= 128 {
-        Effort { sweeps: 24, transfers: 30, evaluations: 60 }
+        Effort { sweeps: 16, transfers: 20, evaluations: 50 }
     } else {
-        Effort { sweeps: 10, transfers: 16, evaluations: 40 }
+        Effort { sweeps: 8, transfers: 8, evaluations: 32 }
     };
     let as_above = || -> Vec<Site> {
         let sites = above.balls.iter().enumerate();
         sites.map(|(parent, ball)| judge.site(ball.center, parent as u32, None)).collect()
     };
-    let division = improve(&task, judge, found.unwrap_or_else(as_above), cap, effort);
+    let guess = if high.is_finite() { high } else { above.error };
+    let mut division = improve(&task, judge, found.unwrap_or_else(as_above), guess, cap, effort);
+    if cap <= FEW && above.balls.len() == 1 {
+        // Few balls are quickly tried from other beginnings, and a greedy beginning is often not the best.
+        for sites in beginnings(&task, judge, cap) {
+            let tried = improve(&task, judge, sites, above.error, cap, effort);
+            if tried.worst() < division.worst() {
+                division = tried;
+            }
+        }
+    }
     plan_of(&task, division)
+}
+
+/// Other ways to begin: the octants of the box around the points, and balls around points far from one another.
+fn beginnings(task: &Task, judge: Judge<'_>, cap: usize) -> Vec<Vec<Site>> {
+    let low = task.points.iter().copied().fold(DVec3::INFINITY, DVec3::min);
+    let high = task.points.iter().copied().fold(DVec3::NEG_INFINITY, DVec3::max);
+    let mut beginnings = Vec::new();
+    if cap >= 8 {
+        let center = |octant: u32| {
+            let share = |bit: u32| if octant >> bit & 1 == 1 { 0.75 } else { 0.25 };
+            low + (high - low) * DVec3::new(share(0), share(1), share(2))
+        };
+        beginnings.push((0..8).map(|octant| judge.site(center(octant), 0, None)).collect());
+    }
+    let mut far = vec![task.points[0]];
+    while far.len() < cap {
+        let distance = |point: &DVec3| far.iter().map(|other| other.distance_squared(*point)).fold(f64::INFINITY, f64::min);
+        let Some(&next) = task.points.iter().max_by(|a, b| distance(a).total_cmp(&distance(b))) else { break };
+        far.push(next);
+    }
+    let groups = far.iter().enumerate().map(|(index, _)| {
+        let own = task.points.iter().copied().filter(|point| {
+            let nearest = (0..far.len()).min_by(|&a, &b| {
+                far[a].distance_squared(*point).total_cmp(&far[b].distance_squared(*point))
+            });
+            nearest == Some(index)
+        });
+        own.collect::<Vec<DVec3>>()
+    });
+    let sites = groups.filter(|group| !group.is_empty()).map(|group| {
+        let start = group.iter().copied().sum::<DVec3>() / group.len() as f64;
+        judge.site(fit(judge, &group, start, 60).0, 0, None)
+    });
+    beginnings.push(sites.collect());
+    beginnings
 }
 
 fn plan_of(task: &Task, division: Division) -> Plan {
@@ -111,7 +204,7 @@ fn plan_of(task: &Task, division: Division) -> Plan {
 }
 
 /// The points of a level, and which of them each node above may have covered by its children.
-fn task(plans: &[Plan], samples: &Samples) -> Task {
+fn task_of(plans: &[Plan], samples: &Samples) -> Task {
     let above = plans.len() - 1;
     let count = samples.points.len();
     let path = |node: usize| {
@@ -127,12 +220,14 @@ fn task(plans: &[Plan], samples: &Samples) -> Task {
     let lack = |path: &[Ball], point: DVec3| {
         path.iter().map(|ball| ball.center.distance(point) - ball.radius).fold(f64::NEG_INFINITY, f64::max)
     };
-    // The level above was planned with fewer points: what it missed goes to whom it is nearest.
+    // Not up to the rim: between two points, one in each of two balls, their children must meet within both. What is near
+    // the rim of all goes to whom it is nearest.
+    let margin = 0.5 * samples.spacing;
     let nearest: Vec<Option<usize>> = samples
         .points
         .par_iter()
         .map(|&point| {
-            if paths.iter().any(|path| lack(path, point) <= 0.0) {
+            if paths.iter().any(|path| lack(path, point) <= -margin) {
                 return None;
             }
             (0..paths.len()).min_by(|&a, &b| lack(&paths[a], point).total_cmp(&lack(&paths[b], point)))
@@ -142,11 +237,10 @@ fn task(plans: &[Plan], samples: &Samples) -> Task {
         .par_iter()
         .enumerate()
         .map(|(index, path)| {
-            Share::new(count, |point| nearest[point] == Some(index) || lack(path, samples.points[point]) <= 0.0)
+            Share::new(count, |point| nearest[point] == Some(index) || lack(path, samples.points[point]) <= -margin)
         })
         .collect();
-    let cells = PointCells::new(&samples.points, samples.spacing * 2.0);
-    Task { points: samples.points.clone(), cells, shares }
+    Task::new(samples.points.clone(), samples.spacing, shares)
 }
 
 /// Centres worth trying: those of inner balls that touch twice, those of the level above, and where dents may be filled
@@ -229,7 +323,7 @@ fn assemble(plans: &mut [Plan], root: Ball, root_error: f64) -> Result<SphereTre
 }
 
 /// Fits every ball, from the leaves up, to the part of the surface that it answers for.
-fn polish(object: &Object, field: &Field, tree: &mut SphereTree, regions: &Regions) {
+fn polish(object: &Object, field: Option<&Field>, tree: &mut SphereTree, regions: &Regions) {
     let depth = tree.depth();
     let mut points: Vec<Vec<DVec3>> = regions
         .leaves
@@ -241,9 +335,9 @@ fn polish(object: &Object, field: &Field, tree: &mut SphereTree, regions: &Regio
         .collect();
     for level in (1..=depth).rev() {
         let nodes = tree.level(level).to_vec();
-        let worst = nodes.iter().map(|node| node.error).fold(0.0, f64::max);
-        let is_coarse = worst > 2.0 * Field::PITCH;
-        let judge = Judge { object, field: is_coarse.then_some(field), radius_max: 1.2 };
+        let worst = worst_of(tree, level);
+        let judge = judge_of(object, field, worst);
+        let is_coarse = judge.field.is_some();
         let fitted: Vec<(Ball, f64)> = nodes
             .par_iter()
             .zip(&points)

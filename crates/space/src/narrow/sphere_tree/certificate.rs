@@ -7,7 +7,7 @@
 use glam::DVec3;
 
 use super::ball::Ball;
-use super::tree::SphereTree;
+use super::tree::{Node, SphereTree};
 
 /// A triangle is not cut further when its longest edge is this short, as a share of the tree's scale.
 const FINEST: f64 = 1e-6;
@@ -198,8 +198,11 @@ fn grow(tree: &mut SphereTree, corners: &[DVec3; 3], leaves: &[u32]) -> usize {
     };
     let needs = |leaf: u32| {
         let lacks = tree.chain(leaf).map(|node| {
-            let ball = tree.nodes()[node as usize].ball;
-            Ball::around(ball.center, *corners).radius - ball.radius
+            let Node { ball, error, children, .. } = tree.nodes()[node as usize];
+            // As a share of the error that it has anyway: a coarse level can bear more than a fine one. Yet a leaf is soon
+            // fitted anew to what it got, and a node above has all its leaves got to hold.
+            let weight = if children == 0 { 1.0 } else { 3.0 };
+            weight * (Ball::around(ball.center, *corners).radius - ball.radius) / error.max(1e-6 * ball.radius)
         });
         lacks.fold(0.0, f64::max)
     };

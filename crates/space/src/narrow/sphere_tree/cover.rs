@@ -1,4 +1,4 @@
-//! Few balls that cover many points: chosen greedily, then without those that are not needed.
+//! Few balls that cover many points: chosen greedily, then exchanged one by one until nothing is left uncovered.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,6 +6,7 @@ use std::collections::BinaryHeap;
 use glam::DVec3;
 use rayon::prelude::*;
 
+use super::exchange::exchange;
 use super::samples::PointCells;
 use super::site::Site;
 
@@ -43,6 +44,23 @@ pub struct Task {
     pub cells: PointCells,
     /// For each node of the level above, its points.
     pub shares: Vec<Share>,
+    /// For each point, whose it is: where its list begins in the next, and where the last one ends.
+    starts: Vec<u32>,
+    parents: Vec<u32>,
+}
+
+impl Task {
+    /// The task of covering these points; `spacing` is about how far they are apart.
+    pub fn new(points: Vec<DVec3>, spacing: f64, shares: Vec<Share>) -> Task {
+        let cells = PointCells::new(&points, spacing * 2.0);
+        let mut starts = vec![0];
+        let mut parents = Vec::new();
+        for point in 0..points.len() as u32 {
+            parents.extend((0..shares.len() as u32).filter(|&parent| shares[parent as usize].has(point)));
+            starts.push(parents.len() as u32);
+        }
+        Task { points, cells, shares, starts, parents }
+    }
 }
 
 /// A chosen ball: which candidate, below which parent, and what it covers.
@@ -53,8 +71,14 @@ struct Offer {
 }
 
 /// Chooses candidates whose balls, none sticking out farther than `error`, cover all points; at most `limit` of them.
-/// `None` if more are needed.
-pub fn cover(task: &Task, candidates: &[Site], error: f64, limit: usize) -> Option<Vec<(u32, u32)>> {
+/// `None` if no such choice was found within so many exchanges.
+pub fn cover(
+    task: &Task,
+    candidates: &[Site],
+    error: f64,
+    limit: usize,
+    exchanges: usize,
+) -> Option<Vec<(u32, u32)>> {
     let offers: Vec<Offer> = candidates
         .par_chunks(CHUNK)
         .enumerate()
@@ -69,10 +93,17 @@ pub fn cover(task: &Task, candidates: &[Site], error: f64, limit: usize) -> Opti
         .into_iter()
         .flatten()
         .collect();
-    let chosen = choose(task.points.len(), &offers, limit + limit / 2 + 4)?;
-    let needed = without_idle(task.points.len(), &offers, chosen);
-    (needed.len() <= limit)
-        .then(|| needed.into_iter().map(|index| (offers[index].candidate, offers[index].parent)).collect())
+    let chosen = choose(task.points.len(), &offers, 2 * limit + 4)?;
+    let mut needed = without_idle(task.points.len(), &offers, chosen);
+    if needed.len() > limit {
+        // Many too many: no exchange will help.
+        if needed.len() > limit + limit / 3 + 2 {
+            return None;
+        }
+        let lists: Vec<&[u32]> = offers.iter().map(|offer| offer.points.as_slice()).collect();
+        needed = exchange(task.points.len(), &lists, needed, limit, exchanges)?;
+    }
+    Some(needed.into_iter().map(|index| (offers[index].candidate, offers[index].parent)).collect())
 }
 
 fn offers_of(task: &Task, site: &Site, candidate: u32, error: f64, offers: &mut Vec<Offer>) {
@@ -85,13 +116,14 @@ fn offers_of(task: &Task, site: &Site, candidate: u32, error: f64, offers: &mut 
     if points.is_empty() {
         return;
     }
-    let mut counts: Vec<(usize, u32)> = Vec::new();
-    for (parent, share) in task.shares.iter().enumerate() {
-        let count = points.iter().filter(|&&point| share.has(point)).count();
-        if count > 0 {
-            counts.push((count, parent as u32));
+    let mut counts: Vec<(usize, u32)> = (0..task.shares.len() as u32).map(|parent| (0, parent)).collect();
+    for &point in &points {
+        let [from, to] = [0, 1].map(|next| task.starts[point as usize + next] as usize);
+        for &parent in &task.parents[from..to] {
+            counts[parent as usize].0 += 1;
         }
     }
+    counts.retain(|&(count, _)| count > 0);
     counts.sort_by_key(|&(count, parent)| (Reverse(count), parent));
     for &(_, parent) in counts.iter().take(MAX_PARENTS) {
         let share = &task.shares[parent as usize];

@@ -12,8 +12,10 @@ use super::enclosing::smallest_enclosing_ball;
 use super::minimise::minimise;
 use super::site::{Judge, Site};
 
-/// A sweep that gains less than this is the last.
+/// A sweep that gains less than this has gained nothing.
 const LEAST_GAIN: f64 = 1e-3;
+/// So many sweeps without gain are the last.
+const PATIENCE: usize = 3;
 
 /// How much is tried.
 #[derive(Clone, Copy, Debug)]
@@ -47,8 +49,15 @@ impl Division {
 }
 
 /// Divides, moves and transfers until nothing is gained. At most `cap` balls.
-pub fn improve(task: &Task, judge: Judge<'_>, sites: Vec<Site>, cap: usize, effort: Effort) -> Division {
-    let mut best = settle(task, judge, divide(task, sites, f64::INFINITY), effort);
+pub fn improve(
+    task: &Task,
+    judge: Judge<'_>,
+    sites: Vec<Site>,
+    guess: f64,
+    cap: usize,
+    effort: Effort,
+) -> Division {
+    let mut best = settle(task, judge, divide(task, sites, guess), effort);
     fill(task, judge, &mut best, cap, effort);
     let mut idle = 0;
     for _ in 0..effort.transfers {
@@ -56,7 +65,7 @@ pub fn improve(task: &Task, judge: Judge<'_>, sites: Vec<Site>, cap: usize, effo
             break;
         }
         let moves = if idle == 0 { (cap / 24).max(1) } else { 1 + idle };
-        let Some(sites) = transfer(task, judge, &best, moves, effort) else { break };
+        let Some(sites) = transfer(task, judge, &best, moves) else { break };
         let guess = best.worst();
         let tried = settle(task, judge, divide(task, sites, guess), Effort { sweeps: 3, ..effort });
         if tried.worst() < best.worst() * (1.0 - 1e-4) {
@@ -74,7 +83,7 @@ pub fn divide(task: &Task, sites: Vec<Site>, guess: f64) -> Division {
     let count = task.points.len();
     let mut owner = vec![(f64::INFINITY, u32::MAX); count];
     let mut second = vec![f64::INFINITY; count];
-    let reach_error = if guess.is_finite() { guess * 1.3 } else { 0.1 };
+    let reach_error = guess * 1.3;
     let offer = |point: u32, cost: f64, index: usize, owner: &mut [(f64, u32)], second: &mut [f64]| {
         let at = point as usize;
         if cost < owner[at].0 {
@@ -167,24 +176,26 @@ impl Division {
     }
 }
 
-/// Moves and divides until a sweep gains next to nothing.
-fn settle(task: &Task, judge: Judge<'_>, mut division: Division, effort: Effort) -> Division {
+/// Moves and divides until a few sweeps gain next to nothing: the worst often stands still while the rest makes room.
+fn settle(task: &Task, judge: Judge<'_>, division: Division, effort: Effort) -> Division {
+    let mut best = division.clone();
+    let mut now = division;
+    let mut idle = 0;
     for _ in 0..effort.sweeps {
-        let before = division.worst();
-        let moved: Vec<Site> = (0..division.sites.len())
+        let moved: Vec<Site> = (0..now.sites.len())
             .into_par_iter()
-            .map(|index| move_site(task, judge, &division, index, effort.evaluations))
+            .map(|index| move_site(task, judge, &now, index, effort.evaluations))
             .collect();
-        let next = divide(task, moved, before);
-        let gained = next.worst() < before * (1.0 - LEAST_GAIN);
-        if next.worst() <= before {
-            division = next;
+        now = divide(task, moved, now.worst());
+        idle = if now.worst() < best.worst() * (1.0 - LEAST_GAIN) { 0 } else { idle + 1 };
+        if now.worst() <= best.worst() {
+            best = now.clone();
         }
-        if !gained {
+        if idle >= PATIENCE {
             break;
         }
     }
-    division
+    best
 }
 
 fn move_site(task: &Task, judge: Judge<'_>, division: &Division, index: usize, evaluations: usize) -> Site {
@@ -245,7 +256,7 @@ fn by_error(division: &Division) -> Vec<usize> {
 }
 
 /// The balls after the least needed few were put where the worst few are; `None` if none can be spared.
-fn transfer(task: &Task, judge: Judge<'_>, division: &Division, moves: usize, _effort: Effort) -> Option<Vec<Site>> {
+fn transfer(task: &Task, judge: Judge<'_>, division: &Division, moves: usize) -> Option<Vec<Site>> {
     let worst = division.worst();
     let order = by_error(division);
     let mut spare: Vec<usize> =

@@ -30,15 +30,47 @@ impl Field {
         Field { out: slabs.concat() }
     }
 
-    /// The largest distance of a node in the ball; zero if there is none.
-    pub fn farthest_out(&self, center: DVec3, radius: f64) -> f64 {
+    /// For balls of growing radius around one centre, `steps` of them, the largest distance of a node in each. Only every
+    /// `stride`th node is looked at.
+    pub fn farthest_out_by_radius(&self, center: DVec3, stride: usize, step: f64, steps: &mut [f64]) {
+        let radius = step * steps.len() as f64;
+        let range = |value: f64| {
+            let index = |value: f64| ((value + REACH) / Self::PITCH).clamp(0.0, NODES as f64) as usize;
+            (index(value - radius).next_multiple_of(stride)..index(value + radius)).step_by(stride)
+        };
+        steps.fill(0.0);
+        let place = |index: usize| index as f64 * Self::PITCH - REACH;
+        for x in range(center.x) {
+            let dx = (place(x) - center.x).powi(2);
+            for y in range(center.y) {
+                let dy = dx + (place(y) - center.y).powi(2);
+                if dy >= radius * radius {
+                    continue;
+                }
+                for z in range(center.z) {
+                    let squared = dy + (place(z) - center.z).powi(2);
+                    let out = f64::from(self.out[(x * NODES + y) * NODES + z]);
+                    let at = (squared.sqrt() / step) as usize;
+                    if let Some(known) = steps.get_mut(at).filter(|known| **known < out) {
+                        *known = out;
+                    }
+                }
+            }
+        }
+        for index in 1..steps.len() {
+            steps[index] = steps[index].max(steps[index - 1]);
+        }
+    }
+
+    /// The node in the ball that is farthest out, and how far; `None` if there is none.
+    pub fn farthest_node(&self, center: DVec3, radius: f64) -> Option<(DVec3, f64)> {
         let index = |value: f64| (value + REACH) / Self::PITCH;
         let range = |low: f64, high: f64| {
             let from = index(low).ceil().max(0.0) as usize;
             let to = index(high).floor().min((NODES - 1) as f64);
             from..if to < 0.0 { 0 } else { to as usize + 1 }
         };
-        let mut farthest = 0.0_f32;
+        let mut farthest = (0.0_f32, None);
         for x in range(center.x - radius, center.x + radius) {
             let dx = x as f64 * Self::PITCH - REACH - center.x;
             let left = radius * radius - dx * dx;
@@ -58,12 +90,15 @@ impl Field {
                 if range.start >= range.end {
                     continue;
                 }
-                for &out in &self.out[row + range.start..row + range.end] {
-                    farthest = farthest.max(out);
+                let nodes = &self.out[row + range.start..row + range.end];
+                let most = nodes.iter().copied().fold(0.0, f32::max);
+                if most > farthest.0 {
+                    let z = range.start + nodes.iter().position(|&out| out == most).unwrap_or(0);
+                    farthest = (most, Some(position(x, y, z)));
                 }
             }
         }
-        f64::from(farthest)
+        farthest.1.map(|node| (node, f64::from(farthest.0)))
     }
 }
 

@@ -6,6 +6,7 @@ pub mod cover;
 pub mod division;
 pub mod enclosing;
 pub mod error;
+pub mod exchange;
 pub mod field;
 pub mod medial;
 pub mod metrics;

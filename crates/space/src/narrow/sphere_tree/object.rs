@@ -179,6 +179,17 @@ impl Object {
         self.area
     }
 
+    /// Whether no corner is in front of a face, as far as some ten million looks can tell: then one distance tells all about
+    /// how far a ball sticks out.
+    pub fn looks_convex(&self) -> bool {
+        let count = self.triangles.len();
+        let stride = (count / 3_000).max(1);
+        self.inside == Inside::Normals
+            && self.triangles.iter().zip(&self.normals).step_by(stride).all(|([a, ..], normals)| {
+                self.triangles.iter().step_by(stride).all(|[corner, ..]| normals[0].dot(*corner - *a) <= 1e-9)
+            })
+    }
+
     /// From the mesh's coordinates.
     pub fn to_unit(&self, point: DVec3) -> DVec3 {
         to_unit(&self.bounds, point)

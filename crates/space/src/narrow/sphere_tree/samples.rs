@@ -30,7 +30,7 @@ pub struct Samples {
 /// Cuts every triangle at its longest edge until there are about `target` points.
 pub fn sample(object: &Object, target: usize) -> Samples {
     let target = (target as f64).min(MAX_POINTS);
-    let mut spacing = (1.4 * object.area() / target).sqrt().max(1e-4);
+    let mut spacing = (3.0 * object.area() / target).sqrt().max(1e-4);
     // Needles have long edges and little area: count before cutting.
     while estimate(object, spacing) > 4.0 * MAX_POINTS + object.triangles().len() as f64 {
         spacing *= 1.5;

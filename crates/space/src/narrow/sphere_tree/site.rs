@@ -2,11 +2,14 @@
 
 use glam::DVec3;
 
+use super::ball::Ball;
 use super::field::Field;
 use super::object::Object;
 
 /// Steps of the table.
 const STEPS: usize = 20;
+/// Smaller errors than this are judged by depth alone: the field is too coarse for them.
+const LEAST: f64 = 2.0 * Field::PITCH;
 
 /// A centre, how deep it is, and for a given radius how far the ball around it would stick out.
 #[derive(Clone, Debug)]
@@ -38,6 +41,8 @@ pub struct Judge<'a> {
     pub field: Option<&'a Field>,
     /// The largest radius that is looked up in a table.
     pub radius_max: f64,
+    /// One node in so many of the field is looked at: with many sites to choose from, not every one.
+    pub stride: usize,
 }
 
 impl Judge<'_> {
@@ -47,9 +52,12 @@ impl Judge<'_> {
         let table = self.field.map(|field| {
             let step = self.radius_max / STEPS as f64;
             let mut errors = [0.0; STEPS];
+            field.farthest_out_by_radius(center, self.stride, step, &mut errors);
             for (index, error) in errors.iter_mut().enumerate() {
-                let radius = step * (index + 1) as f64;
-                *error = estimate(field, center, radius, depth);
+                // A little more than the farthest node, since the farthest point is rarely one.
+                let between = 0.87 * Field::PITCH * self.stride as f64;
+                let proven = (step * (index + 1) as f64 - depth).max(0.0);
+                *error = if proven < LEAST { proven } else { proven.min(*error + between) };
             }
             Box::new(Table { step, errors })
         });
@@ -61,19 +69,36 @@ impl Judge<'_> {
         let (depth, nearest) = self.object.depth(center, Some(*hint));
         *hint = nearest.triangle;
         match self.field {
-            Some(field) => estimate(field, center, radius, depth),
+            Some(field) => estimate(self.object, field, Ball::new(center, radius), depth),
             None => (radius - depth).max(0.0),
         }
     }
 }
 
-/// The largest of the nodes within, and a little more, since the farthest point is rarely a node.
-fn estimate(field: &Field, center: DVec3, radius: f64, depth: f64) -> f64 {
-    let proven = (radius - depth).max(0.0);
-    if proven < 2.0 * Field::PITCH {
+/// Begins at the farthest node and climbs: each step goes away from the nearest surface, and stays in the ball.
+fn estimate(object: &Object, field: &Field, ball: Ball, depth: f64) -> f64 {
+    let proven = (ball.radius - depth).max(0.0);
+    if proven < LEAST {
         return proven;
     }
-    proven.min(field.farthest_out(center, radius) + 0.6 * Field::PITCH)
+    let Some((mut place, out)) = field.farthest_node(ball.center, ball.radius) else { return proven };
+    if out + Field::PITCH >= proven {
+        return proven;
+    }
+    let mut farthest = out;
+    let mut step = Field::PITCH;
+    let mut hint = None;
+    for _ in 0..4 {
+        let (out, nearest) = object.out(place, hint);
+        hint = Some(nearest.triangle);
+        farthest = farthest.max(out);
+        let ahead = place + (place - nearest.point).normalize_or_zero() * step;
+        let offset = ahead - ball.center;
+        let distance = offset.length();
+        place = if distance > ball.radius { ball.center + offset * (ball.radius / distance) } else { ahead };
+        step *= 0.6;
+    }
+    proven.min(farthest.max(object.out(place, hint).0))
 }
 
 impl Site {

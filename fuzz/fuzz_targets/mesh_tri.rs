@@ -1,0 +1,9 @@
+//! Any bytes as a TRI file: read or refused.
+
+#![no_main]
+
+use space::mesh::{Format, read};
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    let _ = read(bytes, Format::Tri);
+});

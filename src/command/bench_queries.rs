@@ -1,0 +1,68 @@
+//! `kinesphere bench queries`: how quickly is a place looked up?
+
+use clap::Args;
+use lab::bench::queries::{self, Settings};
+use space::workload::Motion;
+
+use super::Failure;
+use crate::clock::ProcessClock;
+use crate::output::{print, print_json};
+use crate::progress::Bar;
+
+/// Who is within a sphere or a box, first on a ray or a way, nearest: by the finder, and by a loop over all objects. The
+/// answers are compared; a difference fails the command.
+#[derive(Args)]
+#[command(after_help = "Example: kinesphere bench queries --objects 100000 --json")]
+pub struct Queries {
+    /// How many objects there are
+    #[arg(long, default_value_t = 1_000_000, value_name = "N")]
+    objects: usize,
+    /// How the objects move: uniform, seekers, mixed, static, turning, jitter, teleport, crowds or line
+    #[arg(long, default_value = "uniform", value_name = "NAME")]
+    workload: Motion,
+    /// Questions of each kind
+    #[arg(long, default_value_t = 2_000, value_name = "N")]
+    questions: u32,
+    /// How many of them the loop is asked, too
+    #[arg(long, default_value_t = 20, value_name = "N")]
+    looped: u32,
+    /// Ticks over which taking in what moved is measured
+    #[arg(long, default_value_t = 10)]
+    ticks: u32,
+    /// The same seed gives the same world and the same questions
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Print one JSON document instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub fn run(arguments: Queries) -> Result<(), Failure> {
+    let settings = Settings {
+        objects: arguments.objects,
+        motion: arguments.workload,
+        questions: arguments.questions,
+        looped: arguments.looped,
+        ticks: arguments.ticks,
+        seed: arguments.seed,
+    };
+    let bar = Bar::new("parts");
+    let report = queries::measure(&settings, &mut ProcessClock::new(), &mut |done, total| bar.set(done, total));
+    drop(bar);
+    let report = report.map_err(|error| {
+        Failure::Input(format!("{error}\nNothing was measured; `kinesphere bench queries --help` lists the settings."))
+    })?;
+    if arguments.json {
+        print_json(&report)?;
+    } else {
+        print(&report.to_text())?;
+    }
+    if report.disagreements == 0 {
+        return Ok(());
+    }
+    Err(Failure::Check(format!(
+        "the finder and the loop disagree about {} questions.\nTo see it again: {}",
+        report.disagreements, report.command
+    )))
+}
