@@ -177,7 +177,7 @@ impl Division {
 }
 
 /// Moves and divides until a few sweeps gain next to nothing: the worst often stands still while the rest makes room.
-fn settle(task: &Task, judge: Judge<'_>, division: Division, effort: Effort) -> Division {
+pub fn settle(task: &Task, judge: Judge<'_>, division: Division, effort: Effort) -> Division {
     let mut best = division.clone();
     let mut now = division;
     let mut idle = 0;

@@ -1,7 +1,9 @@
 //! Sphere-trees.
 pub mod ball;
 pub mod best;
+pub mod build;
 pub mod certificate;
+pub mod combined;
 pub mod cover;
 pub mod division;
 pub mod enclosing;
@@ -11,6 +13,7 @@ pub mod field;
 pub mod medial;
 pub mod metrics;
 pub mod minimise;
+pub mod monotone;
 pub mod nearest;
 pub mod object;
 pub mod octree;
