@@ -2,6 +2,7 @@
 //!
 //! - [`TriangleMesh`]: corners and triangles, checked once.
 //! - [`generated`]: boxes, balls, rings and cups without a file.
+//! - [`shapes`]: those that the project ships, by name.
 //! - `read`: OBJ, glTF 2.0 and TRI; with the feature `mesh-files`.
 
 pub mod generated;
@@ -13,6 +14,7 @@ mod obj;
 mod read;
 #[cfg(feature = "mesh-files")]
 mod tri;
+pub mod shapes;
 mod triangles;
 
 #[cfg(feature = "mesh-files")]

@@ -44,8 +44,13 @@ pub struct LevelMetrics {
     pub hole_percent: f64,
 }
 
-/// Measures every level of a tree that is in unit coordinates.
+/// Measures every level of a tree in the coordinates of the object's mesh.
 pub fn measure(object: &Object, tree: &SphereTree) -> Vec<LevelMetrics> {
+    measure_in_unit(object, &tree.clone().mapped(1.0 / object.bounds().radius, |ball| object.ball_to_unit(ball)))
+}
+
+/// Measures every level of a tree that is in unit coordinates.
+fn measure_in_unit(object: &Object, tree: &SphereTree) -> Vec<LevelMetrics> {
     let surface = surface_points(object);
     (0..=tree.depth()).map(|level| measure_level(object, tree, level, &surface)).collect()
 }
