@@ -4,6 +4,7 @@
 
 mod clock;
 mod command;
+mod mesh_file;
 mod output;
 mod progress;
 
@@ -40,5 +41,6 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.command {
         Command::Bench(bench) => command::bench::run(bench),
         Command::Lab(lab) => command::lab::run(lab),
+        Command::Tree(tree) => command::tree::run(tree),
     }
 }

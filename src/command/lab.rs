@@ -10,6 +10,7 @@ use lab::experiment::broad_phases::{self, Settings};
 use super::Failure;
 use super::decisions::{self, Decisions};
 use super::prediction::{self, Prediction};
+use super::sphere_trees::{self, SphereTrees};
 use crate::clock::ProcessClock;
 use crate::output::{print, print_json};
 use crate::progress::Bar;
@@ -23,6 +24,8 @@ pub enum Lab {
     Prediction(Prediction),
     /// Ohlenburg's paper: whose word counts when two hosts see a collision?
     Decisions(Decisions),
+    /// Paper 003, section 4: how closely can spheres wrap a shape?
+    SphereTrees(SphereTrees),
 }
 
 /// Runs the paper's methods and ours in its room, prints a verdict on each of its claims, and writes plots, numbers and a
@@ -59,6 +62,7 @@ pub fn run(lab: Lab) -> Result<(), Failure> {
         Lab::BroadPhases(arguments) => arguments,
         Lab::Prediction(arguments) => return prediction::run(arguments),
         Lab::Decisions(arguments) => return decisions::run(arguments),
+        Lab::SphereTrees(arguments) => return sphere_trees::run(arguments),
     };
     let mut settings =
         Settings { frames: arguments.frames, speed: arguments.speed, seed: arguments.seed, ..Settings::default() };

@@ -6,6 +6,8 @@ mod bench_queries;
 pub mod decisions;
 pub mod lab;
 pub mod prediction;
+pub mod sphere_trees;
+pub mod tree;
 
 use std::fmt;
 use std::process::ExitCode;
@@ -21,6 +23,9 @@ pub enum Command {
     /// Run a paper's experiment again, and judge its claims.
     #[command(subcommand, after_help = "Example: kinesphere lab broad-phases")]
     Lab(lab::Lab),
+    /// Build, show and check sphere-trees.
+    #[command(subcommand, after_help = "Example: kinesphere tree build rabbit -o rabbit.tree")]
+    Tree(tree::Tree),
 }
 
 /// Why a command did not succeed.

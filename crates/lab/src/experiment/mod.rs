@@ -4,6 +4,7 @@ pub mod broad_phases;
 pub mod decisions;
 pub mod prediction;
 pub mod room;
+pub mod sphere_trees;
 
 /// A file of a report. Whoever asked for the report writes it.
 #[derive(Clone, Debug)]

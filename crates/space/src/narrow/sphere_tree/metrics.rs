@@ -55,6 +55,28 @@ fn measure_in_unit(object: &Object, tree: &SphereTree) -> Vec<LevelMetrics> {
     (0..=tree.depth()).map(|level| measure_level(object, tree, level, &surface)).collect()
 }
 
+/// The farthest that a ball of a level sticks out, as in [`LevelMetrics::e_max`], without the rest. Most balls need no
+/// close look: one distance shows that they are not the worst.
+pub fn farthest_out(object: &Object, tree: &SphereTree, level: usize) -> f64 {
+    let mut balls: Vec<(f64, Ball)> = tree
+        .level(level)
+        .par_iter()
+        .map(|node| {
+            let ball = object.ball_to_unit(node.ball);
+            ((ball.radius - object.depth(ball.center, None).0).max(0.0), ball)
+        })
+        .collect();
+    balls.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut farthest = 0.0;
+    for (proven, ball) in balls {
+        if proven <= farthest {
+            break;
+        }
+        farthest = error_of(object, ball, TOLERANCE).at_most.max(farthest);
+    }
+    farthest
+}
+
 fn measure_level(object: &Object, tree: &SphereTree, level: usize, surface: &[DVec3]) -> LevelMetrics {
     let balls: Vec<Ball> = tree.level(level).iter().map(|node| node.ball).collect();
     let errors: Vec<f64> = balls.par_iter().map(|&ball| error_of(object, ball, TOLERANCE).at_most).collect();

@@ -102,11 +102,6 @@ fn estimate(object: &Object, field: &Field, ball: Ball, depth: f64) -> f64 {
 }
 
 impl Site {
-    /// The same place, below another node.
-    pub fn below(&self, parent: u32) -> Site {
-        Site { parent, ..self.clone() }
-    }
-
     /// How far a ball of this radius sticks out.
     pub fn error_at(&self, radius: f64) -> f64 {
         let proven = (radius - self.depth).max(0.0);
