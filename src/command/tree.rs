@@ -139,7 +139,8 @@ fn run_show(arguments: &Show) -> Result<(), Failure> {
     let root = tree.nodes()[0].ball;
     for level in 0..=tree.depth() {
         let balls: Vec<Ball> = tree.level(level).iter().map(|node| node.ball).collect();
-        let reach = balls.iter().map(|ball| ball.center.distance(root.center) + ball.radius).fold(root.radius, f64::max);
+        let reach =
+            balls.iter().map(|ball| ball.center.distance(root.center) + ball.radius).fold(root.radius, f64::max);
         let png = to_png(&balls, Ball::new(root.center, reach.min(1.5 * root.radius)), SIDE);
         fs::write(name(level), png).map_err(|error| refused(&name(level), error))?;
     }
@@ -158,8 +159,8 @@ fn run_check(arguments: &Check) -> Result<(), Failure> {
         .map_err(|error| Failure::Input(format!("{}: {error}", arguments.mesh)))?;
     let corners: Vec<_> =
         mesh.triangles().iter().map(|corners| corners.map(|corner| vertices[corner as usize])).collect();
-    let regions = certify(&tree, &corners)
-        .map_err(|missed| Failure::Check(format!("{}: {missed}", arguments.file.display())))?;
+    let regions =
+        certify(&tree, &corners).map_err(|missed| Failure::Check(format!("{}: {missed}", arguments.file.display())))?;
     for (index, node) in tree.nodes().iter().enumerate() {
         let bounds = error_of(&object, object.ball_to_unit(node.ball), 1e-3);
         if bounds.at_least > node.error / object.bounds().radius + TOLERANCE {

@@ -73,7 +73,10 @@ fn refusals_say_what_was_expected() {
         changed[at] = value;
         from_bytes(&summed(changed)).unwrap_err().to_string()
     };
-    assert_eq!(from_bytes(b"nothing").unwrap_err().to_string(), "this is no sphere-tree: it does not begin with KSPHTREE");
+    assert_eq!(
+        from_bytes(b"nothing").unwrap_err().to_string(),
+        "this is no sphere-tree: it does not begin with KSPHTREE"
+    );
     assert_eq!(with(8, 2), "version 2, expected 1");
     assert_eq!(with(10, 4), "method 4, expected 0 to 3");
     assert_eq!(with(11, 0), "the number of levels is 0, expected 1 to 9");

@@ -15,7 +15,9 @@ fn a_cubes_octree_is_known_in_closed_form() {
     let case = shipped_one("box");
     let object = Object::new(&case.vertices, &case.triangles).unwrap();
     let tree = build(&case.vertices, &case.triangles, Method::Octree, &[8, 64, 512, 4096]).unwrap().tree;
-    for (level, (spheres, factor)) in [(1, 1.0), (8, 0.5), (56, 0.25), (296, 0.125), (1352, 0.0625)].into_iter().enumerate() {
+    for (level, (spheres, factor)) in
+        [(1, 1.0), (8, 0.5), (56, 0.25), (296, 0.125), (1352, 0.0625)].into_iter().enumerate()
+    {
         assert_eq!(tree.level(level).len(), spheres);
         let error = farthest_out(&object, &tree, level);
         assert!((error - 0.42265 * factor).abs() < 2e-4, "level {level}: {error}");
@@ -31,7 +33,8 @@ fn errors_are_what_dense_sampling_finds() {
         for _ in 0..12 {
             let ball = Ball::new(random.in_ball().as_dvec3() * 0.7, f64::from(random.between(0.05, 0.6)));
             let known = error_of(&object, ball, 1e-3);
-            let sampled = (0..2_000).map(|_| object.out(ball.center + random.in_ball().as_dvec3() * ball.radius, None).0);
+            let sampled =
+                (0..2_000).map(|_| object.out(ball.center + random.in_ball().as_dvec3() * ball.radius, None).0);
             let sampled = sampled.fold(0.0, f64::max);
             assert!(known.at_most - known.at_least <= 1e-3 + 1e-9, "{name}: {known:?} of {ball:?}");
             assert!(sampled <= known.at_most + 1e-9, "{name}: {sampled} against {known:?} of {ball:?}");

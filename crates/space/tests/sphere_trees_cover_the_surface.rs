@@ -42,7 +42,8 @@ fn check(case: &Case, method: Method, caps: &[usize]) {
     for (leaf, pieces) in regions.leaves.iter().enumerate() {
         for piece in pieces {
             let places: [DVec3; 3] = piece.positions(&corners[piece.triangle as usize]);
-            let is_nested = tree.chain((first + leaf) as u32).all(|node| tree.nodes()[node as usize].ball.contains_all(&places));
+            let is_nested =
+                tree.chain((first + leaf) as u32).all(|node| tree.nodes()[node as usize].ball.contains_all(&places));
             assert!(is_nested, "{name}: {piece:?} of leaf {leaf}");
         }
     }

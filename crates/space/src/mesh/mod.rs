@@ -12,9 +12,9 @@ mod gltf;
 mod obj;
 #[cfg(feature = "mesh-files")]
 mod read;
+pub mod shapes;
 #[cfg(feature = "mesh-files")]
 mod tri;
-pub mod shapes;
 mod triangles;
 
 #[cfg(feature = "mesh-files")]

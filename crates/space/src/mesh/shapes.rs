@@ -7,14 +7,13 @@ use super::{TriangleMesh, TriangleMeshError};
 use crate::workload::Random;
 
 /// Names of all shapes, in the order of reports.
-pub const NAMES: [&str; 9] =
-    ["box", "ball", "torus", "torus-knot", "vessel", "rabbit", "chair", "plate", "soup"];
+pub const NAMES: [&str; 9] = ["box", "ball", "torus", "torus-knot", "vessel", "rabbit", "chair", "plate", "soup"];
 
 /// The shape of this name; `None` if there is none.
 pub fn shape(name: &str) -> Option<TriangleMesh> {
     let made = match name {
         "box" => cuboid(Vec3::splat(0.5)),
-        "ball" => ball(0.5, 6),
+        "ball" => ball(0.5, 3),
         "torus" => torus(0.5, 0.2, 32, 16),
         "torus-knot" => torus_knot(96, 10),
         "vessel" => vessel(),
@@ -96,10 +95,13 @@ pub fn rabbit() -> Result<TriangleMesh, TriangleMeshError> {
             point.distance(DVec3::new(0.38, 0.0, -0.2)) - 0.08,
         ];
         // Blended where parts meet.
-        parts.into_iter().reduce(|a, b| {
-            let near = (1.0 - (a - b).abs() / 0.06).max(0.0);
-            a.min(b) - near * near * 0.06 * 0.25
-        }).unwrap_or(1.0)
+        parts
+            .into_iter()
+            .reduce(|a, b| {
+                let near = (1.0 - (a - b).abs() / 0.06).max(0.0);
+                a.min(b) - near * near * 0.06 * 0.25
+            })
+            .unwrap_or(1.0)
     };
     of_implicit(DVec3::new(-0.5, -0.4, -0.5), DVec3::new(0.52, 0.4, 0.64), 0.0905, solid)
 }
@@ -145,8 +147,7 @@ fn of_implicit(
     pitch: f64,
     solid: impl Fn(DVec3) -> f64,
 ) -> Result<TriangleMesh, TriangleMeshError> {
-    const PATHS: [[usize; 4]; 6] =
-        [[0, 1, 3, 7], [0, 3, 2, 7], [0, 2, 6, 7], [0, 6, 4, 7], [0, 4, 5, 7], [0, 5, 1, 7]];
+    const PATHS: [[usize; 4]; 6] = [[0, 1, 3, 7], [0, 3, 2, 7], [0, 2, 6, 7], [0, 6, 4, 7], [0, 4, 5, 7], [0, 5, 1, 7]];
     let counts = ((high - low) / pitch).to_array().map(|count| count as usize + 2);
     let name = |at: [usize; 3]| (at[0] * counts[1] + at[1]) * counts[2] + at[2];
     let place = |at: [usize; 3]| low + DVec3::new(at[0] as f64, at[1] as f64, at[2] as f64) * pitch;
@@ -155,7 +156,8 @@ fn of_implicit(
     for x in 0..counts[0] - 1 {
         for y in 0..counts[1] - 1 {
             for z in 0..counts[2] - 1 {
-                let cube: [[usize; 3]; 8] = std::array::from_fn(|bits| [x + (bits & 1), y + (bits >> 1 & 1), z + (bits >> 2)]);
+                let cube: [[usize; 3]; 8] =
+                    std::array::from_fn(|bits| [x + (bits & 1), y + (bits >> 1 & 1), z + (bits >> 2)]);
                 let values = cube.map(|at| {
                     let value = solid(place(at));
                     // No corner is on the surface: a triangle would have no area.
@@ -170,10 +172,15 @@ fn of_implicit(
                             vertices.len() as u32 - 1
                         })
                     };
-                    let (inner, outer): (Vec<usize>, Vec<usize>) = path.iter().partition(|&&corner| values[corner] < 0.0);
-                    let middle = |list: &[usize]| list.iter().map(|&corner| place(cube[corner])).sum::<DVec3>() / list.len() as f64;
+                    let (inner, outer): (Vec<usize>, Vec<usize>) =
+                        path.iter().partition(|&&corner| values[corner] < 0.0);
+                    let middle = |list: &[usize]| {
+                        list.iter().map(|&corner| place(cube[corner])).sum::<DVec3>() / list.len() as f64
+                    };
                     let faces: Vec<[u32; 3]> = match (inner.as_slice(), outer.as_slice()) {
-                        (&[a], &[b, c, d]) | (&[b, c, d], &[a]) => vec![[crossing(a, b), crossing(a, c), crossing(a, d)]],
+                        (&[a], &[b, c, d]) | (&[b, c, d], &[a]) => {
+                            vec![[crossing(a, b), crossing(a, c), crossing(a, d)]]
+                        }
                         (&[a, b], &[c, d]) => {
                             let ring = [crossing(a, c), crossing(b, c), crossing(b, d), crossing(a, d)];
                             vec![[ring[0], ring[1], ring[2]], [ring[0], ring[2], ring[3]]]

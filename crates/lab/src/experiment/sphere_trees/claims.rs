@@ -48,14 +48,21 @@ pub fn judge(comparisons: &[Comparison], rows: &[Row]) -> Vec<Verdict> {
         outcome: Outcome::of_cases(cases().map(|(_, (_, ours, _, octree))| ours < octree)),
         evidence: evidence.join("; "),
     };
-    let find = |row: &Row| rows.iter().find(|other| other.mesh == row.mesh && other.level == row.level && other.method == "octree");
-    let pairs = || rows.iter().filter(|row| row.method == "combined" && row.level > 0).filter_map(|row| Some((row, find(row)?)));
+    let find = |row: &Row| {
+        rows.iter().find(|other| other.mesh == row.mesh && other.level == row.level && other.method == "octree")
+    };
+    let pairs = || {
+        rows.iter().filter(|row| row.method == "combined" && row.level > 0).filter_map(|row| Some((row, find(row)?)))
+    };
     let better = pairs().filter(|(combined, octree)| combined.e_max < octree.e_max).count();
     let tighter = Verdict {
         claim: "Combined builds tighter trees than the spherical octree.".to_owned(),
         source: "paper 003, section 8".to_owned(),
         outcome: Outcome::of_cases(pairs().map(|(combined, octree)| combined.e_max < octree.e_max)),
-        evidence: format!("level against level, the worst ball sticks out less in {better} of {} cases", pairs().count()),
+        evidence: format!(
+            "level against level, the worst ball sticks out less in {better} of {} cases",
+            pairs().count()
+        ),
     };
     vec![deeper, tighter]
 }

@@ -109,8 +109,11 @@ pub fn run(
     let mut comparisons = Vec::new();
     for (name, mesh) in &settings.meshes {
         let vertices: Vec<_> = mesh.vertices().iter().map(|vertex| vertex.as_dvec3()).collect();
-        let refused =
-            |method: Method, error: BuildError| SphereTreesError::Build { mesh: name.clone(), method: method.name(), error };
+        let refused = |method: Method, error: BuildError| SphereTreesError::Build {
+            mesh: name.clone(),
+            method: method.name(),
+            error,
+        };
         let object = Object::new(&vertices, mesh.triangles()).map_err(|error| refused(Method::Octree, error.into()))?;
         let mut combined: Option<SphereTree> = None;
         for method in Method::ALL {
@@ -217,7 +220,8 @@ mod tests {
         assert_eq!(report.rows.len(), 4 * 3);
         assert!(report.holds());
         assert!(report.rows.iter().all(|row| row.build_cpu_s == 0.005));
-        let row = |method: &str, level| report.rows.iter().find(|row| row.method == method && row.level == level).unwrap();
+        let row =
+            |method: &str, level| report.rows.iter().find(|row| row.method == method && row.level == level).unwrap();
         // Known in closed form: the octree's cubes.
         assert!((row("octree", 1).e_max - 0.2113).abs() < 1e-3 && row("octree", 1).spheres == 8);
         assert!((row("octree", 2).e_max - 0.1057).abs() < 1e-3 && row("octree", 2).spheres == 56);

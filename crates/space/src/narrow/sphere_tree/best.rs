@@ -22,6 +22,8 @@ use super::samples::{Samples, sample};
 use super::site::{Judge, Site};
 use super::tree::{SphereTree, TreeError};
 
+/// A level that sticks out no farther is repeated below: there is nothing to gain, and much to compute.
+const CLOSE_ENOUGH: f64 = 1e-3;
 /// Halvings of the interval in which the common error lies.
 const SEARCH_STEPS: usize = 8;
 /// Up to so many balls, several beginnings are tried.
@@ -72,7 +74,8 @@ fn tighten(object: &Object, field: Option<&Field>, mut best: SphereTree, finest:
         }
         let (regions, _) = mend(&mut tree, object.triangles(), finest);
         polish(object, field, &mut tree, &regions);
-        let product = |tree: &SphereTree| (1..=tree.depth()).map(|level| worst_of(tree, level).max(1e-9)).product::<f64>();
+        let product =
+            |tree: &SphereTree| (1..=tree.depth()).map(|level| worst_of(tree, level).max(1e-9)).product::<f64>();
         if product(&tree) < product(&best) * (1.0 - 1e-3) {
             best = tree;
         } else {
@@ -103,6 +106,10 @@ struct Plan {
 
 fn plan_level(object: &Object, field: Option<&Field>, plans: &[Plan], cap: usize) -> Plan {
     let above = &plans[plans.len() - 1];
+    if above.error <= CLOSE_ENOUGH {
+        let parents = (0..above.balls.len() as u32).collect();
+        return Plan { balls: above.balls.clone(), parents, error: above.error };
+    }
     let samples = sample(object, (70 * cap).clamp(4_000, 40_000));
     let is_coarse = field.is_some() && above.error * 0.5 > 2.0 * Field::PITCH;
     let radius_max = above.balls.iter().map(|ball| ball.radius).fold(0.0, f64::max).min(1.2);
@@ -119,7 +126,8 @@ fn plan_level(object: &Object, field: Option<&Field>, plans: &[Plan], cap: usize
     for _ in 0..SEARCH_STEPS {
         match cover(&rough, &candidates, error, cap, EXCHANGES.min(60 * cap)) {
             Some(chosen) => {
-                let site = |(candidate, parent): (u32, u32)| judge.site(candidates[candidate as usize].center, parent, None);
+                let site =
+                    |(candidate, parent): (u32, u32)| judge.site(candidates[candidate as usize].center, parent, None);
                 found = Some(chosen.into_iter().map(site).collect());
                 high = error;
             }
@@ -168,15 +176,15 @@ fn beginnings(task: &Task, judge: Judge<'_>, cap: usize) -> Vec<Vec<Site>> {
     }
     let mut far = vec![task.points[0]];
     while far.len() < cap {
-        let distance = |point: &DVec3| far.iter().map(|other| other.distance_squared(*point)).fold(f64::INFINITY, f64::min);
+        let distance =
+            |point: &DVec3| far.iter().map(|other| other.distance_squared(*point)).fold(f64::INFINITY, f64::min);
         let Some(&next) = task.points.iter().max_by(|a, b| distance(a).total_cmp(&distance(b))) else { break };
         far.push(next);
     }
     let groups = far.iter().enumerate().map(|(index, _)| {
         let own = task.points.iter().copied().filter(|point| {
-            let nearest = (0..far.len()).min_by(|&a, &b| {
-                far[a].distance_squared(*point).total_cmp(&far[b].distance_squared(*point))
-            });
+            let nearest = (0..far.len())
+                .min_by(|&a, &b| far[a].distance_squared(*point).total_cmp(&far[b].distance_squared(*point)));
             nearest == Some(index)
         });
         own.collect::<Vec<DVec3>>()
@@ -384,4 +392,3 @@ fn distinct(mut points: Vec<DVec3>) -> Vec<DVec3> {
     points.dedup();
     points
 }
-

@@ -84,12 +84,7 @@ pub fn default_caps(depth: usize) -> Vec<usize> {
 
 /// Builds a tree around a mesh; level `l` has at most `caps[l - 1]` balls. The result is certified: every part of every
 /// triangle is in all balls of a path from the root to a leaf.
-pub fn build(
-    vertices: &[DVec3],
-    triangles: &[[u32; 3]],
-    method: Method,
-    caps: &[usize],
-) -> Result<Built, BuildError> {
+pub fn build(vertices: &[DVec3], triangles: &[[u32; 3]], method: Method, caps: &[usize]) -> Result<Built, BuildError> {
     let object = Object::new(vertices, triangles)?;
     let corners: Vec<[DVec3; 3]> =
         triangles.iter().map(|corners| corners.map(|corner| vertices[corner as usize])).collect();
@@ -121,7 +116,8 @@ pub fn build_around(
         Ok(regions) => regions,
         // The last bits: coordinates were scaled and moved.
         Err(_) => {
-            mend(&mut tree, corners, 0.0);
+            let finest = 1e-4 * tree.scale();
+            mend(&mut tree, corners, finest);
             tree = monotone(&tree)?;
             certify(&tree, corners)?
         }

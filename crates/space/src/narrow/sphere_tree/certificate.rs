@@ -14,7 +14,7 @@ const FINEST: f64 = 1e-6;
 /// Cuts of one triangle, one within the other.
 const MAX_CUTS: u32 = 96;
 /// Parts of a surface beyond which no proof is attempted.
-const MAX_PIECES: usize = 1 << 24;
+const MAX_PIECES: usize = 1 << 22;
 
 /// A part of a triangle: where its corners are between those of the triangle, as weights of the second and the third.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -77,7 +77,12 @@ pub fn certify(tree: &SphereTree, triangles: &[[DVec3; 3]]) -> Result<Regions, U
                     regions.leaves[leaf].push(next.piece);
                 }
                 Found::Halves => {}
-                _ => return Err(Uncovered { triangle: index as u32, at: around(&next.piece.positions(corners)).center }),
+                _ => {
+                    return Err(Uncovered {
+                        triangle: index as u32,
+                        at: around(&next.piece.positions(corners)).center,
+                    });
+                }
             }
         }
     }
@@ -150,7 +155,14 @@ impl Waiting {
         Waiting { piece: Piece::whole(triangle), leaves, cuts: 0 }
     }
 
-    fn look(&self, tree: &SphereTree, triangle: &[DVec3; 3], finest: f64, gaps: Gaps, waiting: &mut Vec<Waiting>) -> Found {
+    fn look(
+        &self,
+        tree: &SphereTree,
+        triangle: &[DVec3; 3],
+        finest: f64,
+        gaps: Gaps,
+        waiting: &mut Vec<Waiting>,
+    ) -> Found {
         let corners = self.piece.positions(triangle);
         let around = around(&corners);
         let ball = |node: u32| &tree.nodes()[node as usize].ball;

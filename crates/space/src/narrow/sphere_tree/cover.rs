@@ -72,13 +72,7 @@ struct Offer {
 
 /// Chooses candidates whose balls, none sticking out farther than `error`, cover all points; at most `limit` of them.
 /// `None` if no such choice was found within so many exchanges.
-pub fn cover(
-    task: &Task,
-    candidates: &[Site],
-    error: f64,
-    limit: usize,
-    exchanges: usize,
-) -> Option<Vec<(u32, u32)>> {
+pub fn cover(task: &Task, candidates: &[Site], error: f64, limit: usize, exchanges: usize) -> Option<Vec<(u32, u32)>> {
     let offers: Vec<Offer> = candidates
         .par_chunks(CHUNK)
         .enumerate()

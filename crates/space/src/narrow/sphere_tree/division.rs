@@ -49,14 +49,7 @@ impl Division {
 }
 
 /// Divides, moves and transfers until nothing is gained. At most `cap` balls.
-pub fn improve(
-    task: &Task,
-    judge: Judge<'_>,
-    sites: Vec<Site>,
-    guess: f64,
-    cap: usize,
-    effort: Effort,
-) -> Division {
+pub fn improve(task: &Task, judge: Judge<'_>, sites: Vec<Site>, guess: f64, cap: usize, effort: Effort) -> Division {
     let mut best = settle(task, judge, divide(task, sites, guess), effort);
     fill(task, judge, &mut best, cap, effort);
     let mut idle = 0;

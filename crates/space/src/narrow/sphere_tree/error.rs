@@ -30,7 +30,8 @@ pub fn error_of(object: &Object, ball: Ball, tolerance: f64) -> ErrorBounds {
     let at_most = (ball.radius - depth).max(0.0);
     let away = (nearest.point - ball.center) * depth.signum();
     let mut at_least = (-depth).max(0.0);
-    let direction = if away.length_squared() > 1e-24 { away.normalize() } else { object.normal(&nearest).normalize_or_zero() };
+    let direction =
+        if away.length_squared() > 1e-24 { away.normalize() } else { object.normal(&nearest).normalize_or_zero() };
     let hint = Some(nearest.triangle);
     let rim = ball.radius * (1.0 - 1e-12);
     at_least = at_least.max(object.out(ball.center + direction * rim, hint).0);

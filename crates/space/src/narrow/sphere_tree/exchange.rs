@@ -106,7 +106,8 @@ impl<'a> Search<'a> {
     /// The set that has the point and adds most; not the one that just left, if there is another.
     fn best_for(&self, point: u32, left: usize) -> Option<usize> {
         let holders = self.holders[self.holders_of(point)].iter().map(|&set| set as usize);
-        let key = |set: usize| (set != left, self.scores[set], std::cmp::Reverse(self.since[set]), std::cmp::Reverse(set));
+        let key =
+            |set: usize| (set != left, self.scores[set], std::cmp::Reverse(self.since[set]), std::cmp::Reverse(set));
         holders.filter(|&set| !self.is_chosen[set]).max_by_key(|&set| key(set))
     }
 

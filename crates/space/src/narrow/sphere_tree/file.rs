@@ -114,7 +114,11 @@ pub fn from_bytes(bytes: &[u8]) -> Result<TreeFile, FileError> {
     let method = *Method::ALL.get(usize::from(header[10])).ok_or(FileError::Method { found: header[10] })?;
     let levels = usize::from(header[11]);
     if levels == 0 || levels > MAX_DEPTH + 1 {
-        return Err(FileError::Count { what: "the number of levels", found: levels as u64, most: MAX_DEPTH as u64 + 1 });
+        return Err(FileError::Count {
+            what: "the number of levels",
+            found: levels as u64,
+            most: MAX_DEPTH as u64 + 1,
+        });
     }
     let nodes = u32::from_le_bytes(array(header, 12)) as usize;
     if nodes == 0 || nodes > MAX_NODES {
@@ -130,7 +134,8 @@ pub fn from_bytes(bytes: &[u8]) -> Result<TreeFile, FileError> {
         return Err(FileError::Checksum { found, expected: sum });
     }
     let scale = f64::from_le_bytes(array(header, 16));
-    let sizes: Vec<usize> = (0..levels).map(|level| u32::from_le_bytes(array(bytes, HEADER + 4 * level)) as usize).collect();
+    let sizes: Vec<usize> =
+        (0..levels).map(|level| u32::from_le_bytes(array(bytes, HEADER + 4 * level)) as usize).collect();
     let all: u64 = sizes.iter().map(|&size| size as u64).sum();
     if all != nodes as u64 {
         return Err(FileError::Count { what: "the sum of the levels", found: all, most: nodes as u64 });

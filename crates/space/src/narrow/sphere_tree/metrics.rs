@@ -182,7 +182,8 @@ const CELLS: usize = 24;
 impl Cells {
     fn new(balls: &[Ball]) -> Cells {
         let low = balls.iter().map(|ball| ball.center - ball.radius).fold(DVec3::INFINITY, DVec3::min) - 2.0 * CLOSE;
-        let high = balls.iter().map(|ball| ball.center + ball.radius).fold(DVec3::NEG_INFINITY, DVec3::max) + 2.0 * CLOSE;
+        let high =
+            balls.iter().map(|ball| ball.center + ball.radius).fold(DVec3::NEG_INFINITY, DVec3::max) + 2.0 * CLOSE;
         let mut cells =
             Cells { low, size: (high - low) / CELLS as f64, balls: vec![Vec::new(); CELLS * CELLS * CELLS] };
         for (index, ball) in balls.iter().enumerate() {

@@ -101,8 +101,11 @@ impl TriangleTree {
             let (left, right) = (index + 1, node.first);
             let to_left = distance_to_box(&self.nodes[left as usize], point);
             let to_right = distance_to_box(&self.nodes[right as usize], point);
-            let (near, far) =
-                if to_left <= to_right { ((left, to_left), (right, to_right)) } else { ((right, to_right), (left, to_left)) };
+            let (near, far) = if to_left <= to_right {
+                ((left, to_left), (right, to_right))
+            } else {
+                ((right, to_right), (left, to_left))
+            };
             for entry in [far, near] {
                 if entry.1 < squared && top < stack.len() {
                     stack[top] = entry;

@@ -15,6 +15,8 @@ use crate::workload::Random;
 
 /// The most triangles that a tree is built around.
 pub const MAX_TRIANGLES: usize = 1 << 22;
+/// The largest coordinate: cubes of it must be numbers.
+pub const MAX_COORDINATE: f64 = 1e90;
 /// Probes that decide whether a mesh with holes has an inside.
 const PROBES: usize = 10_000;
 /// On average no farther than this from a whole winding number: it has one.
@@ -41,6 +43,14 @@ pub enum ObjectError {
     NotFinite {
         /// Which one, counted from zero.
         vertex: usize,
+    },
+    /// A coordinate whose square would be none.
+    #[error("vertex {vertex} has a coordinate of {value}, expected at most {MAX_COORDINATE} either way")]
+    TooFar {
+        /// Which one, counted from zero.
+        vertex: usize,
+        /// What it is.
+        value: f64,
     },
     /// A corner that is not there.
     #[error("triangle {triangle} has vertex {vertex}, but there are only {vertices}")]
@@ -328,6 +338,11 @@ fn check(vertices: &[DVec3], triangles: &[[u32; 3]]) -> Result<(), ObjectError> 
     }
     if let Some(vertex) = vertices.iter().position(|vertex| !vertex.is_finite()) {
         return Err(ObjectError::NotFinite { vertex });
+    }
+    for (vertex, point) in vertices.iter().enumerate() {
+        if let Some(value) = point.to_array().into_iter().find(|value| value.abs() > MAX_COORDINATE) {
+            return Err(ObjectError::TooFar { vertex, value });
+        }
     }
     for (triangle, corners) in triangles.iter().enumerate() {
         if let Some(&vertex) = corners.iter().find(|&&corner| corner as usize >= vertices.len()) {

@@ -105,9 +105,8 @@ fn cut(object: &Object, cell: &Cell, is_tight: bool) -> Vec<Cell> {
     for octant in 0..8 {
         let sign = |bit: u32| if octant >> bit & 1 == 1 { half } else { -half };
         let center = cell.center + DVec3::new(sign(0), sign(1), sign(2));
-        let met = |&&index: &&u32| {
-            triangle_meets_cube(&object.triangles()[index as usize], center, half * (1.0 + 1e-6))
-        };
+        let met =
+            |&&index: &&u32| triangle_meets_cube(&object.triangles()[index as usize], center, half * (1.0 + 1e-6));
         let triangles: Vec<u32> = cell.triangles.iter().filter(met).copied().collect();
         if triangles.is_empty() {
             continue;

@@ -11,7 +11,12 @@ use super::tree::{SphereTree, TreeError};
 /// A part is known by its place within its triangle, and triangles stay flat: so a ball around the moved corners contains
 /// all of the moved part. Balls of inner nodes contain all that their leaves answer for. Errors are not known for the new
 /// shape; they are bounded by the old ones plus what a ball grew and its centre moved, and by how far corners moved.
-pub fn refit(tree: &SphereTree, regions: &Regions, before: &[[DVec3; 3]], after: &[[DVec3; 3]]) -> Result<SphereTree, TreeError> {
+pub fn refit(
+    tree: &SphereTree,
+    regions: &Regions,
+    before: &[[DVec3; 3]],
+    after: &[[DVec3; 3]],
+) -> Result<SphereTree, TreeError> {
     let depth = tree.depth();
     let shift = before.iter().flatten().zip(after.iter().flatten()).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
     let mut points: Vec<Vec<DVec3>> = regions
@@ -30,7 +35,8 @@ pub fn refit(tree: &SphereTree, regions: &Regions, before: &[[DVec3; 3]], after:
         let fitted = nodes.iter().zip(&points).map(|(node, own)| {
             // Follow the middle of what it covers, so that a shape that only moves keeps its balls' size.
             let ball = if own.is_empty() { node.ball } else { follow(node.ball, own) };
-            let error = node.error + shift + ball.center.distance(node.ball.center) + (ball.radius - node.ball.radius).max(0.0);
+            let error =
+                node.error + shift + ball.center.distance(node.ball.center) + (ball.radius - node.ball.radius).max(0.0);
             (ball, error, node.parent - start as u32)
         });
         levels.push(fitted.collect());

@@ -70,7 +70,8 @@ pub fn orient(positions: &[DVec3], triangles: &[[u32; 3]]) -> Option<Oriented> {
     }
     let (shells, flip) = propagate(&neighbours)?;
     let turn = |corners: [u32; 3], turned: bool| if turned { [corners[0], corners[2], corners[1]] } else { corners };
-    let mut oriented: Vec<[u32; 3]> = triangles.iter().zip(&flip).map(|(&corners, &flip)| turn(corners, flip)).collect();
+    let mut oriented: Vec<[u32; 3]> =
+        triangles.iter().zip(&flip).map(|(&corners, &flip)| turn(corners, flip)).collect();
     let count = shells.iter().max().map_or(0, |last| *last as usize + 1);
     if count > MAX_SHELLS {
         return None;

@@ -15,7 +15,8 @@ const NEIGHBOURS: usize = 6;
 pub(super) fn burst(region: &Region<'_>) -> Vec<Site> {
     let mut groups = merge_to(region, region.groups(MEDIAL), BEGIN * region.limit);
     while groups.len() > region.limit {
-        let removals: Vec<(f64, Vec<(usize, Group)>)> = (0..groups.len()).map(|index| without(region, &groups, index)).collect();
+        let removals: Vec<(f64, Vec<(usize, Group)>)> =
+            (0..groups.len()).map(|index| without(region, &groups, index)).collect();
         let Some(gone) = (0..groups.len()).min_by(|&a, &b| removals[a].0.total_cmp(&removals[b].0)) else { break };
         for (neighbour, grown) in removals.into_iter().nth(gone).map(|(_, grown)| grown).unwrap_or_default() {
             groups[neighbour] = grown;

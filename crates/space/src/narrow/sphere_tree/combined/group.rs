@@ -21,7 +21,8 @@ impl Group {
     pub fn around(region: &Region<'_>, points: Vec<u32>, hints: &[DVec3]) -> Group {
         let places: Vec<DVec3> = points.iter().map(|&point| region.task.points[point as usize]).collect();
         let smallest = smallest_enclosing_ball(&places);
-        let mut best = Group { points, center: smallest.center, radius: smallest.radius, error: f64::INFINITY, hint: 0 };
+        let mut best =
+            Group { points, center: smallest.center, radius: smallest.radius, error: f64::INFINITY, hint: 0 };
         let mut hint = 0;
         for center in std::iter::once(smallest.center).chain(hints.iter().copied()) {
             let radius = Ball::around(center, places.iter().copied()).radius;

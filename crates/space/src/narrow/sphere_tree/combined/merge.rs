@@ -56,17 +56,17 @@ fn choose(live: &[Option<Group>], pairs: &[Candidate]) -> Option<usize> {
     let helpful = (0..pairs.len())
         .filter(|&index| (pairs[index].a == worst || pairs[index].b == worst) && gain(&pairs[index]) < 0.0)
         .min_by(|&i, &j| order(gain(&pairs[i]), gain(&pairs[j]), i, j));
-    helpful.or_else(|| {
-        (0..pairs.len()).min_by(|&i, &j| order(pairs[i].united.error, pairs[j].united.error, i, j))
-    })
+    helpful.or_else(|| (0..pairs.len()).min_by(|&i, &j| order(pairs[i].united.error, pairs[j].united.error, i, j)))
 }
 
 /// Pairs one ball with those nearest to it.
 fn join(region: &Region<'_>, live: &[Option<Group>], pairs: &mut Vec<Candidate>, index: usize, most: usize) {
     let Some(group) = &live[index] else { return };
-    let apart = |other: usize| live[other].as_ref().map_or(f64::INFINITY, |other| {
-        other.center.distance(group.center) - other.radius - group.radius
-    });
+    let apart = |other: usize| {
+        live[other]
+            .as_ref()
+            .map_or(f64::INFINITY, |other| other.center.distance(group.center) - other.radius - group.radius)
+    };
     let mut others: Vec<usize> = (0..live.len()).filter(|&other| other != index && live[other].is_some()).collect();
     others.sort_by(|&a, &b| apart(a).total_cmp(&apart(b)).then(a.cmp(&b)));
     for other in others.into_iter().take(most) {

@@ -29,6 +29,8 @@ use super::tree::{SphereTree, TreeError};
 
 /// Children of a node.
 const CHILDREN: usize = 8;
+/// A ball that sticks out no farther has no children of its own: it goes on as it is.
+const CLOSE_ENOUGH: f64 = 1e-3;
 /// Points of the surface per node, about.
 const POINTS: usize = 400;
 /// Inner balls per node, at most.
@@ -55,8 +57,7 @@ pub enum Reducer {
 
 impl Reducer {
     /// All of them, in the order in which ties are broken.
-    pub const ALL: [Reducer; 5] =
-        [Reducer::Merge, Reducer::Burst, Reducer::Expand, Reducer::Spawn, Reducer::Octants];
+    pub const ALL: [Reducer; 5] = [Reducer::Merge, Reducer::Burst, Reducer::Expand, Reducer::Spawn, Reducer::Octants];
 }
 
 /// A part of the surface that needs children, and what they may be made from.
@@ -91,7 +92,9 @@ impl Region<'_> {
         let entrants: Vec<Option<(Reducer, Division)>> = entrants.collect();
         entrants.into_iter().flatten().min_by(|(_, a), (_, b)| {
             // Within half a percent the smaller balls win: they fill less around the object.
-            let size = |division: &Division| division.sites.iter().map(|site| site.reach(division.worst()).powi(3)).sum::<f64>();
+            let size = |division: &Division| {
+                division.sites.iter().map(|site| site.reach(division.worst()).powi(3)).sum::<f64>()
+            };
             if (a.worst() - b.worst()).abs() <= 0.005 * a.worst().max(b.worst()) {
                 size(a).total_cmp(&size(b))
             } else {
@@ -159,7 +162,7 @@ fn next_level(
         .map(|node| {
             let (ball, error, _) = above[node];
             let kept = (vec![(ball, error, node as u32)], None);
-            if points[node].len() < 2 || limit < 2 {
+            if points[node].len() < 2 || limit < 2 || error <= CLOSE_ENOUGH {
                 return kept;
             }
             let stride = patches[node].len().div_ceil(2 * MEDIAL).max(1);

@@ -13,7 +13,8 @@ pub(super) fn octants(region: &Region<'_>) -> Vec<Site> {
     let middle = (low + high) * 0.5;
     let mut lists = vec![Vec::new(); 8];
     for (index, point) in points.iter().enumerate() {
-        let octant = usize::from(point.x > middle.x) + 2 * usize::from(point.y > middle.y) + 4 * usize::from(point.z > middle.z);
+        let octant =
+            usize::from(point.x > middle.x) + 2 * usize::from(point.y > middle.y) + 4 * usize::from(point.z > middle.z);
         lists[octant].push(index as u32);
     }
     let full = lists.into_iter().filter(|list| !list.is_empty());
