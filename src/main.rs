@@ -4,6 +4,7 @@
 
 mod clock;
 mod command;
+mod mesh_file;
 mod output;
 mod progress;
 
@@ -61,5 +62,6 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Why(why) => command::why::run(why),
         Command::Token(token) => command::token::run(token),
         Command::Store(store) => command::store::run(store),
+        Command::Tree(tree) => command::tree::run(tree),
     }
 }

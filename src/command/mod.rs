@@ -18,8 +18,10 @@ pub mod relay;
 pub mod replay;
 pub mod serve;
 pub mod simulate;
+pub mod sphere_trees;
 pub mod store;
 pub mod token;
+pub mod tree;
 pub mod why;
 
 use std::fmt;
@@ -51,6 +53,9 @@ pub enum Command {
     /// Check, back up or export a kept world.
     #[command(subcommand, after_help = "Example: kinesphere store check")]
     Store(store::StoreCommand),
+    /// Build, show and check sphere-trees.
+    #[command(subcommand, after_help = "Example: kinesphere tree build rabbit -o rabbit.tree")]
+    Tree(tree::Tree),
 }
 
 /// Where everything that waits is waited for.
