@@ -146,8 +146,8 @@ mod tests {
             let mut random = Random::new(seed);
             let mut listener = Listener::new();
             let mut known: BTreeMap<Handle, Slot> = BTreeMap::new();
-            let mut stream: VecDeque<(u16, Vec<Handle>, Vec<(Handle, Slot)>)> = VecDeque::new();
-            let mut entered = Vec::new();
+            let mut stream = VecDeque::new();
+            let mut entered: Vec<(Handle, Slot)> = Vec::new();
             for tick in 0..300 {
                 for _ in 0..random.whole(0, 4) {
                     let slot = Slot::new(random.whole(0, 12));
@@ -166,7 +166,7 @@ mod tests {
                 if random.unit() < 0.9
                     && let Some((number, left, entered)) = stream.pop_front()
                 {
-                    left.iter().for_each(|handle| assert!(known.remove(handle).is_some(), "seed {seed}"));
+                    left.iter().for_each(|handle: &Handle| assert!(known.remove(handle).is_some(), "seed {seed}"));
                     known.extend(entered);
                     assert!(listener.taken(number));
                     assert!(listener.taken(number.wrapping_sub(1)), "an older answer does no harm");
