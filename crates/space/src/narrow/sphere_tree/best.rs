@@ -351,7 +351,9 @@ fn polish(object: &Object, field: Option<&Field>, tree: &mut SphereTree, regions
             .zip(&points)
             .map(|(node, points)| {
                 if points.is_empty() {
-                    return (node.ball, node.error);
+                    // Others cover all that it was for: a speck on the surface takes its place.
+                    let speck = Ball::new(object.nearest(node.ball.center, None).point, 1e-9);
+                    return (speck, quick_error(object, speck, false));
                 }
                 let kept = Ball::around(node.ball.center, points.iter().copied());
                 let (center, _) = fit(judge, points, node.ball.center, 80);
