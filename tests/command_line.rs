@@ -16,6 +16,9 @@ fn every_command_explains_itself_with_an_example() {
         "lab broad-phases --help",
         "lab prediction --help",
         "lab decisions --help",
+        "lab relations --help",
+        "lab groups --help",
+        "bench interest --help",
     ] {
         let output = kinesphere(command);
         assert!(output.status.success(), "{command}");
@@ -45,6 +48,10 @@ fn bad_input_is_refused_with_what_to_do() {
         ("lab prediction --latency 5000", "`latency` is 5000, expected 0 to 2000 milliseconds"),
         ("lab prediction --seeds 0", "`seeds` is 0, expected 1 to 10000"),
         ("lab decisions --encounters 0", "`encounters` is 0, expected 1 to 1000000"),
+        ("lab relations --objects 1", "`objects` is 1, expected 2 to 20,000"),
+        ("lab relations --coverage NaN", "`coverage` is NaN, expected a percentage"),
+        ("lab groups --ticks 1", "`ticks` is 1, expected 2 to 100,000"),
+        ("bench interest --ticks 0", "`ticks` is 0, expected 1 to 100,000"),
         ("bench", "Usage: kinesphere bench"),
     ];
     for (command, expected) in cases {

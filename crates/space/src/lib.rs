@@ -26,6 +26,8 @@
 //!
 //! - [`Spheres`] holds the objects, column by column, and remembers what moved.
 //! - [`BroadPhase`] is the question; [`broad`] has one file per method, and [`Kinesphere`] is the one to use.
+//! - [`Finder`](broad::Finder) answers questions about places: who is there, who is first on the way, who is nearest.
+//! - `narrow`, with the feature `parry`, has shapes and exact answers about them; [`mesh`] has triangles.
 //! - [`impact`] says when moving things first touch.
 //! - [`snap`] is the grid that settled poses lie on, so that what is true is exactly what is sent.
 //! - [`workload`] makes the seeded crowds that tests, benches and experiments share.
