@@ -581,8 +581,8 @@ fn batches(rows: &[u32]) -> impl Iterator<Item = (&[u32], &[u32])> {
 }
 
 impl World {
-    /// As [`first_overlap`](World::first_overlap), looking only at who is near: for snapshots of large worlds.
-    pub(crate) fn overlap_near(&self) -> Option<(ObjectId, ObjectId)> {
+    /// As [`first_overlap`](World::first_overlap), looking only at who is near: for large worlds.
+    pub fn overlap_near(&self) -> Option<(ObjectId, ObjectId)> {
         let mut columns = crate::scenery::Columns::over(self.grid.low(), self.grid.high(), self.len());
         let block_of = |row: u32| self.objects.body[row as usize].block().grown(4);
         let blocks: Vec<_> = self.objects.by_id.iter().map(|&(_, row)| (row, block_of(row))).collect();
