@@ -29,7 +29,7 @@ pub fn all(report: &GroupsReport) -> Vec<Figure> {
             "Groups",
             "groups per object",
             "Relations explode where everybody has many neighbours.",
-            |row| row.groups,
+            |row| row.groups / row.objects.max(1) as f64,
         ),
         figure(
             "memberships",
