@@ -212,7 +212,7 @@ struct Crowd {
     inbox: Inbox,
     began: Instant,
     witness: Witness,
-    moves: u64,
+    heard: Tally,
     reconnected: u64,
     refusals: BTreeMap<String, u64>,
     is_leaving: bool,
@@ -250,7 +250,7 @@ impl Crowd {
             inbox,
             began: Instant::now(),
             witness: Witness::new(count),
-            moves: 0,
+            heard: Tally::default(),
             reconnected: 0,
             refusals: BTreeMap::new(),
             is_leaving: false,
@@ -281,14 +281,7 @@ impl Crowd {
     }
 
     fn tally(&self) -> Tally {
-        let mut tally = Tally { moves: self.moves, ..Tally::default() };
-        for member in &self.members {
-            if let Member::Honest(bot) = member {
-                tally.bodies += bot.client().counts().bodies;
-                tally.bytes += bot.client().counts().state_bytes;
-            }
-        }
-        tally
+        self.heard
     }
 
     async fn run_until(&mut self, end: Instant) {
@@ -351,8 +344,9 @@ impl Crowd {
             }
             LinkEvent::Received { link, channel, bytes, .. } => {
                 let Some(&number) = self.members_of.get(&link) else { return };
-                self.witness(number, &bytes, now);
-                self.members[number].node().handle(now, Event::Arrived { link, channel, bytes: &bytes });
+                let own = self.witness(number, &bytes, now);
+                let bytes = own.as_deref().unwrap_or(&bytes);
+                self.members[number].node().handle(now, Event::Arrived { link, channel, bytes });
                 self.carry_out(number, now);
             }
             LinkEvent::Closed { link, .. } => {
@@ -368,11 +362,12 @@ impl Crowd {
         }
     }
 
-    /// Remembers what a member is told.
-    fn witness(&mut self, number: usize, bytes: &[u8], now: Time) {
+    /// Remembers what a member is told. Of a state, gives what concerns the member's own avatar: bots look at nobody, and
+    /// to predict all others for each of them would cost more than everything else.
+    fn witness(&mut self, number: usize, bytes: &[u8], now: Time) -> Option<Vec<u8>> {
         let matters =
             matches!(bytes.first(), Some(&(kind::WELCOME | kind::ROSTER | kind::STATE | kind::REFUSED | kind::CLOSED)));
-        let Some(Ok(message)) = matters.then(|| ToClient::decode(bytes)) else { return };
+        let message = matters.then(|| ToClient::decode(bytes).ok()).flatten()?;
         match message {
             ToClient::Refused(refused) | ToClient::Closed(refused) if !self.is_leaving => {
                 *self.refusals.entry(refused.sentence).or_default() += 1;
@@ -380,9 +375,16 @@ impl Crowd {
             _ if self.members[number].phase().is_none() => {}
             ToClient::Welcome(welcome) => self.witness.welcomed(number, &welcome),
             ToClient::Roster(roster) => self.witness.enrolled(number, &roster),
-            ToClient::State(state) => self.witness.heard(number, &state, now.micros()),
+            ToClient::State(mut state) => {
+                self.witness.heard(number, &state, now.micros());
+                self.heard.bodies += state.bodies.len() as u64;
+                self.heard.bytes += bytes.len() as u64;
+                state.bodies.clear();
+                return Some(state.encode());
+            }
             _ => {}
         }
+        None
     }
 
     fn carry_out(&mut self, number: usize, now: Time) {
@@ -396,7 +398,7 @@ impl Crowd {
                         && let (Ok(ToServer::Moves(moves)), true) =
                             (ToServer::decode(&bytes), self.members[number].phase().is_some())
                     {
-                        self.moves += 1;
+                        self.heard.moves += 1;
                         self.witness.moved(number, moves.newest, now.micros());
                     }
                     let _ = outbox.send(channel, Bytes::from(bytes));
