@@ -43,6 +43,11 @@ fn every_command_explains_itself_with_an_example() {
         "lab broad-phases --help",
         "lab prediction --help",
         "lab decisions --help",
+        "lab sphere-trees --help",
+        "tree --help",
+        "tree build --help",
+        "tree show --help",
+        "tree check --help",
     ] {
         let output = kinesphere(command);
         assert!(output.status.success(), "{command}");
