@@ -1,35 +1,8 @@
 //! The command line as a stranger meets it: help, refusals, exit codes, and nothing but results on stdout.
 
-use std::path::PathBuf;
-use std::process::{Command, Output};
+mod shell;
 
-fn kinesphere(arguments: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_kinesphere"));
-    command.args(arguments.split_whitespace()).output().expect("the binary was just built")
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).expect("results are text")
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-/// A folder of its own for each test, gone afterwards.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Folder {
-        Folder(std::env::temp_dir().join(format!("kinesphere-{name}-{}", std::process::id())))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
+use shell::{Folder, kinesphere, stderr, stdout};
 
 #[test]
 fn every_command_explains_itself_with_an_example() {
@@ -48,6 +21,9 @@ fn every_command_explains_itself_with_an_example() {
         "tree build --help",
         "tree show --help",
         "tree check --help",
+        "lab relations --help",
+        "lab groups --help",
+        "bench interest --help",
     ] {
         let output = kinesphere(command);
         assert!(output.status.success(), "{command}");
@@ -77,6 +53,10 @@ fn bad_input_is_refused_with_what_to_do() {
         ("lab prediction --latency 5000", "`latency` is 5000, expected 0 to 2000 milliseconds"),
         ("lab prediction --seeds 0", "`seeds` is 0, expected 1 to 10000"),
         ("lab decisions --encounters 0", "`encounters` is 0, expected 1 to 1000000"),
+        ("lab relations --objects 1", "`objects` is 1, expected 2 to 20,000"),
+        ("lab relations --coverage NaN", "`coverage` is NaN, expected a percentage"),
+        ("lab groups --ticks 1", "`ticks` is 1, expected 2 to 100,000"),
+        ("bench interest --ticks 0", "`ticks` is 0, expected 1 to 100,000"),
         ("bench", "Usage: kinesphere bench"),
     ];
     for (command, expected) in cases {

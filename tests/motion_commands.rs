@@ -1,40 +1,9 @@
 //! `bench motion`, `lab prediction` and `lab decisions` as a script meets them: one document, with the rows it was
 //! promised.
 
-use std::process::{Command, Output};
+mod shell;
 
-use serde_json::Value;
-
-fn document(arguments: &str) -> Value {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_kinesphere"));
-    let output: Output = command.args(arguments.split_whitespace()).output().expect("the binary was just built");
-    assert!(output.status.success(), "{arguments}: {}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).expect("one JSON document and nothing else")
-}
-
-fn rows<'a>(document: &'a Value, list: &str, fields: &[&str]) -> &'a Vec<Value> {
-    let rows = document[list].as_array().unwrap_or_else(|| panic!("`{list}` is a list"));
-    assert!(!rows.is_empty(), "{list}");
-    for (row, field) in rows.iter().flat_map(|row| fields.iter().map(move |field| (row, field))) {
-        assert!(!row[*field].is_null(), "{field} is missing in {row}");
-    }
-    rows
-}
-
-/// A folder of its own, gone afterwards.
-struct Folder(std::path::PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Folder {
-        Folder(std::env::temp_dir().join(format!("kinesphere-{name}-{}", std::process::id())))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
+use shell::{Folder, document, rows};
 
 #[test]
 fn prediction_prints_its_rows_and_writes_its_report() {

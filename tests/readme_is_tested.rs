@@ -1,10 +1,11 @@
-//! The code that the READMEs show is the doctest of `space`, to the letter: hence it compiles and does what it says.
+//! The code that the READMEs show is a doctest of `space`, to the letter: hence it compiles and does what it says.
 
-const FRONT_PAGE: &str = include_str!("../crates/space/src/lib.rs");
+const README: &str = include_str!("../README.md");
+const README_OF_SPACE: &str = include_str!("../crates/space/README.md");
 
-#[test]
-fn readme_is_tested() {
-    let tested: String = FRONT_PAGE
+/// The first doctest of a file, as a reader sees it.
+fn tested(source: &str) -> String {
+    source
         .lines()
         .skip_while(|line| *line != "//! ```")
         .skip(1)
@@ -12,14 +13,22 @@ fn readme_is_tested() {
         .map(|line| line.strip_prefix("//! ").unwrap_or(""))
         .filter(|line| !line.starts_with("# "))
         .map(|line| format!("{line}\n"))
-        .collect();
-    for (name, readme) in [
-        ("README.md", include_str!("../README.md")),
-        ("crates/space/README.md", include_str!("../crates/space/README.md")),
+        .collect()
+}
+
+#[test]
+fn readme_is_tested() {
+    let front = ("crates/space/src/lib.rs", include_str!("../crates/space/src/lib.rs"));
+    let shapes = ("crates/space/src/narrow/mod.rs", include_str!("../crates/space/src/narrow/mod.rs"));
+    for (name, readme, (file, source)) in [
+        ("README.md", README, front),
+        ("crates/space/README.md", README_OF_SPACE, front),
+        ("crates/space/README.md", README_OF_SPACE, shapes),
     ] {
+        let tested = tested(source);
         assert!(
             readme.contains(&format!("```rust\n{tested}```\n")),
-            "{name} shows other code than the doctest in crates/space/src/lib.rs, which is:\n{tested}"
+            "{name} shows other code than the doctest in {file}, which is:\n{tested}"
         );
     }
 }

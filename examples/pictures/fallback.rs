@@ -24,7 +24,10 @@ pub fn draw() -> String {
     let seen = run();
     let mut sheet = Sheet::new(880.0, 392.0, "Tests per object and tick in a world that is wild for a while");
     sheet.heading((24.0, 34.0), "Tests per object and tick: smooth, wild for a while, smooth again");
-    let most = seen.iter().map(|seen| seen.plain.max(seen.ours)).fold(1.0, f32::max).ceil();
+    // The tick in which courses begin is left out: everybody looks around then, once.
+    let is_counted = |tick: &usize| *tick == 0 || seen[*tick].is_following == seen[*tick - 1].is_following;
+    let counted: Vec<usize> = (0..seen.len()).filter(is_counted).collect();
+    let most = counted.iter().map(|&tick| seen[tick].plain.max(seen[tick].ours)).fold(1.0, f32::max).ceil() + 1.0;
     let y = |tests: f32| FLOOR - 220.0 * tests / most;
     let wild = (x(PHASES[0]), x(PHASES[1]) - x(PHASES[0]));
     sheet.rectangle((wild.0, 70.0), (wild.1, FLOOR - 70.0), 0.0, fill(RED, 0.07));
@@ -34,15 +37,12 @@ pub fn draw() -> String {
         sheet.right((LEFT - 10.0, y(level as f32) + 4.0), &level.to_string(), SOFT);
     }
     let line = |tests: fn(&Seen) -> f32| -> Vec<Point> {
-        // In the tick in which courses begin, what is found is not counted.
-        let is_counted = |tick: &usize| *tick == 0 || seen[*tick].is_following == seen[*tick - 1].is_following;
-        let ticks = (0..seen.len()).filter(is_counted);
-        ticks.map(|tick| (x(tick) + TICK / 2.0, y(tests(&seen[tick])))).collect()
+        counted.iter().map(|&tick| (x(tick) + TICK / 2.0, y(tests(&seen[tick])))).collect()
     };
     sheet.path(&line(|seen| seen.plain), stroke(SOFT, 1.6));
     sheet.path(&line(|seen| seen.ours), stroke(BLUE, 2.2));
-    sheet.label((x(46), y(seen[46].plain) + 20.0), "plain grid", SOFT);
-    sheet.label((x(46), y(3.6)), "kinesphere", BLUE);
+    sheet.label((x(62), y(most - 1.0)), "plain grid", SOFT);
+    sheet.label((x(30), y(most - 1.0)), "kinesphere", BLUE);
     draw_modes(&mut sheet, &seen);
     sheet.finish()
 }

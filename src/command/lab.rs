@@ -9,7 +9,12 @@ use lab::experiment::broad_phases::{self, Settings};
 
 use super::Failure;
 use super::decisions::{self, Decisions};
+use super::groups::{self, Groups};
+use super::lab_world;
+use super::missed_collisions::{self, MissedCollisions};
 use super::prediction::{self, Prediction};
+use super::relations::{self, Relations};
+use super::simulate::{self, Simulate};
 use super::sphere_trees::{self, SphereTrees};
 use crate::clock::ProcessClock;
 use crate::output::{print, print_json};
@@ -24,6 +29,16 @@ pub enum Lab {
     Prediction(Prediction),
     /// Ohlenburg's paper: whose word counts when two hosts see a collision?
     Decisions(Decisions),
+    /// Papers 000 and 004: how many comparisons and how much time do relations take?
+    Relations(Relations),
+    /// Paper 004 and beyond: who gets a copy, and how many?
+    Groups(Groups),
+    /// A world with a crowd, from above: does it keep its promise?
+    World(lab_world::World),
+    /// Paper 002, figure 2.10: who walks through whom when messages are lost?
+    MissedCollisions(MissedCollisions),
+    /// Does the server keep its promises on a bad network, whatever its clients do?
+    Simulate(Simulate),
     /// Paper 003, section 4: how closely can spheres wrap a shape?
     SphereTrees(SphereTrees),
 }
@@ -62,6 +77,11 @@ pub fn run(lab: Lab) -> Result<(), Failure> {
         Lab::BroadPhases(arguments) => arguments,
         Lab::Prediction(arguments) => return prediction::run(arguments),
         Lab::Decisions(arguments) => return decisions::run(arguments),
+        Lab::Relations(arguments) => return relations::run(arguments),
+        Lab::Groups(arguments) => return groups::run(arguments),
+        Lab::World(arguments) => return lab_world::run(arguments),
+        Lab::MissedCollisions(arguments) => return missed_collisions::run(arguments),
+        Lab::Simulate(arguments) => return simulate::run(arguments),
         Lab::SphereTrees(arguments) => return sphere_trees::run(arguments),
     };
     let mut settings =

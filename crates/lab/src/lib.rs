@@ -5,16 +5,21 @@
 //!
 //! - [`method`]: the broad phases that are compared, one line each.
 //! - [`bench`](mod@bench): how fast is it, on which workload.
+//! - [`crowds`]: worlds of crowds with a given mean number of neighbours.
 //! - [`experiment`]: the papers' figures, made again, with a verdict on each claim.
 //! - [`network`]: links that delay, lose, double and reorder, by their seed.
+//! - [`simulation`]: server, clients and network in a time of their own; [`checker`]: what must hold in it, always.
 //! - [`report`]: tables, plots and pages for people.
 
 #![forbid(unsafe_code)]
 
 pub mod bench;
+pub mod checker;
+pub mod crowds;
 pub mod experiment;
 pub mod fingerprint;
 pub mod method;
 pub mod network;
 pub mod report;
+pub mod simulation;
 pub mod stopwatch;

@@ -26,7 +26,10 @@
 //!
 //! - [`Spheres`] holds the objects, column by column, and remembers what moved.
 //! - [`BroadPhase`] is the question; [`broad`] has one file per method, and [`Kinesphere`] is the one to use.
+//! - [`Finder`](broad::Finder) answers questions about places: who is there, who is first on the way, who is nearest.
+//! - `narrow`, with the feature `parry`, has shapes and exact answers about them; [`mesh`] has triangles.
 //! - [`impact`] says when moving things first touch.
+//! - [`snap`] is the grid that settled poses lie on, so that what is true is exactly what is sent.
 //! - [`workload`] makes the seeded crowds that tests, benches and experiments share.
 
 #![deny(unsafe_code)]
@@ -40,6 +43,7 @@ pub mod mesh;
 pub mod narrow;
 mod pair;
 mod simd;
+pub mod snap;
 mod sphere;
 mod spheres;
 mod time;
@@ -49,6 +53,7 @@ pub use broad::{BroadPhase, Kinesphere, Work};
 pub use glam::{DQuat, DVec3, Quat, Vec3};
 pub use id::{NodeId, ObjectId, Slot};
 pub use pair::{Pair, PairChanges};
+pub use snap::{Grid, GridError, GridPoint, Turn};
 pub use sphere::Sphere;
 pub use spheres::{Columns, Field, Spheres, SpheresError};
 pub use time::{Tick, Time};

@@ -4,12 +4,12 @@
 //! same order, without fused multiply-add.
 #![allow(unsafe_code)]
 
+pub mod grid;
 pub mod stray;
 pub mod sweep;
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
-use std::ops::Range;
 
 use crate::{Columns, Sphere};
 
@@ -32,59 +32,6 @@ pub fn overlaps_plain(sphere: Sphere, others: Columns<'_>, from: usize, to: usiz
             hit(row);
         }
     }
-}
-
-/// Rows in the order of their cells, which are numbered along x, then y, then z.
-#[derive(Clone, Copy, Debug)]
-pub struct Cells<'a> {
-    /// The rows.
-    pub columns: Columns<'a>,
-    /// The cell of each row.
-    pub cell: &'a [u32],
-    /// The first row of each cell.
-    pub starts: &'a [u32],
-    /// From a cell to the middle of each three neighbours in a row whose turn comes later than its own.
-    pub ahead: [u32; 4],
-}
-
-impl Cells<'_> {
-    /// The rows that `row` may overlap and that come after it: the rest of its own cell and the next, and three cells
-    /// in each row of cells ahead.
-    fn runs(&self, row: usize) -> [Range<u32>; 5] {
-        let cell = self.cell[row] as usize;
-        let own = row as u32 + 1..self.starts[cell + 2];
-        let ahead = self.ahead.map(|ahead| {
-            let middle = cell + ahead as usize;
-            self.starts[middle - 1]..self.starts[middle + 2]
-        });
-        let [one, two, three, four] = ahead;
-        [own, one, two, three, four]
-    }
-}
-
-/// Calls `hit` with each two of the first `count` rows that overlap and are in neighbouring cells, and returns how many
-/// were tested.
-#[inline]
-pub fn overlaps_in_cells(cells: Cells<'_>, count: usize, hit: impl FnMut(usize, usize)) -> u64 {
-    #[cfg(target_arch = "x86_64")]
-    if is_wide() {
-        // SAFETY: AVX2 is there, `is_wide` says.
-        return unsafe { overlaps_in_cells_wide(cells, count, hit) };
-    }
-    overlaps_in_cells_plain(cells, count, hit)
-}
-
-/// The meaning of [`overlaps_in_cells`].
-pub fn overlaps_in_cells_plain(cells: Cells<'_>, count: usize, mut hit: impl FnMut(usize, usize)) -> u64 {
-    let mut tests = 0;
-    for row in 0..count {
-        let sphere = cells.columns.sphere(row);
-        for run in cells.runs(row) {
-            tests += u64::from(run.end.saturating_sub(run.start));
-            overlaps_plain(sphere, cells.columns, run.start as usize, run.end as usize, |other| hit(row, other));
-        }
-    }
-    tests
 }
 
 /// Whether this machine has the vectors that the wide versions need.
@@ -166,54 +113,6 @@ impl Wide {
     }
 }
 
-/// Runs are short: the first eight of each are tested without asking how many there are, and the answers of all five
-/// are looked at once. A branch that cannot be foreseen costs more than a test.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn overlaps_in_cells_wide(cells: Cells<'_>, count: usize, mut hit: impl FnMut(usize, usize)) -> u64 {
-    let Cells { columns, cell, starts, ahead } = cells;
-    let rows = columns.x.len().min(columns.y.len()).min(columns.z.len()).min(columns.radius.len());
-    assert!(count <= rows && count <= cell.len(), "each row has its numbers and its cell");
-    let farthest = ahead.into_iter().max().unwrap_or(0) as usize + 2;
-    let is_ahead = ahead.iter().all(|&ahead| ahead > 0);
-    let mut tests = 0;
-    for row in 0..count {
-        let sphere = columns.sphere(row);
-        let wide = Wide::of(sphere);
-        let cell = cell[row] as usize;
-        assert!(is_ahead && cell + farthest < starts.len(), "each cell has neighbours ahead, empty ones at the border");
-        // SAFETY: that is just what was asserted.
-        let start = |cell: usize| unsafe { *starts.get_unchecked(cell) as usize };
-        let around = |ahead: u32| (start(cell + ahead as usize - 1), start(cell + ahead as usize + 2));
-        let runs = [(row + 1, start(cell + 2)), around(ahead[0]), around(ahead[1]), around(ahead[2]), around(ahead[3])];
-        let (mut lengths, mut longest, mut latest) = ([0; 5], 0, 0);
-        for (length, (from, to)) in lengths.iter_mut().zip(runs) {
-            *length = to.saturating_sub(from);
-            longest = longest.max(*length);
-            latest = latest.max(from);
-            tests += *length as u64;
-        }
-        if longest > 8 || latest + 8 > rows {
-            for (from, to) in runs {
-                overlaps_wide(sphere, columns, from, to, |other| hit(row, other));
-            }
-            continue;
-        }
-        let first = |run: usize| {
-            // SAFETY: `latest + 8 <= rows`, which is within all four columns.
-            let mask = u64::from(unsafe { wide.overlaps(columns, runs[run].0) });
-            (mask & ((1 << lengths[run]) - 1)) << (8 * run)
-        };
-        let mut masks = first(0) | first(1) | first(2) | first(3) | first(4);
-        while masks != 0 {
-            let bit = masks.trailing_zeros() as usize;
-            hit(row, runs[bit / 8].0 + bit % 8);
-            masks &= masks - 1;
-        }
-    }
-    tests
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -236,29 +135,6 @@ mod tests {
             overlaps(sphere, columns, from, to, |row| wide.push(row));
             overlaps_plain(sphere, columns, from, to, |row| plain.push(row));
             prop_assert_eq!(wide, plain);
-        }
-
-        #[test]
-        fn wide_overlaps_in_cells_equal_plain_ones(
-            rows in prop::collection::vec((-3f32..3.0, -3f32..3.0, -3f32..3.0, 0f32..2.0), 0..150),
-            cells in prop::collection::vec(0u32..12, 150),
-            ahead in [2u32..9, 2u32..9, 2u32..9, 2u32..9],
-            padding in 0usize..10,
-        ) {
-            let count = rows.len();
-            let mut cell = cells[..count].to_vec();
-            cell.sort_unstable();
-            let starts: Vec<u32> = (0..24).map(|first| cell.partition_point(|&cell| cell < first) as u32).collect();
-            let column = |field: fn(&(f32, f32, f32, f32)) -> f32| {
-                rows.iter().map(field).chain(std::iter::repeat_n(f32::NAN, padding)).collect::<Vec<_>>()
-            };
-            let (x, y, z, radius) = (column(|r| r.0), column(|r| r.1), column(|r| r.2), column(|r| r.3));
-            let columns = Columns { x: &x, y: &y, z: &z, radius: &radius };
-            let cells = Cells { columns, cell: &cell, starts: &starts, ahead };
-            let (mut wide, mut plain) = (Vec::new(), Vec::new());
-            let wide_tests = overlaps_in_cells(cells, count, |row, other| wide.push((row, other)));
-            let plain_tests = overlaps_in_cells_plain(cells, count, |row, other| plain.push((row, other)));
-            prop_assert_eq!((wide, wide_tests), (plain, plain_tests));
         }
     }
 }

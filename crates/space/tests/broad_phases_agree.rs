@@ -16,6 +16,7 @@ fn methods() -> Vec<(&'static str, Box<dyn BroadPhase>)> {
     #[allow(unused_mut)]
     let mut methods: Vec<(&'static str, Box<dyn BroadPhase>)> = vec![
         ("Kinesphere", Box::new(Kinesphere::default())),
+        ("Kinesphere, eager", Box::new(Kinesphere::default().eager())),
         ("GridSweepAndPrune", Box::new(GridSweepAndPrune::default())),
         ("GridSweepAndPrune over a small box", Box::new(GridSweepAndPrune::new(low, high, cells).unwrap())),
         ("Octree", Box::new(Octree::default())),

@@ -43,22 +43,22 @@ fn check(who: &str, a: &Shape, am: &Motion, b: &Shape, bm: &Motion, gap: f32, mo
 #[test]
 fn convex_shapes_in_any_motion() {
     let mut contacts = 0;
-    for seed in 0..2_500 {
+    for seed in 0..1_500 {
         let mut random = Random::new(seed);
         let (a, b) = (shape(&mut random, seed as u32 % CONVEX), shape(&mut random, seed as u32 / CONVEX % CONVEX));
         let far = random.log_uniform(4.0) * 2.0;
         let (am, bm) = (motion(&mut random, far), motion(&mut random, far));
         let gap = [0.0, 0.001, 0.02, 0.3][random.whole(0, 4) as usize];
         let who = format!("seed {seed}: {} and {}", a.name(), b.name());
-        contacts += usize::from(check(&who, &a, &am, &b, &bm, gap, 300).is_some_and(|time| time > 0.0));
+        contacts += usize::from(check(&who, &a, &am, &b, &bm, gap, 200).is_some_and(|time| time > 0.0));
     }
-    assert!(contacts > 500, "only {contacts} contacts after the start");
+    assert!(contacts > 300, "only {contacts} contacts after the start");
 }
 
 #[test]
 fn meshes_in_any_motion() {
     let mut contacts = 0;
-    for seed in 0..400 {
+    for seed in 0..250 {
         let mut random = Random::new(seed);
         let (a, b) = (shape(&mut random, KINDS - 1), shape(&mut random, seed as u32 % KINDS));
         let (am, bm) = (motion(&mut random, 4.0), motion(&mut random, 4.0));
@@ -70,7 +70,7 @@ fn meshes_in_any_motion() {
         };
         contacts += usize::from(met.is_some_and(|time| time > 0.0));
     }
-    assert!(contacts > 80, "only {contacts} contacts after the start");
+    assert!(contacts > 50, "only {contacts} contacts after the start");
 }
 
 /// Paper 002's own test: two fast objects, head on, that pass each other between one tick and the next.

@@ -48,7 +48,7 @@ fn an_emptied_world_takes_no_more_than_a_full_one() {
     let mut random = Random::new(2);
     let velocities: Vec<Vec3> = (0..objects).map(|_| random.direction() * 0.1).collect();
     let mut spheres = workload.spheres().clone();
-    let mut kinesphere = Kinesphere::new();
+    let mut kinesphere = Kinesphere::new().eager();
     look(&mut kinesphere, &mut spheres, 100, |spheres, _| {
         for slot in spheres.slots().collect::<Vec<_>>() {
             move_by(spheres, slot, velocities[slot.row()]);
@@ -70,7 +70,7 @@ fn two_at_the_ends_of_the_world() {
         for corner in [-1e9, 1e9] {
             spheres.insert(Sphere::new(Vec3::splat(corner), radius)).unwrap();
         }
-        let mut kinesphere = Kinesphere::new();
+        let mut kinesphere = Kinesphere::new().eager();
         look(&mut kinesphere, &mut spheres, 200, |spheres, tick| {
             let step = if tick % 2 == 0 { -3e6 } else { 3e6 };
             move_by(spheres, Slot::new(1), Vec3::splat(step));
@@ -91,7 +91,7 @@ fn a_sparse_cloud() {
         for _ in 0..objects {
             spheres.insert(Sphere::new((random.point(2.0) - Vec3::ONE) * 1e8, 1.0)).unwrap();
         }
-        let mut kinesphere = Kinesphere::new();
+        let mut kinesphere = Kinesphere::new().eager();
         let mut most = 0;
         let mut pairs = Vec::new();
         for _ in 0..150 {
@@ -118,7 +118,7 @@ fn a_sparse_cloud_that_is_followed() {
         for _ in 0..objects {
             spheres.insert(Sphere::new((random.point(2.0) - Vec3::ONE) * 5e3, 1.0)).unwrap();
         }
-        let mut kinesphere = Kinesphere::new();
+        let mut kinesphere = Kinesphere::new().eager();
         look(&mut kinesphere, &mut spheres, 150, |spheres, _| {
             for slot in spheres.slots().collect::<Vec<_>>() {
                 move_by(spheres, slot, velocities[slot.row()]);
@@ -139,7 +139,7 @@ fn places_that_were_left_are_forgotten() {
         let across = random.point(10.0);
         spheres.insert(Sphere::new(across + Vec3::X * number as f32, 1.0)).unwrap();
     }
-    let mut kinesphere = Kinesphere::new();
+    let mut kinesphere = Kinesphere::new().eager();
     let mut caravan = |kinesphere: &mut Kinesphere, ticks: std::ops::Range<usize>| {
         let mut followed = 0;
         for tick in ticks {

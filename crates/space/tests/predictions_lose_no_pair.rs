@@ -25,7 +25,7 @@ struct Contest {
 impl Contest {
     fn new(reference: impl BroadPhase + 'static) -> Contest {
         Contest {
-            kinesphere: Kinesphere::new(),
+            kinesphere: Kinesphere::new().eager(),
             reference: Box::new(reference),
             found: Vec::new(),
             expected: Vec::new(),

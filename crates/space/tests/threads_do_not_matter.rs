@@ -18,7 +18,7 @@ impl Team {
     fn new(threads: usize) -> Team {
         Team {
             pool: rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap(),
-            kinesphere: Kinesphere::with_threads(threads).tracking_changes(),
+            kinesphere: Kinesphere::with_threads(threads).eager().tracking_changes(),
             pairs: Vec::new(),
         }
     }

@@ -1,5 +1,8 @@
 //! Measurements of one thing against its rivals.
 
 pub mod broad_phase;
+pub mod interest;
 pub mod motion;
 pub mod queries;
+pub mod tick;
+pub mod world;

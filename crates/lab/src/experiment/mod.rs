@@ -2,9 +2,13 @@
 
 pub mod broad_phases;
 pub mod decisions;
+pub mod groups;
+pub mod missed_collisions;
 pub mod prediction;
+pub mod relations;
 pub mod room;
 pub mod sphere_trees;
+pub mod world;
 
 /// A file of a report. Whoever asked for the report writes it.
 #[derive(Clone, Debug)]

@@ -3,17 +3,22 @@
 //! There is no memory of earlier ticks and nothing to tune. What a method gains by being clever is measured against
 //! this one.
 //!
+//! Cells are as thin as the largest object allows along x and z, and long along y. Then two lines of cells, its own and
+//! the one in the next layer, hold almost everybody whom an object may overlap; it looks into the three others ahead only
+//! if it is near their border.
+//!
 //! Invariants, from `update` to `find`:
 //! - A cell's edge is at least two of the largest radii, and more by what rounding may take: objects that overlap are
-//!   in the same cell or in neighbouring ones.
+//!   in the same cell or in neighbouring ones; and so is the margin within which one looks beyond a border along y.
 //! - Cells are numbered along x, then y, then z, and `sorted` has the objects in the order of their cells: the three
-//!   cells around a place in a row of cells are one run of rows.
-//! - Each row of cells ends with an empty cell, each layer with an empty row, and the grid with an empty layer: a
+//!   cells around a place in a line of cells, a *strip*, are one run of rows.
+//! - Each strip ends with an empty cell, each layer, a *slab*, with an empty strip, and the grid with an empty slab: a
 //!   neighbour beyond the border is an empty cell, not a special case.
 //! - Dead rows come last, in a cell behind the grid, and a block of rows after them: a wide test may read past a run.
 
 use super::{BroadPhase, Work};
-use crate::{Columns, Pair, Spheres, simd};
+use crate::simd::grid::{Cells, Cut, Strips, bounds, overlaps_in_cells};
+use crate::{Columns, Pair, Spheres};
 
 /// A counting-sort grid, made anew each tick.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +31,8 @@ pub struct PlainGrid {
     bunched: Vec<Row>,
     /// Where each bunch begins in `bunched`; the next one's beginning is its end.
     bunch_starts: Vec<u32>,
+    /// Scratch: the rows of one bunch, in the order of their cells.
+    order: Vec<u32>,
     sorted: Sorted,
     /// Where each cell begins in `sorted`; the next one's beginning is its end.
     starts: Vec<u32>,
@@ -34,13 +41,9 @@ pub struct PlainGrid {
 /// Where the cells are.
 #[derive(Clone, Copy, Debug, Default)]
 struct Layout {
-    low: [f32; 3],
-    inverse_edge: f32,
-    /// The last cell along each axis that can hold an object.
-    last: [u32; 3],
-    /// From a cell to its neighbour in the next row of cells, and in the next layer.
-    row: u32,
-    layer: u32,
+    cut: Cut,
+    /// How close to a border along y, as a share of a cell, one has to look beyond it.
+    margin: f32,
     /// How many cells there are, empty ones at the border included. Dead rows are in the cell of this number.
     cells: u32,
 }
@@ -69,24 +72,30 @@ struct Sorted {
 
 impl BroadPhase for PlainGrid {
     fn update(&mut self, spheres: &Spheres) -> Work {
-        self.live = spheres.len();
-        self.layout = Layout::around(spheres.columns(), self.live);
-        self.sort_into_bunches(spheres.columns());
-        self.sort_bunches_into_cells();
+        let columns = spheres.columns();
+        self.lay_out(columns, spheres.len());
+        if self.live <= Self::AT_ONCE_MAX {
+            self.sort_into_cells(columns);
+        } else {
+            self.sort_into_bunches(columns);
+            self.sort_bunches_into_cells();
+        }
         Work::default()
     }
 
     fn find(&mut self, _spheres: &Spheres, pairs: &mut Vec<Pair>) -> Work {
         pairs.clear();
-        let Layout { row, layer, .. } = self.layout;
-        let cells = simd::Cells {
+        let Layout { cut: Cut { low, per_metre, step, .. }, margin, .. } = self.layout;
+        let cells = Cells {
             columns: self.sorted.columns(),
             cell: &self.sorted.cell,
             starts: &self.starts,
-            ahead: [row, layer.saturating_sub(row), layer, layer + row],
+            strip: step[1],
+            slab: step[2],
+            y: Strips { low: low[1], per_metre: per_metre[1], margin },
         };
         let slots = &self.sorted.slot[..];
-        let sphere_tests = simd::overlaps_in_cells(cells, self.live, |one, other| {
+        let sphere_tests = overlaps_in_cells(cells, self.live, |one, other| {
             pairs.push(Pair::of_rows(slots[one], slots[other]));
         });
         let cells = &self.sorted.cell[..self.live];
@@ -96,34 +105,51 @@ impl BroadPhase for PlainGrid {
 
     fn bytes(&self) -> usize {
         let numbers = self.cell_of_row.capacity() + self.bunch_starts.capacity() + self.starts.capacity();
-        numbers * size_of::<u32>() + self.bunched.capacity() * size_of::<Row>() + self.sorted.bytes()
+        (numbers + self.order.capacity()) * size_of::<u32>()
+            + self.bunched.capacity() * size_of::<Row>()
+            + self.sorted.bytes()
     }
 }
 
 impl PlainGrid {
+    /// Up to so many objects are sorted in one step: their columns stay in the caches.
+    const AT_ONCE_MAX: usize = 250_000;
     /// Cells per bunch, as a power of two: the objects of a bunch fit into the second-level cache.
-    const BUNCH_BITS: u32 = 12;
+    const BUNCH_BITS: u32 = 11;
     /// Bunches, as a power of two: not too many to write to all of them at once.
     const BUNCHES_MAX_BITS: u32 = 8;
 
-    /// The first of two steps of the sort. With a million objects in random order, writing each straight to its place
-    /// misses the cache every time and takes four times as long as the two steps together.
+    /// Finds everybody's cell, and makes room for the sort.
+    fn lay_out(&mut self, columns: Columns<'_>, live: usize) {
+        self.live = live;
+        self.layout = Layout::around(columns, live);
+        self.cell_of_row.resize(columns.x.len(), 0);
+        self.layout.cut.cells(columns, &mut self.cell_of_row);
+        self.sorted.resize(columns.x.len() + Spheres::BLOCK);
+        self.starts.clear();
+        self.starts.resize(self.layout.cells as usize + 3, 0);
+    }
+
+    /// Sorts the rows' numbers, and then copies what they stand for.
+    fn sort_into_cells(&mut self, columns: Columns<'_>) {
+        count_and_accumulate(&mut self.starts, self.cell_of_row.iter().copied(), 0);
+        for (row, &cell) in (0..).zip(&self.cell_of_row) {
+            let place = &mut self.starts[cell as usize + 1];
+            self.sorted.slot[*place as usize] = row;
+            *place += 1;
+        }
+        self.sorted.fetch(columns, &self.cell_of_row);
+    }
+
+    /// The first of two steps of the sort of many. With a million objects in random order, writing each straight to its
+    /// place misses the cache every time, and so does fetching it.
     fn sort_into_bunches(&mut self, columns: Columns<'_>) {
-        let layout = self.layout;
-        let bits = layout.bunch_bits();
+        let bits = self.layout.bunch_bits();
         let rows = columns.x.len();
         let (x, y, z, radius) = (&columns.x[..rows], &columns.y[..rows], &columns.z[..rows], &columns.radius[..rows]);
-        self.cell_of_row.clear();
-        self.cell_of_row.extend((0..rows).map(|row| layout.cell([x[row], y[row], z[row]])));
-
-        // Counted two bunches ahead: once summed up, the number one ahead is where a bunch begins, and copying the
-        // bunch moves it to where the next begins.
         self.bunch_starts.clear();
-        self.bunch_starts.resize((layout.cells >> bits) as usize + 3, 0);
-        for &cell in &self.cell_of_row {
-            self.bunch_starts[(cell >> bits) as usize + 2] += 1;
-        }
-        accumulate(&mut self.bunch_starts, 0);
+        self.bunch_starts.resize((self.layout.cells >> bits) as usize + 3, 0);
+        count_and_accumulate(&mut self.bunch_starts, self.cell_of_row.iter().map(|cell| cell >> bits), 0);
         self.bunched.resize(rows, Row::default());
         for (row, &cell) in self.cell_of_row.iter().enumerate() {
             let place = &mut self.bunch_starts[(cell >> bits) as usize + 1];
@@ -137,25 +163,22 @@ impl PlainGrid {
     fn sort_bunches_into_cells(&mut self) {
         let bits = self.layout.bunch_bits();
         let cells = self.layout.cells as usize + 1;
-        self.sorted.resize(self.bunched.len() + Spheres::BLOCK);
-        self.starts.clear();
-        self.starts.resize(cells + 2, 0);
         for (bunch, first_cell) in (0..cells).step_by(1 << bits).enumerate() {
             let (from, to) = (self.bunch_starts[bunch], self.bunch_starts[bunch + 1]);
             let rows = &self.bunched[from as usize..to as usize];
             let end_cell = cells.min(first_cell + (1 << bits));
             let starts = &mut self.starts[first_cell..end_cell + 2];
-            for row in rows {
-                starts[row.cell as usize - first_cell + 2] += 1;
-            }
+            let cell = |row: &Row| row.cell - first_cell as u32;
             // Counted by the bunch before as its end, and by this one as its beginning.
             starts[1] = 0;
-            accumulate(&mut starts[1..], from);
-            for row in rows {
-                let place = &mut starts[row.cell as usize - first_cell + 1];
-                self.sorted.write(*place as usize, row);
+            count_and_accumulate(starts, rows.iter().map(cell), from);
+            self.order.resize(rows.len(), 0);
+            for (index, row) in (0..).zip(rows) {
+                let place = &mut starts[cell(row) as usize + 1];
+                self.order[(*place - from) as usize] = index;
                 *place += 1;
             }
+            self.sorted.write(from as usize, self.order.iter().map(|&index| &rows[index as usize]));
         }
     }
 }
@@ -166,6 +189,9 @@ impl Layout {
     const OBJECTS_PER_CELL: f64 = 0.8;
     /// A world of few objects may have this many cells.
     const FEW_CELLS: f64 = 64.0;
+    /// How many times as long as thin cells are, at least and at most. Long ones have few near their borders; but where
+    /// objects cluster, they hold many who are not near each other.
+    const LENGTHS: (f64, f64) = (4.0, 16.0);
 
     /// Cells for these objects: as small as the largest of them allows, but not so small that most are empty.
     fn around(columns: Columns<'_>, live: usize) -> Layout {
@@ -178,30 +204,34 @@ impl Layout {
         // Two that overlap are less than two radii apart on each axis, exactly: see `Aabb`. Counted in edges from the
         // low side, a place is off by at most 2^-23 of the count, hence a part of the extent on top. The tiny rest
         // keeps the inverse finite when all are points at one point.
-        let edge_min = radius_max.max(0.0) * 2.000_01 + longest * 1e-6 + 1e-30;
+        let narrowest = f64::from(radius_max.max(0.0) * 2.000_01 + longest * 1e-6 + 1e-30);
         let cells_max = (live as f64 / Self::OBJECTS_PER_CELL).max(Self::FEW_CELLS);
-        let mut edge = f64::from(edge_min).max(f64::from(longest) / cells_max);
-        let last = |edge: f64| extents.map(|extent| (f64::from(extent) / edge) as u32);
-        // A cell more for each axis, for its border. At most a few hundred rounds: one axis alone already fits.
-        while last(edge).iter().map(|&last| f64::from(last) + 2.0).product::<f64>() > cells_max {
-            edge *= 1.03;
-        }
-        let last = last(edge);
-        let row = last[0] + 2;
-        let layer = row * (last[1] + 2);
-        let cells = layer * (last[2] + 2);
-        Layout { low: axes.map(|(low, _)| low), inverse_edge: (1.0 / edge) as f32, last, row, layer, cells }
-    }
-
-    /// The cell of a place, or of a dead row.
-    #[inline]
-    fn cell(&self, place: [f32; 3]) -> u32 {
-        let step = |axis: usize| {
-            let edges = (place[axis] - self.low[axis]) * self.inverse_edge;
-            (edges as i32).min(self.last[axis] as i32) as u32
+        let (mut length, length_max) = Self::LENGTHS;
+        let mut thin = narrowest.max(f64::from(longest) / cells_max);
+        let last = |thin: f64, length: f64| {
+            let edges = [thin, thin * length, thin];
+            (edges, [0, 1, 2].map(|axis| (f64::from(extents[axis]) / edges[axis]) as u32))
         };
-        let cell = step(0) + step(1) * self.row + step(2) * self.layer;
-        if place[0].is_nan() { self.cells } else { cell }
+        // A cell more for each axis, for its border. At most a few hundred rounds: one axis alone already fits.
+        while last(thin, length).1.iter().map(|&last| f64::from(last) + 2.0).product::<f64>() > cells_max {
+            if length < length_max {
+                length *= 1.03
+            } else {
+                thin *= 1.03
+            };
+        }
+        let (edges, last) = last(thin, length);
+        let strip = last[0] + 2;
+        let slab = strip * (last[1] + 2);
+        let cells = slab * (last[2] + 2);
+        let cut = Cut {
+            low: axes.map(|(low, _)| low),
+            per_metre: edges.map(|edge| (1.0 / edge) as f32),
+            last: last.map(|last| last as f32),
+            step: [1, strip, slab],
+            nowhere: cells,
+        };
+        Layout { cut, margin: (narrowest / edges[1]) as f32, cells }
     }
 
     fn bunch_bits(&self) -> u32 {
@@ -220,14 +250,31 @@ impl Sorted {
         }
     }
 
-    #[inline]
-    fn write(&mut self, place: usize, row: &Row) {
-        self.x[place] = row.x;
-        self.y[place] = row.y;
-        self.z[place] = row.z;
-        self.radius[place] = row.radius;
-        self.slot[place] = row.slot;
-        self.cell[place] = row.cell;
+    /// Writes the rows whose slots are already here.
+    fn fetch(&mut self, columns: Columns<'_>, cell_of_row: &[u32]) {
+        let rows = cell_of_row.len();
+        let (from_x, from_y, from_z) = (&columns.x[..rows], &columns.y[..rows], &columns.z[..rows]);
+        let from_radius = &columns.radius[..rows];
+        let (x, y, z, radius) =
+            (&mut self.x[..rows], &mut self.y[..rows], &mut self.z[..rows], &mut self.radius[..rows]);
+        let (slot, cell) = (&self.slot[..rows], &mut self.cell[..rows]);
+        for place in 0..rows {
+            let row = slot[place] as usize;
+            (x[place], y[place], z[place]) = (from_x[row], from_y[row], from_z[row]);
+            (radius[place], cell[place]) = (from_radius[row], cell_of_row[row]);
+        }
+    }
+
+    /// Writes rows in this order, from a place on.
+    fn write<'a>(&mut self, from: usize, rows: impl ExactSizeIterator<Item = &'a Row>) {
+        let places = from..from + rows.len();
+        let (x, y, z) = (&mut self.x[places.clone()], &mut self.y[places.clone()], &mut self.z[places.clone()]);
+        let radius = &mut self.radius[places.clone()];
+        let (slot, cell) = (&mut self.slot[places.clone()], &mut self.cell[places]);
+        for (place, row) in rows.enumerate() {
+            (x[place], y[place], z[place], radius[place]) = (row.x, row.y, row.z, row.radius);
+            (slot[place], cell[place]) = (row.slot, row.cell);
+        }
     }
 
     fn columns(&self) -> Columns<'_> {
@@ -240,26 +287,17 @@ impl Sorted {
     }
 }
 
-/// Turns counts into sums that begin with `sum`.
-fn accumulate(counts: &mut [u32], mut sum: u32) {
-    for count in counts {
-        sum += *count;
-        *count = sum;
+/// Counts each cell two places ahead, and turns the counts into sums that begin with `first`. Then the number one place
+/// ahead is where a cell begins, and writing its rows moves that to where the next one begins.
+fn count_and_accumulate(starts: &mut [u32], cells: impl Iterator<Item = u32>, first: u32) {
+    for cell in cells {
+        starts[cell as usize + 2] += 1;
     }
-}
-
-/// The lowest and the highest number of a column whose length is a multiple of a block; dead rows do not count.
-fn bounds(column: &[f32]) -> (f32, f32) {
-    const LANES: usize = Spheres::BLOCK;
-    let (mut low, mut high) = ([f32::INFINITY; LANES], [f32::NEG_INFINITY; LANES]);
-    for block in column.chunks_exact(LANES) {
-        for lane in 0..LANES {
-            // Written so that NaN loses.
-            low[lane] = if block[lane] < low[lane] { block[lane] } else { low[lane] };
-            high[lane] = if block[lane] > high[lane] { block[lane] } else { high[lane] };
-        }
+    let mut sum = first;
+    for start in &mut starts[1..] {
+        sum += *start;
+        *start = sum;
     }
-    (low.into_iter().fold(f32::INFINITY, f32::min), high.into_iter().fold(f32::NEG_INFINITY, f32::max))
 }
 
 #[cfg(test)]
@@ -297,14 +335,20 @@ mod tests {
     }
 
     #[test]
-    fn more_bunches_than_one_are_put_together() {
+    fn sorting_by_bunches_is_sorting() {
         let mut grid = PlainGrid::default();
         let spheres = world((0..20_000u32).map(|index| {
             let [x, y, z] = [index * 7_919 % 211, index * 104_729 % 197, index * 15_485 % 61].map(|place| place as f32);
             (Vec3::new(x, y, z), 2.5)
         }));
         assert_eq!(sorted_pairs(&mut grid, &spheres), sorted_pairs(&mut BruteForce, &spheres));
+        let at_once = grid.clone();
+        grid.lay_out(spheres.columns(), spheres.len());
+        grid.sort_into_bunches(spheres.columns());
+        grid.sort_bunches_into_cells();
         assert!(grid.bunch_starts.len() > 4);
+        assert_eq!((&grid.starts, &grid.sorted.slot), (&at_once.starts, &at_once.sorted.slot));
+        assert_eq!(grid.sorted.z[..grid.live], at_once.sorted.z[..grid.live]);
         assert!(grid.sorted.cell[..grid.live].is_sorted());
         for (cell, run) in grid.starts[..=grid.layout.cells as usize].windows(2).enumerate() {
             let rows = &grid.sorted.cell[run[0] as usize..run[1] as usize];
@@ -320,10 +364,14 @@ mod tests {
             let radius = 0.7f32;
             let spheres = world((0..20_000).map(|index| (Vec3::new(low + index as f32 * 0.3, low, low), radius)));
             let layout = Layout::around(spheres.columns(), spheres.len());
-            assert!(layout.last[0] > 4_000, "cells should be as small as they may be, there are {}", layout.last[0]);
-            let cell = |x: f32| layout.cell([x, low, low]);
-            for border in 1..layout.last[0] - 1 {
-                let border = low + (f64::from(border) / f64::from(layout.inverse_edge)) as f32;
+            assert!(
+                layout.cut.last[0] > 4_000.0,
+                "cells should be as small as they may be, there are {}",
+                layout.cut.last[0]
+            );
+            let cell = |x: f32| layout.cut.cell([x, low, low]);
+            for border in 1..layout.cut.last[0] as u32 - 1 {
+                let border = low + (f64::from(border) / f64::from(layout.cut.per_metre[0])) as f32;
                 for step in -16i8..16 {
                     let x = border + f32::from(step) * 6e3 / (1 << 26) as f32;
                     let at = |x| Sphere::new(Vec3::new(x, low, low), radius);
@@ -351,9 +399,10 @@ mod tests {
                 (center, radius * scale)
             }));
             let layout = Layout::around(spheres.columns(), spheres.len());
+            let [_, strip, slab] = layout.cut.step;
             let place = |row: usize| {
-                let cell = layout.cell(spheres.columns().sphere(row).center.to_array());
-                [cell % layout.row, cell % layout.layer / layout.row, cell / layout.layer]
+                let cell = layout.cut.cell(spheres.columns().sphere(row).center.to_array());
+                [cell % strip, cell % slab / strip, cell / slab]
             };
             for pair in sorted_pairs(&mut BruteForce, &spheres) {
                 let (one, other) = (place(pair.a().row()), place(pair.b().row()));

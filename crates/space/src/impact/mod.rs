@@ -7,10 +7,12 @@
 //! - [`spheres`]: two spheres in uniform motion, in closed form.
 //! - [`accelerated`]: two spheres in accelerated motion, by steps that cannot jump over a contact.
 //! - [`face`] and [`boxes`]: a sphere against a flat face, and against an axis-aligned box with its rounded edges.
+//! - [`rounded`]: upright spheres, capsules and boxes against each other, in uniform motion, in closed form.
 
 pub mod accelerated;
 pub mod boxes;
 pub mod face;
+pub mod rounded;
 pub mod spheres;
 
 pub use accelerated::{Advance, Impact, Probe};

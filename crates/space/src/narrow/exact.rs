@@ -1,4 +1,4 @@
-//! The questions of [`proximity`](super::proximity), at the highest precision.
+//! The questions of [`proximity`], at the highest precision.
 //!
 //! How exact that is: spheres, boxes, capsules and meshes among each other are right to the rounding of the result to
 //! `f32`. Where a hull takes part the distance comes from an iteration; it is at most a thousandth too large, and what is

@@ -4,6 +4,21 @@
 //! are answered in closed form, hulls and meshes through parry3d, all of it relative to the first shape and in `f64`, so
 //! that the distance from the world's origin does not matter.
 //!
+//! ```
+//! use space::Vec3;
+//! use space::narrow::{Motion, Pose, Shape, exact};
+//!
+//! let (avatar, wall) = (Shape::capsule(0.6, 0.3)?, Shape::cuboid(Vec3::new(0.1, 2.0, 5.0))?);
+//! let walk = Motion::new(Pose::IDENTITY, Pose::at(Vec3::X * 4.0));
+//! let stands = Motion::rest(Pose::at(Vec3::X * 2.4));
+//! assert!((exact::distance(&avatar, &walk.from, &wall, &stands.from) - 2.0).abs() < 1e-6);
+//!
+//! let contact = exact::first_contact(&avatar, &walk, &wall, &stands, 0.0).unwrap();
+//! assert!((contact.time - 0.5).abs() < 1e-4);
+//! assert_eq!(contact.normal, Vec3::X);
+//! # Ok::<(), space::narrow::ShapeError>(())
+//! ```
+//!
 //! - [`Shape`], [`Pose`], [`Motion`]: what is asked about.
 //! - [`decompose`]: a mesh as a few convex parts.
 //! - [`proximity`]: the questions, at a level of precision; [`exact`]: the same at the highest.

@@ -182,7 +182,27 @@ pub(super) fn hull(points: &[Vec3]) -> Option<(Vec<Vec3>, Vec<[u32; 3]>)> {
     let (vertices, triangles) = made.ok().flatten()?;
     let mesh = TriangleMesh::new(vertices, triangles).ok()?;
     // Flat points come back as a hull of two sides.
-    if mesh.volume() <= 1e-9 * (size as f64).powi(3) { None } else { Some(mesh.into_parts()) }
+    if mesh.volume() <= 1e-9 * (size as f64).powi(3) {
+        return None;
+    }
+    let left_out = left_out(&mesh, points, 1e-6 * size as f64);
+    let (mut vertices, triangles) = mesh.into_parts();
+    vertices.extend(left_out);
+    Some((vertices, triangles))
+}
+
+/// The points that stick out of a hull by more than `most`. Of thin clouds parry loses some; distances are measured to
+/// the corners, not to the triangles, so that it is enough to know them.
+fn left_out(hull: &TriangleMesh, points: &[Vec3], most: f64) -> Vec<Vec3> {
+    let planes: Vec<(DVec3, f64)> = (0..hull.triangles().len())
+        .filter_map(|triangle| {
+            let [a, b, c] = hull.corners(triangle)?.map(|corner| corner.as_dvec3());
+            let normal = (b - a).cross(c - a).try_normalize()?;
+            Some((normal, normal.dot(a) + most))
+        })
+        .collect();
+    let sticks_out = |point: &Vec3| planes.iter().any(|(normal, reach)| normal.dot(point.as_dvec3()) > *reach);
+    points.iter().copied().filter(sticks_out).collect()
 }
 
 /// Clouds of points whose hulls cover a mesh. `None` when the method fails.

@@ -28,7 +28,7 @@ pub struct Mesh {
 
 impl Hull {
     /// A hull is made from no more points than this.
-    pub const MAX_POINTS: usize = 1 << 16;
+    pub const MAX_POINTS: usize = 1 << 13;
 
     /// The hull of `points`, which need not all be corners of it.
     pub fn new(points: &[Vec3]) -> Result<Hull, ShapeError> {
@@ -46,7 +46,7 @@ impl Hull {
         Ok(Hull { vertices, triangles, bounds, sphere })
     }
 
-    /// Its corners.
+    /// Its corners, and where points are nearly in a plane, some that are not quite.
     pub fn vertices(&self) -> &[Vec3] {
         &self.vertices
     }

@@ -4,8 +4,10 @@
 //! radius is 1, and speeds are given in smallest radii per tick.
 
 mod random;
+mod wishes;
 
 pub use random::Random;
+pub use wishes::Wishes;
 
 use std::str::FromStr;
 

@@ -120,6 +120,7 @@ fn attempt(circumstances: Circumstances, seed: u64) -> Option<Encounter> {
         latency_us_max: circumstances.latency_us_max,
         loss: circumstances.loss,
         duplicates: 0.05,
+        ..LinkSettings::default()
     };
     let hosts = [0, 1].map(|index| {
         let (own, other) = (&movers[index], &movers[1 - index]);

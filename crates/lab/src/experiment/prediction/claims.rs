@@ -29,7 +29,7 @@ pub fn judge(report: &Prediction, paper: &Path) -> Vec<Verdict> {
 pub fn musts(report: &Prediction) -> Vec<Goal> {
     let exact = |row: &&Row| !["a1", "a2", "b1", "b2", "c1", "c2", "d0", "d"].contains(&row.method);
     let all = report.rows.iter().chain(&report.corridors).chain(&report.loss).chain(&report.frame_rates);
-    let penetration = all.filter(exact).map(|row| row.penetration_m).fold(0.0, f64::max);
+    let penetration = all.filter(exact).map(|row| row.summary.penetration_m).fold(0.0, f64::max);
     let mut musts = vec![goal("penetration of a wall with exact prediction, m", 1e-6, penetration)];
     let failed = |number: usize| f64::from(u8::from(report.verdicts[number].outcome != Outcome::True));
     let claims = [
@@ -46,16 +46,16 @@ pub fn musts(report: &Prediction) -> Vec<Goal> {
 pub fn goals(report: &Prediction) -> Vec<Goal> {
     let mut goals = Vec::new();
     if let Some(best) = report.corridors.iter().find(|row| row.method == "best") {
-        goals.push(goal("corridors, 200 ms: mean error, m", 0.20, best.mean_m));
-        goals.push(goal("corridors, 200 ms: mean of the largest errors, m", 0.9, best.max_m));
-        goals.push(goal("corridors, 200 ms: messages per second", 2.5, best.messages_per_s));
+        goals.push(goal("corridors, 200 ms: mean error, m", 0.20, best.summary.mean_m));
+        goals.push(goal("corridors, 200 ms: mean of the largest errors, m", 0.9, best.summary.max_m));
+        goals.push(goal("corridors, 200 ms: messages per second", 2.5, best.summary.messages_per_s));
     }
     if let Some(best) = report.row("best", LATENCY_MS) {
-        goals.push(goal("paper's path, 200 ms: mean error, m", 0.05, best.mean_m));
-        goals.push(goal("paper's path, 200 ms: messages per second", 1.2, best.messages_per_s));
+        goals.push(goal("paper's path, 200 ms: mean error, m", 0.05, best.summary.mean_m));
+        goals.push(goal("paper's path, 200 ms: messages per second", 1.2, best.summary.messages_per_s));
     }
     if let Some(best) = report.loss.iter().find(|row| row.method == "best" && row.loss == 0.2) {
-        goals.push(goal("paper's path, 200 ms, 20 % loss: mean error, m", 0.15, best.mean_m));
+        goals.push(goal("paper's path, 200 ms, 20 % loss: mean error, m", 0.15, best.summary.mean_m));
     }
     goals
 }
@@ -77,7 +77,7 @@ fn pairs<'a>(report: &'a Prediction, pairs: [(&'a str, &'a str); 2]) -> impl Ite
 }
 
 fn expected_collisions(row: &Row) -> f64 {
-    let errors = row.at_collision_m.iter().enumerate();
+    let errors = row.summary.at_collision_m.iter().enumerate();
     errors.filter(|(index, _)| *index != SURPRISE).map(|(_, &error)| error).fold(0.0, f64::max)
 }
 
@@ -99,7 +99,7 @@ fn worst_errors(report: &Prediction) -> Verdict {
 
 fn same_for_all_latencies(report: &Prediction) -> Verdict {
     let errors = |method: &'static str| {
-        report.rows.iter().filter(move |row| row.method == method).map(|row| row.at_collision_m[0])
+        report.rows.iter().filter(move |row| row.method == method).map(|row| row.summary.at_collision_m[0])
     };
     let spread = |method| errors(method).fold(0.0, f64::max) - errors(method).fold(f64::INFINITY, f64::min);
     let methods = ["b1", "b2", "e1", "e2"];
@@ -129,7 +129,7 @@ fn lower_at_the_surprise(report: &Prediction) -> Verdict {
     let mut described = Vec::new();
     for (with, without) in pairs(report, [("b1", "a1"), ("b2", "a2")]).filter(|(with, _)| with.latency_ms > 0) {
         let fall = |with: f64, without: f64| 100.0 * (1.0 - with / without);
-        let max = fall(with.at_collision_m[SURPRISE], without.at_collision_m[SURPRISE]);
+        let max = fall(with.summary.at_collision_m[SURPRISE], without.summary.at_collision_m[SURPRISE]);
         let run = |row: &Row| report.curve(row.method, row.latency_ms).map(|curve| mean_after_surprise(&curve.run));
         let mean = run(with).zip(run(without)).map_or(0.0, |(with, without)| fall(with, without));
         cases.push(max > 20.0);
@@ -145,13 +145,13 @@ fn lower_at_the_surprise(report: &Prediction) -> Verdict {
 fn smaller_in_the_windows(report: &Prediction) -> Verdict {
     let both = || pairs(report, [("c1", "b1"), ("c2", "b2")]);
     let described = both().map(|(with, without)| {
-        let mean = |row: &Row| row.window_mean_m[..3].iter().sum::<f64>() / 3.0;
+        let mean = |row: &Row| row.summary.window_mean_m[..3].iter().sum::<f64>() / 3.0;
         format!("{} {} ms: {:.3} to {:.3} m", with.method, with.latency_ms, mean(without), mean(with))
     });
     verdict(
         "Adaptive tracking makes the error smaller around the three closest approaches",
         both().flat_map(|(with, without)| {
-            (0..3).map(|window| with.window_mean_m[window] < without.window_mean_m[window])
+            (0..3).map(|window| with.summary.window_mean_m[window] < without.summary.window_mean_m[window])
         }),
         format!("Mean error in the windows: {}.", described.collect::<Vec<_>>().join("; ")),
     )
@@ -221,7 +221,7 @@ fn traffic_only_near(report: &Prediction, paper: &Path) -> Verdict {
 fn prevents_entering(report: &Prediction) -> Verdict {
     let deepest = |methods: &[&str]| {
         let rows = report.rows.iter().filter(|row| methods.contains(&row.method));
-        rows.map(|row| row.penetration_m).fold(0.0, f64::max)
+        rows.map(|row| row.summary.penetration_m).fold(0.0, f64::max)
     };
     let (without, discrete, exact) = (deepest(&["a1", "a2"]), deepest(&["b1", "b2"]), deepest(&["e1", "e2"]));
     verdict(
@@ -235,9 +235,11 @@ fn prevents_entering(report: &Prediction) -> Verdict {
 }
 
 fn little_on_random_motion(report: &Prediction) -> Verdict {
-    let mean = |method: &str| report.random.iter().find(|row| row.method == method).map_or(f64::NAN, |row| row.mean_m);
-    let traffic =
-        |method: &str| report.random.iter().find(|row| row.method == method).map_or(f64::NAN, |row| row.messages_per_s);
+    let mean =
+        |method: &str| report.random.iter().find(|row| row.method == method).map_or(f64::NAN, |row| row.summary.mean_m);
+    let traffic = |method: &str| {
+        report.random.iter().find(|row| row.method == method).map_or(f64::NAN, |row| row.summary.messages_per_s)
+    };
     verdict(
         "Tracking is of little benefit for random motion",
         [mean("b1") >= 0.95 * mean("a1"), mean("b2") >= 0.95 * mean("a2")],

@@ -158,26 +158,9 @@ pub struct Row {
     pub observer_hz: u32,
     /// The share of messages lost.
     pub loss: f64,
-    /// Mean error.
-    pub mean_m: f64,
-    /// Root of the mean square error.
-    pub rms_m: f64,
-    /// Largest error.
-    pub max_m: f64,
-    /// Messages in 15 s, repetitions included.
-    pub messages: f64,
-    /// The same per second.
-    pub messages_per_s: f64,
-    /// Bytes per second.
-    pub bytes_per_s: f64,
-    /// How deep the replica was in a wall.
-    pub penetration_m: f64,
-    /// The largest error in the half second after each of the paper's five collisions.
-    pub at_collision_m: [f64; 5],
-    /// The mean error around the three closest approaches, and around a control where nothing is near.
-    pub window_mean_m: [f64; 4],
-    /// Messages sent there.
-    pub window_messages: [f64; 4],
+    /// What its run came to.
+    #[serde(flatten)]
+    pub summary: Summary,
 }
 
 /// A point of error against traffic.
@@ -402,16 +385,7 @@ impl Row {
             latency_ms: (circumstances.latency_us / 1_000) as u32,
             observer_hz: circumstances.observer_hz as u32,
             loss: circumstances.loss,
-            mean_m: summary.mean_m,
-            rms_m: summary.rms_m,
-            max_m: summary.max_m,
-            messages: summary.messages,
-            messages_per_s: summary.messages_per_s,
-            bytes_per_s: summary.bytes_per_s,
-            penetration_m: summary.penetration_m,
-            at_collision_m: summary.at_collision_m,
-            window_mean_m: summary.window_mean_m,
-            window_messages: summary.window_messages,
+            summary,
         }
     }
 }

@@ -7,6 +7,7 @@ use motion::owner::{Lead, Owner, Repeat, SendRule};
 use motion::replica::{Replica, ReplicaSettings};
 use motion::scene::SceneObject;
 use motion::state::Update;
+use serde::Serialize;
 use space::{DVec3, NodeId, ObjectId, Time};
 
 use super::method::{Ahead, Collisions, Method};
@@ -203,7 +204,7 @@ fn send_rule(method: &Method, latency_us: i64, is_lossy: bool) -> SendRule {
 }
 
 /// What a run comes to.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Summary {
     /// Mean error, in metres.
     pub mean_m: f64,

@@ -14,13 +14,13 @@ use super::encounter::Window;
 use crate::bits::Bits;
 use crate::{Columns, Pair, Sphere, Vec3};
 
-/// No meeting is entered for a later time than this many ticks ahead; a power of two.
+/// No tile lives for longer than this many ticks, and no meeting is entered for a later time; a power of two.
 pub const LOOK_AHEAD: u64 = 128;
 
 /// The meetings of one share of the world.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Agenda {
-    /// By the tick at which they begin, modulo [`LOOK_AHEAD`].
+    /// By the tick at which they begin, modulo how many there are: at least as many as tiles live for.
     waiting: Vec<Vec<Meeting>>,
     /// The most that ever waited for one tick.
     most_waiting: usize,
@@ -89,30 +89,20 @@ pub struct Moment<'a> {
 /// Pairs whose meetings began or ceased to report them. A pair may be in both: its meeting was found anew.
 #[derive(Debug, Default)]
 pub struct Turnover {
+    /// Whether anybody wants to know. If not, nothing is noted.
+    pub is_wanted: bool,
     /// Reported by a meeting that did not report it in the last tick.
     pub gained: Vec<Pair>,
     /// No longer reported by a meeting that did.
     pub lost: Vec<Pair>,
 }
 
-impl Default for Agenda {
-    fn default() -> Agenda {
-        Agenda {
-            waiting: (0..LOOK_AHEAD).map(|_| Vec::new()).collect(),
-            most_waiting: 0,
-            running: Vec::new(),
-            over: 0,
-            standing: Vec::new(),
-            resting: Vec::new(),
-            resting_versions: Vec::new(),
-            resting_reported: 0,
-            doubtful: Vec::new(),
-            touches: Vec::new(),
-        }
-    }
-}
-
 impl Agenda {
+    /// Makes an empty agenda ready for meetings that begin less than `life` ticks after they are found.
+    pub fn open(&mut self, life: u64) {
+        self.waiting.resize_with(life as usize, Vec::new);
+    }
+
     /// Enters a meeting of `a` and `b` whose window is counted from `now`.
     pub fn add(&mut self, now: u64, a: u32, b: u32, window: Window, versions: &[u8]) {
         let tick = now as u8;
@@ -130,11 +120,11 @@ impl Agenda {
         if window.may_from == 0 {
             self.running.push(meeting);
         } else {
-            let bucket = (now + u64::from(window.may_from)) % LOOK_AHEAD;
-            let waiting = &mut self.waiting[bucket as usize];
+            let bucket = (now + u64::from(window.may_from)) as usize % self.waiting.len();
+            let waiting = &mut self.waiting[bucket];
             if waiting.len() == waiting.capacity() {
                 // At once as much as any tick ever took, and some: soon no tick needs more memory than it has.
-                waiting.reserve_exact(self.most_waiting - waiting.len() + waiting.len() / 8 + 4);
+                waiting.reserve_exact(self.most_waiting - waiting.len() + waiting.len() / 4 + 8);
             }
             waiting.push(meeting);
             self.most_waiting = self.most_waiting.max(waiting.len());
@@ -154,17 +144,12 @@ impl Agenda {
         }
     }
 
-    /// Adds to `pairs` all pairs that overlap at this moment, and to `turnover`, if wanted, what changed.
-    /// Returns how many positions were compared.
-    pub fn report(&mut self, moment: &Moment<'_>, pairs: &mut Vec<Pair>, turnover: Option<&mut Turnover>) -> u64 {
-        let mut unwanted = Turnover::default();
-        let (wanted, turnover) = match turnover {
-            Some(turnover) => (true, turnover),
-            None => (false, &mut unwanted),
-        };
+    /// Adds to `pairs` all pairs that overlap at this moment, and to `turnover` what changed. Returns how many positions
+    /// were compared.
+    pub fn report(&mut self, moment: &Moment<'_>, pairs: &mut Vec<Pair>, turnover: &mut Turnover) -> u64 {
         self.begin_due(moment);
-        self.report_resting(moment, pairs, wanted, turnover);
-        self.report_running(moment, pairs, wanted, turnover) + self.report_standing(moment, pairs, wanted, turnover)
+        self.report_resting(moment, pairs, turnover);
+        self.report_running(moment, pairs, turnover) + self.report_standing(moment, pairs, turnover)
     }
 
     /// Drops everything, adding the pairs that were reported last to `lost`.
@@ -195,7 +180,8 @@ impl Agenda {
     }
 
     fn begin_due(&mut self, moment: &Moment<'_>) {
-        let bucket = &mut self.waiting[(moment.now % LOOK_AHEAD) as usize];
+        let bucket = moment.now as usize % self.waiting.len();
+        let bucket = &mut self.waiting[bucket];
         let versions = moment.versions;
         for meeting in bucket.drain(..) {
             let holds =
@@ -207,13 +193,7 @@ impl Agenda {
     }
 
     /// The hot loop. It mostly reads: a meeting that is over is marked, and swept away when enough of them are.
-    fn report_running(
-        &mut self,
-        moment: &Moment<'_>,
-        pairs: &mut Vec<Pair>,
-        wanted: bool,
-        turnover: &mut Turnover,
-    ) -> u64 {
+    fn report_running(&mut self, moment: &Moment<'_>, pairs: &mut Vec<Pair>, turnover: &mut Turnover) -> u64 {
         let tick = moment.now as u8;
         self.doubtful.clear();
         pairs.reserve(self.running.len());
@@ -224,7 +204,7 @@ impl Agenda {
             let ends = (meeting.may_until.wrapping_sub(tick) as i8) <= 0;
             if ends || moment.outdates(meeting.a, meeting.version_a) || moment.outdates(meeting.b, meeting.version_b) {
                 if meeting.touching {
-                    turnover.note(wanted, Pair::of_rows(meeting.a, meeting.b), false);
+                    turnover.note(Pair::of_rows(meeting.a, meeting.b), false);
                 }
                 meeting.is_over = true;
                 self.over += 1;
@@ -239,11 +219,11 @@ impl Agenda {
             pairs.push(pair);
             if !meeting.touching {
                 meeting.touching = true;
-                turnover.note(wanted, pair, true);
+                turnover.note(pair, true);
             }
         }
         let doubts = self.doubtful.len() as u64;
-        self.report_doubtful(moment, pairs, wanted, turnover);
+        self.report_doubtful(moment, pairs, turnover);
         if self.over * 8 > self.running.len() {
             self.running.retain(|meeting| !meeting.is_over);
             self.over = 0;
@@ -252,7 +232,7 @@ impl Agenda {
     }
 
     /// Compares positions. All comparisons come first, without a branch between them: their cache misses overlap then.
-    fn report_doubtful(&mut self, moment: &Moment<'_>, pairs: &mut Vec<Pair>, wanted: bool, turnover: &mut Turnover) {
+    fn report_doubtful(&mut self, moment: &Moment<'_>, pairs: &mut Vec<Pair>, turnover: &mut Turnover) {
         self.touches.clear();
         self.touches.extend(self.doubtful.iter().map(|&index| {
             let meeting = &self.running[index as usize];
@@ -266,13 +246,13 @@ impl Agenda {
             }
             if touches != meeting.touching {
                 meeting.touching = touches;
-                turnover.note(wanted, pair, touches);
+                turnover.note(pair, touches);
             }
         }
     }
 
     /// Reports what rests as it is. Only when somebody who stood has strayed is any of it looked at.
-    fn report_resting(&mut self, moment: &Moment<'_>, pairs: &mut Vec<Pair>, wanted: bool, turnover: &mut Turnover) {
+    fn report_resting(&mut self, moment: &Moment<'_>, pairs: &mut Vec<Pair>, turnover: &mut Turnover) {
         if moment.any_stood {
             let (mut kept, mut reported) = (0, 0);
             for index in 0..self.resting.len() {
@@ -281,7 +261,7 @@ impl Agenda {
                     moment.outdates(pair.a().number(), version_a) || moment.outdates(pair.b().number(), version_b);
                 let is_old = index < self.resting_reported;
                 if is_outdated && is_old {
-                    turnover.note(wanted, pair, false);
+                    turnover.note(pair, false);
                 }
                 self.resting[kept] = pair;
                 self.resting_versions[kept] = [version_a, version_b];
@@ -292,7 +272,7 @@ impl Agenda {
             self.resting_versions.truncate(kept);
             self.resting_reported = reported;
         }
-        if wanted {
+        if turnover.is_wanted {
             turnover.gained.extend_from_slice(&self.resting[self.resting_reported..]);
         }
         self.resting_reported = self.resting.len();
@@ -300,19 +280,13 @@ impl Agenda {
     }
 
     /// As [`Agenda::report_running`], for those that have no end.
-    fn report_standing(
-        &mut self,
-        moment: &Moment<'_>,
-        pairs: &mut Vec<Pair>,
-        wanted: bool,
-        turnover: &mut Turnover,
-    ) -> u64 {
+    fn report_standing(&mut self, moment: &Moment<'_>, pairs: &mut Vec<Pair>, turnover: &mut Turnover) -> u64 {
         if moment.any_stood {
             self.standing.retain(|meeting| {
                 let is_over =
                     moment.outdates(meeting.a, meeting.version_a) || moment.outdates(meeting.b, meeting.version_b);
                 if is_over && meeting.touching {
-                    turnover.note(wanted, Pair::of_rows(meeting.a, meeting.b), false);
+                    turnover.note(Pair::of_rows(meeting.a, meeting.b), false);
                 }
                 !is_over
             });
@@ -327,7 +301,7 @@ impl Agenda {
             }
             if touches != meeting.touching {
                 meeting.touching = touches;
-                turnover.note(wanted, pair, touches);
+                turnover.note(pair, touches);
             }
         }
         self.standing.len() as u64
@@ -336,8 +310,8 @@ impl Agenda {
 
 impl Turnover {
     /// Notes that a pair is reported from now on, or no longer, if anybody wants to know.
-    fn note(&mut self, wanted: bool, pair: Pair, is_reported: bool) {
-        if wanted {
+    fn note(&mut self, pair: Pair, is_reported: bool) {
+        if self.is_wanted {
             let changed = if is_reported { &mut self.gained } else { &mut self.lost };
             changed.push(pair);
         }

@@ -127,7 +127,10 @@ impl Following {
         self.calendar.resize_with(LOOK_AHEAD as usize, || Vec::with_capacity(16));
         self.calendar.iter_mut().for_each(Vec::clear);
         self.shares.resize_with((spheres.len() / OBJECTS_PER_SHARE).clamp(1, SHARES_MAX), Share::default);
-        self.shares.iter_mut().for_each(|share| share.scratch.reserve());
+        for share in &mut self.shares {
+            share.agenda.open(plan.life);
+            share.scratch.reserve();
+        }
         self.lattice.reset();
         for layer in &plan.layers {
             self.lattice.add_layer(layer.reach, layer.edge, layer.tile_bits, layer.standing);
@@ -204,9 +207,8 @@ impl Following {
         Some(Effort { newcomers, renewed, tests, found, reported, compared })
     }
 
-    /// Adds all pairs that overlap to `pairs`, and what changed to `turnover`, if that is wanted. Returns how many
-    /// positions were compared.
-    pub fn report(&mut self, spheres: &Spheres, pairs: &mut Vec<Pair>, turnover: Option<&mut Turnover>) -> u64 {
+    /// Adds all pairs that overlap to `pairs`, and what changed to `turnover`. Returns how many positions were compared.
+    pub fn report(&mut self, spheres: &Spheres, pairs: &mut Vec<Pair>, turnover: &mut Turnover) -> u64 {
         self.pack(spheres);
         let moment = Moment {
             now: self.now,
@@ -217,21 +219,17 @@ impl Following {
             any_stood: self.any_stood,
             versions: self.courses.versions(),
         };
-        let wanted = turnover.is_some();
         if self.threads < 2 {
-            let mut turnover = turnover;
-            let shares = self.shares.iter_mut();
-            self.compared = shares.map(|share| share.agenda.report(&moment, pairs, turnover.as_deref_mut())).sum();
+            self.compared = self.shares.iter_mut().map(|share| share.agenda.report(&moment, pairs, turnover)).sum();
             self.reported = pairs.len();
             return self.compared;
         }
+        let is_wanted = turnover.is_wanted;
         self.shares.par_iter_mut().for_each(|share| {
             share.pairs.clear();
-            let turnover = wanted.then_some(&mut share.turnover);
-            share.compared = share.agenda.report(&moment, &mut share.pairs, turnover);
+            share.turnover.is_wanted = is_wanted;
+            share.compared = share.agenda.report(&moment, &mut share.pairs, &mut share.turnover);
         });
-        let mut nobody = Turnover::default();
-        let turnover = turnover.unwrap_or(&mut nobody);
         for share in &mut self.shares {
             pairs.extend_from_slice(&share.pairs);
             turnover.gained.append(&mut share.turnover.gained);

@@ -60,13 +60,16 @@ use crate::{Pair, Slot, Spheres, Tick};
 pub struct Kinesphere {
     now: u64,
     seen: Option<Seen>,
-    /// Whether this tick was looked at before.
+    /// Whether this tick was looked at before, and whether anything has changed since the last look.
     is_repeated: bool,
+    is_new: bool,
     /// How often ticks were looked at again, after changes, since some tick.
     extra_looks: (u64, u64),
     /// Whether the last update was followed by a report.
     is_reported: bool,
     is_following: bool,
+    /// Whether objects are followed even where that does not pay.
+    is_eager: bool,
     following: Following,
     started_at: u64,
     /// What the tick's effort may cost on average before it is not worth it; and what it has cost, averaged.
@@ -129,9 +132,17 @@ impl Kinesphere {
         broad_phase
     }
 
+    /// Follows objects wherever courses last at all, even if finding pairs afresh every tick would be cheaper, as it is in
+    /// small worlds. For those who want to see courses at work rather than a fast answer; the answer is the same.
+    pub fn eager(mut self) -> Kinesphere {
+        self.is_eager = true;
+        self
+    }
+
     /// Also tells, after each tick, which pairs [began](Kinesphere::began) and which [ended](Kinesphere::ended).
     pub fn tracking_changes(mut self) -> Kinesphere {
-        self.changes = Some(Changes::default());
+        let turnover = Turnover { is_wanted: true, ..Turnover::default() };
+        self.changes = Some(Changes { turnover, ..Changes::default() });
         self
     }
 
@@ -179,6 +190,7 @@ impl Kinesphere {
             }
         }
         self.is_repeated = is_same_tick;
+        self.is_new = is_new;
         self.is_reported &= !is_new;
         self.seen = Some(next);
         is_new
@@ -206,14 +218,15 @@ impl Kinesphere {
         };
         let census = Census::take(spheres, self.pairs_found, self.tests_made, velocity);
         let mut work = Work::default();
-        if let Some(plan) = census.plan(outlook) {
+        let limit = if self.is_eager { f64::INFINITY } else { census.direct_cost() };
+        if let Some(plan) = census.plan(outlook, limit) {
             work.sphere_tests = self.following.start(spheres, self.now, &plan, velocity);
             self.is_following = true;
             // Courses are what memory is for now; the grid takes its own again if need be.
             self.direct = PlainGrid::default();
             self.started_at = self.now;
-            self.cost_limit = census.direct_cost();
-            self.cost = plan.cost.min(self.cost_limit);
+            self.cost_limit = limit;
+            self.cost = plan.cost;
         } else {
             self.rest = (2 * self.rest).clamp(RESTS.0, RESTS.1);
             self.rests_until = self.now + self.rest;
@@ -233,7 +246,7 @@ impl Kinesphere {
 
     fn note_changes(&mut self, spheres: &Spheres, pairs: &[Pair]) {
         let Some(changes) = &mut self.changes else { return };
-        let Changes { turnover: Turnover { gained, lost }, last, began, ended, replaced } = changes;
+        let Changes { turnover: Turnover { gained, lost, .. }, last, began, ended, replaced } = changes;
         if !self.is_following {
             lost.append(last);
             gained.extend_from_slice(pairs);
@@ -246,7 +259,7 @@ impl Kinesphere {
         began.clear();
         ended.clear();
         difference(lost, gained, ended, began);
-        if !spheres.replaced().is_empty() {
+        if self.is_new && !spheres.replaced().is_empty() {
             // Both lists have these pairs, so they cancelled out; but other objects are behind the slots.
             replaced.clear();
             replaced.extend_from_slice(spheres.replaced());
@@ -296,7 +309,8 @@ impl BroadPhase for Kinesphere {
         pairs.clear();
         self.is_reported = true;
         let work = if self.is_following {
-            let turnover = self.changes.as_mut().map(|changes| &mut changes.turnover);
+            let mut unwanted = Turnover::default();
+            let turnover = self.changes.as_mut().map_or(&mut unwanted, |changes| &mut changes.turnover);
             let sphere_tests = self.following.report(spheres, pairs, turnover);
             Work { sphere_tests, ..Work::default() }
         } else {

@@ -11,7 +11,7 @@ use glam::Vec3;
 use super::course::drift;
 use super::following::Effort;
 use super::mood::SLACKS;
-use super::scout::{FOLLOWED, Outlook};
+use super::scout::{FOLLOWED, Outlook, sample};
 use crate::Spheres;
 
 /// What the plan is made from.
@@ -58,6 +58,9 @@ pub struct LayerPlan {
     pub standing: bool,
 }
 
+/// A tick, however few objects there are: lists of tiles, of due ticks and of meetings, which other work has meanwhile
+/// pushed out of the caches.
+const TICK: f64 = 80_000.0;
 /// Checking a course, and reporting its share of meetings.
 const CHECK: f64 = 5.0;
 /// Entering an object anew and sorting it.
@@ -78,9 +81,9 @@ const COMPARE: f64 = 10.0;
 const STRAY: f64 = 1_800.0;
 const STRAY_STANDING: f64 = 700.0;
 /// Sorting an object into a grid of the moment; testing it against another there; reporting a pair.
-const DIRECT: f64 = 33.0;
-const DIRECT_TEST: f64 = 1.0;
-const DIRECT_PAIR: f64 = 20.0;
+const DIRECT: f64 = 18.5;
+const DIRECT_TEST: f64 = 0.7;
+const DIRECT_PAIR: f64 = 14.0;
 
 /// How much dearer it is to look around from thin tiles, which are mostly surface.
 const THIN: f64 = 1.3;
@@ -88,8 +91,8 @@ const THIN: f64 = 1.3;
 const OCCUPANCY: f64 = 2.5;
 /// More layers than this never pay.
 const LAYERS: usize = 6;
-/// Objects in a sample.
-const SAMPLE: usize = 1024;
+/// Estimates are rough: courses have to promise this share of what it costs to find pairs afresh, or less.
+const PROMISE: f64 = 0.9;
 /// Courses that last for fewer ticks, on average, are not worth setting.
 const SHORTEST: f64 = 12.0;
 /// Lives that are considered.
@@ -107,7 +110,7 @@ impl Plan {
             + found as f64 * FIND
             + reported as f64 * REPORT
             + compared as f64 * COMPARE;
-        CHECK + sum / objects.max(1) as f64
+        CHECK + (TICK + sum) / objects.max(1) as f64
     }
 }
 
@@ -117,15 +120,13 @@ impl Census {
     pub fn take(spheres: &Spheres, pairs: usize, tests: u64, velocity: impl Fn(usize) -> Vec3) -> Census {
         let columns = spheres.columns();
         let objects = spheres.len();
-        let every = objects.div_ceil(SAMPLE).max(1);
         let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
         for row in spheres.alive().iter() {
             let center = columns.sphere(row).center;
             (low, high) = (low.min(center), high.max(center));
         }
-        let rows = spheres.alive().iter().step_by(every);
-        let sample: Vec<(f32, f32)> =
-            rows.map(|row| (columns.radius[row], velocity(row).length_squared().sqrt())).collect();
+        let speed = |row| velocity(row).length_squared().sqrt();
+        let sample: Vec<(f32, f32)> = sample(spheres).map(|row| (columns.radius[row], speed(row))).collect();
         // Two estimates of how densely objects are packed: by the space they take up, and by how often they overlap,
         // which is higher where they cluster.
         let n = objects as f64;
@@ -143,9 +144,18 @@ impl Census {
         Census { sample, objects, density, drift, pairs: pairs as f64 / n, direct_tests: tests as f64 / n }
     }
 
-    /// The best plan, if any is better than finding pairs afresh every tick.
-    pub fn plan(&self, outlook: Outlook) -> Option<Plan> {
+    /// The best plan, if any promises to cost less than `limit`, per object and tick.
+    pub fn plan(&self, outlook: Outlook, limit: f64) -> Option<Plan> {
         let mut best: Option<Plan> = None;
+        let meetings = Meetings::of(self);
+        let mut consider = |life, level, all_stand, lasting| {
+            let limit = best.as_ref().map_or(PROMISE * limit, |best| best.cost);
+            if lasting >= SHORTEST
+                && let Some(plan) = self.plan_for(&meetings, life, level, all_stand, lasting, limit)
+            {
+                best = Some(plan);
+            }
+        };
         for (level, slack) in SLACKS.into_iter().enumerate() {
             let slack = f64::from(slack);
             // On a bend one gets off the line with the square of the time, in a crowd from one's place with the root.
@@ -156,17 +166,11 @@ impl Census {
                 // Courses are set anew when tiles fall due, so only those stray who get off sooner: one in four where
                 // courses last just as long as tiles, fewer where they last longer.
                 let strays = 0.25 * (life as f64 / on_line).powi(2);
-                let plan = self.plan_for(life, level, false, life as f64 / strays);
-                if life as f64 / strays >= SHORTEST && best.as_ref().is_none_or(|best| plan.cost < best.cost) {
-                    best = Some(plan);
-                }
+                consider(life, level, false, life as f64 / strays);
             }
-            let plan = self.plan_for(LIVES[LIVES.len() - 1], level, true, in_place);
-            if in_place >= SHORTEST && best.as_ref().is_none_or(|best| plan.cost < best.cost) {
-                best = Some(plan);
-            }
+            consider(LIVES[LIVES.len() - 1], level, true, in_place);
         }
-        best.filter(|plan| plan.cost < 0.95 * self.direct_cost())
+        best
     }
 
     /// What a tick costs, per object, without courses.
@@ -174,13 +178,30 @@ impl Census {
         DIRECT + self.direct_tests * DIRECT_TEST + self.pairs * DIRECT_PAIR
     }
 
-    /// The best layers for this life and slack, if a course lasts for `lasting` ticks.
-    fn plan_for(&self, life: u64, level: usize, all_stand: bool, lasting: f64) -> Plan {
+    /// The best layers for this life and slack, if a course lasts for `lasting` ticks and all costs less than `limit`.
+    fn plan_for(
+        &self,
+        expected: &Meetings,
+        life: u64,
+        level: usize,
+        all_stand: bool,
+        lasting: f64,
+        limit: f64,
+    ) -> Option<Plan> {
         let slack = SLACKS[level];
         let ticks = life as f64;
+        let stray = if all_stand { STRAY_STANDING } else { STRAY };
+        let mut cost = CHECK + TICK / self.objects.max(1) as f64 + stray / lasting.max(1.0);
+        let (meetings, met) = expected.met(f64::from(slack), if all_stand { 0.0 } else { ticks });
+        // Those of different tiles are found from both sides.
+        let found = if all_stand { meetings / lasting.max(1.0) } else { 1.6 * met / ticks };
+        let doubtful = expected.doubtful(f64::from(slack)).min(meetings);
+        cost += COMPARE * doubtful + REPORT * (meetings - doubtful) + FIND * found;
         let mut layers = Vec::new();
-        let mut cost = CHECK + if all_stand { STRAY_STANDING } else { STRAY } / lasting.max(1.0);
         for standing in [false, true] {
+            if cost >= limit {
+                return None;
+            }
             let stands = |speed: f32| all_stand || speed == 0.0;
             let mut reaches: Vec<f64> = self
                 .sample
@@ -204,37 +225,7 @@ impl Census {
             let surface = if is_thin { THIN } else { 1.0 };
             cost += if standing { 0.0 } else { surface * cost_each * share / ticks };
         }
-        let (meetings, met) = self.meetings(f64::from(slack), if all_stand { 0.0 } else { ticks });
-        // Those of different tiles are found from both sides.
-        let found = if all_stand { meetings / lasting.max(1.0) } else { 1.6 * met / ticks };
-        let doubtful = self.doubtful(f64::from(slack)).min(meetings);
-        cost += COMPARE * doubtful + REPORT * (meetings - doubtful) + FIND * found;
-        Plan { life, level, all_stand, layers, cost }
-    }
-
-    /// Meetings per object at any time, and within so many ticks.
-    fn meetings(&self, slack: f64, ticks: f64) -> (f64, f64) {
-        let count = self.sample.len().max(1) as f64;
-        let mean = |value: &dyn Fn(f64, f64) -> f64| -> f64 {
-            let values = self.sample.iter().map(|&(radius, speed)| value(f64::from(radius), f64::from(speed)));
-            values.sum::<f64>() / count
-        };
-        let reach = |radius: f64| 2.0 * radius * (1.0 + slack);
-        let ball = mean(&|radius, _| 4.19 * reach(radius).powi(3));
-        let way = mean(&|radius, speed| std::f64::consts::PI * reach(radius).powi(2) * 1.3 * speed * ticks);
-        (0.5 * self.density * ball, 0.5 * self.density * (ball + way))
-    }
-
-    /// Doubtful meetings per object at any time: those in the shell that the slack leaves undecided.
-    fn doubtful(&self, slack: f64) -> f64 {
-        let count = self.sample.len().max(1) as f64;
-        let moving = self.sample.iter().filter(|(_, speed)| *speed != 0.0).count() as f64 / count;
-        let reach3 = |share: f64| -> f64 {
-            let cubes = self.sample.iter().map(|(radius, _)| (2.0 * f64::from(*radius) * share).powi(3));
-            cubes.sum::<f64>() / count
-        };
-        let shell = reach3(1.0 + slack) - reach3((1.0 - slack).max(0.0));
-        0.5 * self.density * 4.19 * shell * moving
+        (cost < limit).then_some(Plan { life, level, all_stand, layers, cost })
     }
 
     fn layer(&self, cut: &Cut, share: f64, life: f64, standing: bool) -> LayerPlan {
@@ -242,9 +233,10 @@ impl Census {
         let cells = objects / (self.density * share * cut.share * cut.edge.powi(3)).max(1.0);
         let side = cells.cbrt();
         // Tiles are long, since lines of cells are read in one go, and four or two lines thick; but there are enough of
-        // them for about as many to fall due at every tick.
+        // them for one to fall due at least at every other tick: more would be smoother, but thin tiles are mostly
+        // surface, and what they find there is found from both sides.
         let across = |thick: u32| (side / f64::from(1 << thick)).max(1.0).powi(2);
-        let thick = if standing || across(2) >= life { 2 } else { 1 };
+        let thick = if standing || across(2) * 2.0 >= life { 2 } else { 1 };
         let enough = |long: &u32| standing || across(thick) * (side / f64::from(1 << long)).max(1.0) * 4.0 >= life;
         let long = (2..=6).rev().find(enough).unwrap_or(2);
         // A little more than the sample has seen, for those it has not.
@@ -254,6 +246,43 @@ impl Census {
             tile_bits: [long, thick, thick],
             standing,
         }
+    }
+}
+
+/// What there is to know about meetings, per object, at any slack and for any stretch of time.
+#[derive(Clone, Copy, Debug)]
+struct Meetings {
+    /// Half of the others within a ball of two radii, on average.
+    near: f64,
+    /// By how much that grows per tick if the ball is swept along the object's way.
+    per_tick: f64,
+    /// The share of objects that move.
+    moving: f64,
+}
+
+impl Meetings {
+    fn of(census: &Census) -> Meetings {
+        let mean = |value: fn(f64, f64) -> f64| {
+            let values = census.sample.iter().map(|&(radius, speed)| value(f64::from(radius), f64::from(speed)));
+            values.sum::<f64>() / census.sample.len().max(1) as f64
+        };
+        let half = 0.5 * census.density;
+        Meetings {
+            near: half * 4.19 * 8.0 * mean(|radius, _| radius * radius * radius),
+            per_tick: half * std::f64::consts::PI * 4.0 * 1.3 * mean(|radius, speed| radius * radius * speed),
+            moving: mean(|_, speed| if speed == 0.0 { 0.0 } else { 1.0 }),
+        }
+    }
+
+    /// Meetings at any time, and within so many ticks.
+    fn met(&self, slack: f64, ticks: f64) -> (f64, f64) {
+        let now = self.near * (1.0 + slack).powi(3);
+        (now, now + self.per_tick * (1.0 + slack).powi(2) * ticks)
+    }
+
+    /// Doubtful meetings at any time: those in the shell that the slack leaves undecided.
+    fn doubtful(&self, slack: f64) -> f64 {
+        self.near * ((1.0 + slack).powi(3) - (1.0 - slack).max(0.0).powi(3)) * self.moving
     }
 }
 
@@ -339,27 +368,28 @@ mod tests {
 
     #[test]
     fn smooth_motion_gets_a_long_life_and_a_narrow_slack() {
-        let plan = census(vec![(1.0, 0.1); 100]).plan(SMOOTH).unwrap();
+        let plan = census(vec![(1.0, 0.1); 100]).plan(SMOOTH, f64::INFINITY).unwrap();
         assert!(plan.life >= 24 && plan.level == 0 && plan.layers.len() == 1 && !plan.all_stand, "{plan:?}");
     }
 
     #[test]
     fn bends_get_a_short_life_and_a_wide_slack() {
         let sample = vec![(1.0, 0.1); 100];
-        let smooth = census(sample.clone()).plan(SMOOTH).unwrap();
-        let bent = census(sample).plan(Outlook { off_line: 0.003, off_place: 0.4 }).unwrap();
+        let smooth = census(sample.clone()).plan(SMOOTH, f64::INFINITY).unwrap();
+        let bent = census(sample).plan(Outlook { off_line: 0.003, off_place: 0.4 }, f64::INFINITY).unwrap();
         assert!(bent.life < smooth.life && bent.level > smooth.level, "{bent:?}");
     }
 
     #[test]
     fn milling_objects_are_expected_to_stand() {
-        let plan = census(vec![(1.0, 0.1); 100]).plan(Outlook { off_line: 0.5, off_place: 0.2 }).unwrap();
+        let plan =
+            census(vec![(1.0, 0.1); 100]).plan(Outlook { off_line: 0.5, off_place: 0.2 }, f64::INFINITY).unwrap();
         assert!(plan.all_stand, "{plan:?}");
     }
 
     #[test]
     fn what_cannot_be_predicted_is_not() {
-        assert_eq!(census(vec![(1.0, 90.0); 100]).plan(Outlook { off_line: 2.0, off_place: 1.0 }), None);
+        assert_eq!(census(vec![(1.0, 90.0); 100]).plan(Outlook { off_line: 2.0, off_place: 1.0 }, f64::INFINITY), None);
     }
 
     #[test]
@@ -367,7 +397,7 @@ mod tests {
         let mut sample = vec![(1.0, 0.1); 1_000];
         sample.extend([(200.0, 0.1); 3]);
         // A grid of the moment has to take the giants' cells for everybody.
-        let plan = Census { direct_tests: 1e5, ..census(sample) }.plan(SMOOTH).unwrap();
+        let plan = Census { direct_tests: 1e5, ..census(sample) }.plan(SMOOTH, f64::INFINITY).unwrap();
         assert_eq!(plan.layers.len(), 2, "{plan:?}");
     }
 }

@@ -50,7 +50,7 @@ impl Following {
         let (layer, key, rows) = (tile.layer as usize, tile.key, tile.count());
         let ticks = (middle - tile.middle) as f32;
         (tile.middle, tile.due, tile.renewed) = (middle, self.now + self.life, self.now);
-        tile.guests.clear();
+        tile.clear_guests();
         let (cells, reach) = (self.lattice.layers[layer].cells, self.lattice.layers[layer].reach);
         let refines_all = (self.now / self.life + u64::from(number)).is_multiple_of(REFINE_EVERY);
         for row in 0..rows {

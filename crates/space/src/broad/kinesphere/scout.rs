@@ -9,8 +9,10 @@ use crate::Spheres;
 
 /// Ticks that a sample is followed for.
 pub const FOLLOWED: usize = 4;
-/// Objects in a sample.
-const SAMPLE: usize = 1024;
+/// Objects in a sample, at least and at most, and objects per one of them: in a small world too, looking out and planning
+/// may not take much longer than a tick.
+const SAMPLE: (usize, usize) = (64, 1024);
+const OBJECTS_PER_SAMPLE: usize = 24;
 
 /// Follows a sample of objects.
 #[derive(Debug, Default)]
@@ -31,6 +33,12 @@ pub struct Outlook {
     pub off_place: f32,
 }
 
+/// Rows of objects that stand for all.
+pub fn sample(spheres: &Spheres) -> impl Iterator<Item = usize> + '_ {
+    let size = (spheres.len() / OBJECTS_PER_SAMPLE).clamp(SAMPLE.0, SAMPLE.1);
+    spheres.alive().iter().step_by(spheres.len().div_ceil(size).max(1))
+}
+
 impl Scout {
     /// Starts over.
     pub fn reset(&mut self) {
@@ -41,8 +49,7 @@ impl Scout {
     /// Notes where the sample is. After a few ticks it has an outlook, and starts over.
     pub fn observe(&mut self, spheres: &Spheres) -> Option<Outlook> {
         if self.rows.is_empty() {
-            let every = spheres.len().div_ceil(SAMPLE).max(1);
-            self.rows.extend(spheres.alive().iter().step_by(every).map(|row| row as u32));
+            self.rows.extend(sample(spheres).map(|row| row as u32));
         }
         let columns = spheres.columns();
         self.places.extend(self.rows.iter().map(|&row| columns.sphere(row as usize).center));
@@ -52,11 +59,9 @@ impl Scout {
         let outlook = Outlook {
             off_line: self.most(spheres, |places| {
                 let step = places[1] - places[0];
-                (2..=FOLLOWED).map(|tick| (places[tick] - places[0] - step * tick as f32).length_squared()).collect()
+                farthest((2..=FOLLOWED).map(|tick| places[tick] - places[0] - step * tick as f32))
             }),
-            off_place: self.most(spheres, |places| {
-                (1..=FOLLOWED).map(|tick| (places[tick] - places[0]).length_squared()).collect()
-            }),
+            off_place: self.most(spheres, |places| farthest((1..=FOLLOWED).map(|tick| places[tick] - places[0]))),
         };
         self.reset();
         Some(outlook)
@@ -68,16 +73,14 @@ impl Scout {
     }
 
     /// How far three in four get, by some measure of squared distances.
-    fn most(&mut self, spheres: &Spheres, measure: impl Fn(&[Vec3; FOLLOWED + 1]) -> Vec<f32>) -> f32 {
+    fn most(&mut self, spheres: &Spheres, measure: impl Fn(&[Vec3; FOLLOWED + 1]) -> f32) -> f32 {
         let count = self.rows.len();
         self.strays.clear();
         for (index, &row) in self.rows.iter().enumerate() {
             let places: [Vec3; FOLLOWED + 1] = std::array::from_fn(|tick| self.places[tick * count + index]);
             let step2 = (places[1] - places[0]).length_squared();
             let size2 = (spheres.columns().radius[row as usize].powi(2)).max(step2);
-            // Who was removed or replaced meanwhile is NaN at some time, and counts as unsteady.
-            let worst =
-                measure(&places).into_iter().fold(0.0, |worst: f32, next| if next <= worst { worst } else { next });
+            let worst = measure(&places);
             // What rounding alone may do says nothing about how an object moves.
             let rounding = places[0].abs().max_element() * (8.0 * f32::EPSILON);
             let off = if worst <= rounding * rounding { 0.0 } else { worst };
@@ -86,6 +89,11 @@ impl Scout {
         let decisive = (count - 1) * 3 / 4;
         *self.strays.select_nth_unstable_by(decisive, f32::total_cmp).1
     }
+}
+
+/// The longest of these, squared. Who was removed or replaced meanwhile is NaN at some time, and counts as unsteady.
+fn farthest(ways: impl Iterator<Item = Vec3>) -> f32 {
+    ways.map(|way| way.length_squared()).fold(0.0, |farthest, next| if next <= farthest { farthest } else { next })
 }
 
 #[cfg(test)]

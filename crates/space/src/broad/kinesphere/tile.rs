@@ -98,6 +98,11 @@ impl Workbench {
 /// One cell in so many ends with a hole.
 const GAP: usize = 8;
 
+/// So many rows, and as many more as numbers like this vary by, and some.
+fn roomy(rows: usize) -> usize {
+    rows + rows / 4 + rows.min(16)
+}
+
 const HOLE: Row = Row { place: [f32::NAN; 3], radius: 0.0, velocity: [0.0; 3], id: NOBODY };
 
 impl Cells {
@@ -185,6 +190,12 @@ impl Tile {
         self.guests.clear();
     }
 
+    /// Forgets all guests, and makes room for as many as there may be next time.
+    pub fn clear_guests(&mut self) {
+        self.guests.clear();
+        self.guests.reserve(roomy(self.count() / 8) + 1);
+    }
+
     /// How many objects it holds.
     pub fn len(&self) -> usize {
         self.count() - self.holes
@@ -205,7 +216,7 @@ impl Tile {
     pub fn push(&mut self, row: Row) {
         if self.rows.len() == self.rows.capacity() {
             // Room for those who come and go, so that memory is not moved for each; little where somebody is alone.
-            self.rows.reserve_exact(self.rows.len() / 4 + PADDING / 2);
+            self.rows.reserve_exact(roomy(self.rows.len()) - self.rows.len() + PADDING / 2);
         }
         let last = self.count();
         self.rows.push(HOLE);
@@ -294,7 +305,8 @@ impl Tile {
         // that to where the next one begins.
         self.starts.clear();
         if self.starts.capacity() < boxes + 2 {
-            self.starts.reserve_exact((boxes + 2) * 5 / 4);
+            // Room for guests in the cells all around, too.
+            self.starts.reserve_exact(((width + 2) * (height + 2) * (depth + 2)) as usize + 2);
         }
         self.starts.resize(boxes + 2, 0);
         bench.cells.clear();
@@ -315,7 +327,7 @@ impl Tile {
         let count = bench.rows.len() + self.holes;
         self.rows.clear();
         if self.rows.capacity() < count + PADDING {
-            self.rows.reserve_exact(count * 5 / 4 + PADDING);
+            self.rows.reserve_exact(roomy(count) + PADDING);
         }
         self.rows.resize(count + PADDING, HOLE);
         for (row, &cell) in bench.rows.iter().zip(&bench.cells) {

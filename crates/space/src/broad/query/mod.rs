@@ -94,15 +94,21 @@ impl Finder {
         self.seen = Some(now);
         self.tree.make_room(spheres.rows());
         let columns = spheres.columns();
-        let mut take_in = |row: usize| {
+        let entry = |row: usize| {
             let place = [columns.x[row], columns.y[row], columns.z[row]];
-            let entry = Entry { center: Vec3::from_array(place), radius: columns.radius[row], row: row as u32 };
-            self.tree.set(entry, spheres.alive().contains(row));
+            Entry { center: Vec3::from_array(place), radius: columns.radius[row], row: row as u32 }
         };
-        if follows {
-            spheres.moved().iter().for_each(&mut take_in);
+        let is_alive = |row: usize| spheres.alive().contains(row);
+        if !follows {
+            spheres.alive().iter().for_each(|row| self.tree.set(entry(row), true));
+        } else if spheres.moved().count() < self.tree.len() / 4 {
+            spheres.moved().iter().for_each(|row| self.tree.set(entry(row), is_alive(row)));
         } else {
-            spheres.alive().iter().for_each(&mut take_in);
+            let leaving = self.tree.refresh(|row| is_alive(row as usize).then(|| entry(row as usize)));
+            leaving.into_iter().for_each(|row| self.tree.set(entry(row as usize), is_alive(row as usize)));
+            for &slot in spheres.reshaped() {
+                self.tree.set(entry(slot.row()), is_alive(slot.row()));
+            }
         }
     }
 

@@ -1,0 +1,197 @@
+//! Ordered axis, of paper 000, section 3.3: only objects whose intervals on one axis overlap are compared.
+//!
+//! The ends of all intervals are kept sorted from tick to tick. A sweep over them yields *overlap relations*, the largest
+//! sets of objects whose intervals overlap: one is complete at the first end after a beginning. Each is searched by
+//! expanding sphere, an object being considered once per tick, and compared only with relations that have a member in
+//! the same overlap relation.
+//!
+//! Invariants, during a sweep:
+//! - `active[relation]` is how many of a relation's members have an interval that is open; `near` holds every relation
+//!   for which that is not zero.
+
+use space::{Spheres, Vec3};
+
+use crate::expanding_sphere::Search;
+use crate::ordered_relations::{Order, insertion_sort};
+use crate::{Comparisons, RelationFinder, Relations};
+
+/// Which axis the intervals are on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Axis {
+    /// The first.
+    #[default]
+    X,
+    /// The second.
+    Y,
+    /// The third.
+    Z,
+    /// That on which the centres are spread the most.
+    Widest,
+}
+
+/// Expanding sphere within overlap relations.
+#[derive(Clone, Debug, Default)]
+pub struct OrderedAxis {
+    axis: Axis,
+    /// The axis of the last tick.
+    swept: usize,
+    /// Whether objects of one overlap relation are considered in the order of the last tick's relations.
+    order: Option<Order>,
+    /// The place of each row in that order.
+    ranks: Vec<u32>,
+    ends: Vec<End>,
+    /// How often each row has an end in the list: an object has two.
+    known: Vec<bool>,
+    search: Search,
+    /// For each row the relations it is in.
+    relations_of: Vec<Vec<u32>>,
+    active: Vec<u32>,
+    near: Vec<u32>,
+    /// The objects whose interval began since the last overlap relation.
+    fresh: Vec<u32>,
+}
+
+/// Where an interval begins or ends.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    place: f64,
+    row: u32,
+    begins: bool,
+}
+
+impl OrderedAxis {
+    /// The paper's algorithm on an axis.
+    pub fn new(axis: Axis) -> OrderedAxis {
+        OrderedAxis { axis, ..OrderedAxis::default() }
+    }
+
+    /// With the objects of each overlap relation in the order of the last tick's relations, the largest first.
+    pub fn with_ordered_relations(axis: Axis) -> OrderedAxis {
+        OrderedAxis { axis, order: Some(Order::default()), ..OrderedAxis::default() }
+    }
+
+    /// Brings the ends up to date and into order.
+    fn sort(&mut self, auras: &Spheres) {
+        let axis = self.axis.of(auras);
+        let columns = auras.columns();
+        let centers = [columns.x, columns.y, columns.z][axis];
+        let end = |row: u32, begins: bool| {
+            let radius = f64::from(columns.radius[row as usize]) * (1.0 + 1e-6);
+            // Outward, by more than the test of two spheres rounds.
+            f64::from(centers[row as usize]) + if begins { -radius } else { radius }
+        };
+        self.known.clear();
+        self.known.resize(auras.rows(), false);
+        let known = &mut self.known;
+        self.ends.retain_mut(|point| {
+            let is_alive = auras.alive().contains(point.row as usize);
+            if is_alive {
+                point.place = end(point.row, point.begins);
+                known[point.row as usize] = true;
+            }
+            is_alive
+        });
+        let kept = self.ends.len();
+        for row in auras.alive().iter().filter(|&row| !known[row]).map(|row| row as u32) {
+            self.ends.extend([true, false].map(|begins| End { place: end(row, begins), row, begins }));
+        }
+        let is_mostly_new = self.ends.len() > 2 * kept || axis != self.swept;
+        if is_mostly_new {
+            self.ends.sort_by(|one, other| one.place.total_cmp(&other.place));
+        } else {
+            insertion_sort(&mut self.ends, |one, other| one.place > other.place);
+        }
+        self.swept = axis;
+    }
+
+    fn sweep(&mut self, auras: &Spheres) {
+        let columns = auras.columns();
+        self.search.start(auras.rows());
+        self.relations_of.iter_mut().for_each(Vec::clear);
+        self.relations_of.resize(auras.rows(), Vec::new());
+        self.active.clear();
+        self.near.clear();
+        self.fresh.clear();
+        for index in 0..self.ends.len() {
+            let End { row, begins, .. } = self.ends[index];
+            if begins {
+                self.fresh.push(row);
+                continue;
+            }
+            // The first end after a beginning: an overlap relation is complete.
+            if !self.fresh.is_empty() {
+                if self.order.is_some() {
+                    self.fresh.sort_unstable_by_key(|&row| self.ranks[row as usize]);
+                }
+                let active = &self.active;
+                self.near.retain(|&relation| active[relation as usize] > 0);
+                for place in 0..self.fresh.len() {
+                    self.search.consider(self.fresh[place], &columns, &self.near);
+                    self.note(self.fresh[place]);
+                }
+                self.fresh.clear();
+            }
+            for &relation in &self.relations_of[row as usize] {
+                self.active[relation as usize] -= 1;
+            }
+        }
+    }
+
+    /// Notes in which relations an object is that has just been considered, and who is in those that are new.
+    fn note(&mut self, row: u32) {
+        for &relation in &self.search.grown {
+            self.relations_of[row as usize].push(relation);
+            self.active[relation as usize] += 1;
+        }
+        for relation in self.active.len()..self.search.found.len() {
+            let members = &self.search.found[relation].members;
+            members.iter().for_each(|&member| self.relations_of[member as usize].push(relation as u32));
+            // A candidate's members overlap the object, hence all their intervals are open.
+            self.active.push(members.len() as u32);
+            self.near.push(relation as u32);
+        }
+    }
+}
+
+impl RelationFinder for OrderedAxis {
+    fn relations(&mut self, auras: &Spheres, relations: &mut Relations) -> Comparisons {
+        self.sort(auras);
+        if let Some(order) = &mut self.order {
+            order.complete(auras);
+            self.ranks.clear();
+            self.ranks.resize(auras.rows(), 0);
+            for (rank, &row) in order.rows().iter().enumerate() {
+                self.ranks[row as usize] = rank as u32;
+            }
+        }
+        self.sweep(auras);
+        if let Some(order) = &mut self.order {
+            order.follow(&self.search, auras.rows());
+        }
+        self.search.write(relations);
+        self.search.comparisons
+    }
+}
+
+impl Axis {
+    /// The number of the axis.
+    fn of(self, auras: &Spheres) -> usize {
+        match self {
+            Axis::X => 0,
+            Axis::Y => 1,
+            Axis::Z => 2,
+            Axis::Widest => widest(auras),
+        }
+    }
+}
+
+fn widest(auras: &Spheres) -> usize {
+    let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+    let columns = auras.columns();
+    for row in auras.alive().iter() {
+        let center = columns.sphere(row).center;
+        (low, high) = (low.min(center), high.max(center));
+    }
+    let spread = (high - low).to_array();
+    (0..3).rev().max_by(|&one, &other| spread[one].total_cmp(&spread[other])).unwrap_or(0)
+}

@@ -1,0 +1,158 @@
+//! Crowds that have more relations than there are atoms, or more pairs than anybody wants: every tick stays within its
+//! budget of work and memory, says `Crowd`, and groups and audiences are exact still.
+
+use interest::{Audience, Aura, Budget, Cliques, Graph, Groups, RelationFinder, Relations};
+use space::{BroadPhase, Kinesphere, Pair, PairChanges, Slot, Sphere, Spheres, Vec3};
+
+/// Everybody collides with everybody except for one other each: 2 to the power of `pairs` relations.
+fn octahedron(pairs: u32) -> Vec<Pair> {
+    let all = (0..2 * pairs).flat_map(|a| (a + 1..2 * pairs).map(move |b| (a, b)));
+    all.filter(|(a, b)| a / 2 != b / 2).map(|(a, b)| Pair::of_rows(a, b)).collect()
+}
+
+fn assert_groups_are_exact(groups: &Groups, graph: &Graph) {
+    // Each pair once: counted by the number of distinct other members of each object's groups.
+    let (mut company, mut covered) = (Vec::<Slot>::new(), 0);
+    for row in 0..graph.rows() as u32 {
+        let slot = Slot::new(row);
+        company.clear();
+        for group in groups.groups_of(slot) {
+            company.extend(groups.members(group).iter().filter(|&&other| other != slot));
+        }
+        company.sort_unstable();
+        company.dedup();
+        assert!(company.iter().eq(graph.neighbours(slot)), "{slot} shares groups with others than it should");
+        covered += company.len();
+    }
+    assert_eq!(covered, 2 * graph.pairs());
+}
+
+#[test]
+fn a_generalised_octahedron_is_a_crowd_with_few_groups() {
+    for pairs in [20, 60, 120] {
+        let edges = octahedron(pairs);
+        let mut graph = Graph::new();
+        graph.update(&edges, &[]);
+        let mut cliques = Cliques::new();
+        cliques.update(&graph);
+        let crowds: Vec<&[Slot]> = cliques.crowds().collect();
+        assert_eq!((crowds.len(), cliques.crowds_len(), cliques.len()), (1, 1, 0), "2 to the power of {pairs}");
+        assert_eq!(crowds[0].len(), 2 * pairs as usize);
+        let mut groups = Groups::new();
+        groups.repair(&graph);
+        assert_groups_are_exact(&groups, &graph);
+        assert!(groups.len() < 2 * pairs as usize, "{} groups for {pairs} pairs of opposites", groups.len());
+        // It stays a crowd, and exact, as pairs come and go; and is none when enough of them have.
+        for tick in 0..5 {
+            let (gone, back) = (&edges[tick..tick + 20], if tick > 0 { &edges[tick - 1..tick + 19] } else { &[] });
+            graph.update(back, &[]);
+            cliques.update(&graph);
+            groups.repair(&graph);
+            graph.update(&[], gone);
+            cliques.update(&graph);
+            groups.repair(&graph);
+            assert_groups_are_exact(&groups, &graph);
+        }
+        graph.update(&[], &edges);
+        cliques.update(&graph);
+        groups.repair(&graph);
+        assert_eq!((cliques.crowds_len(), groups.len(), cliques.is_empty()), (0, 0, true));
+    }
+}
+
+#[test]
+fn a_small_octahedron_has_all_its_relations_within_the_budget() {
+    let mut graph = Graph::new();
+    graph.update(&octahedron(8), &[]);
+    let mut cliques = Cliques::new();
+    cliques.update(&graph);
+    assert_eq!((cliques.len(), cliques.crowds_len()), (256, 0));
+    let mut tight = Cliques::with(Budget { work: 1 << 14, memberships: 20 }, 1);
+    tight.update(&graph);
+    assert_eq!((tight.len(), tight.crowds_len()), (0, 1), "the budget is a setting");
+}
+
+fn settle(auras: &Spheres) -> (Graph, Groups, Relations) {
+    let (mut pairs, mut graph, mut groups) = (Vec::new(), Graph::new(), Groups::new());
+    let mut broad_phase = Kinesphere::new().tracking_changes();
+    broad_phase.pairs(auras, &mut pairs);
+    graph.update(broad_phase.began(), broad_phase.ended());
+    groups.repair(&graph);
+    let mut relations = Relations::new();
+    interest::CliqueFinder::new().relations(auras, &mut relations);
+    (graph, groups, relations)
+}
+
+#[test]
+fn five_thousand_at_one_point_are_one_relation_and_one_group() {
+    let mut auras = Spheres::new();
+    for _ in 0..5_000 {
+        auras.insert(Sphere::new(Vec3::ONE, 1.0)).unwrap();
+    }
+    let (graph, groups, relations) = settle(&auras);
+    assert_eq!(graph.pairs(), 5_000 * 4_999 / 2);
+    assert_eq!((relations.len(), relations.memberships(), relations.crowds().len()), (1, 5_000, 0));
+    assert_eq!((groups.len(), groups.memberships()), (1, 5_000));
+}
+
+#[test]
+fn five_thousand_in_a_ring_are_covered() {
+    // Each overlaps the 100 before it and the 100 behind it.
+    let mut auras = Spheres::new();
+    for index in 0..5_000 {
+        let angle = index as f32 / 5_000.0 * std::f32::consts::TAU;
+        auras.insert(Sphere::new(Vec3::new(angle.cos(), angle.sin(), 0.0) * 1_000.0, 63.1)).unwrap();
+    }
+    let (graph, groups, relations) = settle(&auras);
+    assert!((900_000..1_100_000).contains(&(2 * graph.pairs())), "{}", graph.pairs());
+    assert!(relations.crowds().is_empty() && relations.len() >= 5_000, "{} relations", relations.len());
+    assert_groups_are_exact(&groups, &graph);
+}
+
+/// A ring in which everybody misses only those opposite has exponentially many relations.
+#[test]
+fn a_ring_that_nearly_closes_is_a_crowd() {
+    let mut auras = Spheres::new();
+    for index in 0..600 {
+        let angle = index as f32 / 600.0 * std::f32::consts::TAU;
+        auras.insert(Sphere::new(Vec3::new(angle.cos(), angle.sin(), 0.0) * 100.0, 99.99)).unwrap();
+    }
+    let (graph, groups, relations) = settle(&auras);
+    assert_eq!(relations.crowds().len(), 1);
+    assert_eq!(relations.crowds()[0].members.len(), 600);
+    assert!(relations.is_empty() && relations.bytes() < 1 << 22);
+    assert_groups_are_exact(&groups, &graph);
+}
+
+#[test]
+fn five_thousand_at_one_point_hear_each_other_and_part_again() {
+    let mut audience = Audience::new();
+    let slots: Vec<Slot> = (0..5_000).map(|_| audience.insert(Vec3::ZERO, Aura::new(1.0)).unwrap()).collect();
+    audience.update();
+    assert_eq!((audience.hearings(), audience.entered().len()), (5_000 * 4_999, 5_000 * 4_999));
+    for (index, &slot) in slots.iter().enumerate() {
+        audience.move_to(slot, Vec3::X * 3.0 * index as f32).unwrap();
+    }
+    audience.update();
+    assert_eq!((audience.hearings(), audience.left().len(), audience.entered().len()), (0, 5_000 * 4_999, 0));
+}
+
+/// A crowd that moves as one changes nothing, and costs nothing.
+#[test]
+fn components_whose_pairs_did_not_change_keep_their_relations() {
+    let (mut graph, mut cliques, mut changes) = (Graph::new(), Cliques::new(), PairChanges::new());
+    let mut pairs = octahedron(6);
+    pairs.push(Pair::of_rows(100, 101));
+    changes.update(&pairs);
+    graph.update(&changes.began, &changes.ended);
+    cliques.update(&graph);
+    assert_eq!((cliques.renewed(), cliques.len()), (2, 65));
+    pairs.push(Pair::of_rows(101, 102));
+    changes.update(&pairs);
+    graph.update(&changes.began, &changes.ended);
+    cliques.update(&graph);
+    assert_eq!((cliques.renewed(), cliques.len()), (1, 66));
+    graph.update(&[], &[]);
+    cliques.update(&graph);
+    assert_eq!((cliques.renewed(), cliques.len()), (0, 66));
+}

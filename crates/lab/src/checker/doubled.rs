@@ -1,0 +1,42 @@
+//! Nobody is there twice, however often they come back.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use space::ObjectId;
+use wire::ToClient;
+
+use super::{Checker, Findings, Observed, object};
+
+/// One avatar per user and name; whoever resumes gets the one it had.
+#[derive(Clone, Debug, Default)]
+pub struct Doubled {
+    owned: BTreeMap<String, ObjectId>,
+}
+
+impl Checker for Doubled {
+    fn name(&self) -> &'static str {
+        "no avatar is doubled"
+    }
+
+    fn look(&mut self, observed: &mut Observed<'_>, findings: &mut Findings) {
+        let (mut owners, mut names) = (BTreeSet::new(), BTreeSet::new());
+        for avatar in observed.truth.iter().filter(|object| object.owner.is_some()) {
+            let is_first = owners.insert(avatar.owner) & names.insert(avatar.name.to_lowercase());
+            findings.check(is_first, || format!("tick {}: {} is there twice", observed.tick, avatar.name));
+        }
+        for sent in observed.sent {
+            let Ok(ToClient::Welcome(welcome)) = ToClient::decode(&sent.bytes) else { continue };
+            let before = self.owned.insert(welcome.nickname.clone(), welcome.own);
+            let is_same = before.is_none_or(|before| before == welcome.own);
+            // Somebody new of the same name is fine once the first is gone.
+            let is_fine = if welcome.is_resumed {
+                is_same
+            } else {
+                is_same || before.is_none_or(|before| object(observed.truth, before).is_none())
+            };
+            findings.check(is_fine, || {
+                format!("tick {}: {} had {before:?} and was given {}", observed.tick, welcome.nickname, welcome.own)
+            });
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! What paper 004 says about its groups, and what we say about ours.
+
+use super::{GroupsReport, Row};
+use crate::report::number::{grouped, significant};
+use crate::report::verdict::{Outcome, Verdict};
+
+/// Every claim.
+pub fn verdicts(report: &GroupsReport) -> Vec<Verdict> {
+    vec![minimum(report), relations_suffice(report), near_fresh(report), exact_channel(report)]
+}
+
+fn rows<'a>(report: &'a GroupsReport, scheme: &'static str) -> Vec<&'a Row> {
+    report.worlds().into_iter().filter_map(|world| report.row(world, scheme)).collect()
+}
+
+fn minimum(report: &GroupsReport) -> Verdict {
+    let pairs: Vec<(&Row, &Row)> = rows(report, "relations").into_iter().zip(rows(report, "cover")).collect();
+    let fewest = |cover: &Row| cover.fresh_groups.map_or(cover.groups, |fresh| cover.groups.min(fresh as f64));
+    let texts: Vec<String> = pairs
+        .iter()
+        .map(|(relations, cover)| {
+            let more = if relations.is_crowd { " and more" } else { "" };
+            format!("{}{more} against {} in {}", count(relations.groups), count(fewest(cover)), relations.world)
+        })
+        .collect();
+    Verdict {
+        claim: "Groups by overlap of auras keep the number of multicast groups to a minimum.".to_owned(),
+        source: "004 section 4".to_owned(),
+        outcome: Outcome::of_cases(
+            pairs.iter().map(|(relations, cover)| !relations.is_crowd && relations.groups <= 1.1 * fewest(cover)),
+        ),
+        evidence: format!(
+            "Relations of two and more against a small cover, a minimum being within a tenth of it: {}.",
+            texts.join(", ")
+        ),
+    }
+}
+
+fn relations_suffice(report: &GroupsReport) -> Verdict {
+    let all = rows(report, "relations");
+    let texts: Vec<String> = all
+        .iter()
+        .map(|row| {
+            format!(
+                "{} copies and {} changes in {}",
+                significant(row.copies_per_needed),
+                count(row.changes_per_tick),
+                row.world
+            )
+        })
+        .collect();
+    Verdict {
+        claim: "Relations are the groups that a multicast service needs.".to_owned(),
+        source: "000 section 3.1, 004 section 2".to_owned(),
+        outcome: Outcome::of_cases(all.iter().map(|row| !row.is_crowd && row.copies_per_needed <= 2.0)),
+        evidence: format!(
+            "Nobody is missed and nobody hears what it need not. But whoever shares several relations hears everything \
+             several times; more than two copies of each update we call too many. Per needed copy, and per tick: {}.",
+            texts.join(", ")
+        ),
+    }
+}
+
+fn near_fresh(report: &GroupsReport) -> Verdict {
+    let all = rows(report, "cover");
+    let ratio = |row: &Row| row.groups / row.fresh_groups.unwrap_or(0).max(1) as f64;
+    let texts: Vec<String> = all.iter().map(|row| format!("{:.2} in {}", ratio(row), row.world)).collect();
+    Verdict {
+        claim: "A cover that is repaired every tick stays within 1.6 times a fresh one.".to_owned(),
+        source: "This project".to_owned(),
+        outcome: Outcome::of_cases(all.iter().map(|row| ratio(row) <= 1.6)),
+        evidence: format!(
+            "Groups after {} ticks over those of a greedy cover made anew: {}.",
+            report.ticks,
+            texts.join(", ")
+        ),
+    }
+}
+
+fn exact_channel(report: &GroupsReport) -> Verdict {
+    let all: Vec<(&Row, &Row)> = rows(report, "channel-per-object").into_iter().zip(rows(report, "cover")).collect();
+    let texts: Vec<String> = all
+        .iter()
+        .map(|(channel, cover)| {
+            format!("{} against {} in {}", count(channel.memberships), count(cover.memberships), channel.world)
+        })
+        .collect();
+    Verdict {
+        claim: "The cover needs fewer memberships than a channel per object.".to_owned(),
+        source: "This project".to_owned(),
+        outcome: Outcome::of_cases(all.iter().map(|(channel, cover)| cover.memberships < channel.memberships)),
+        evidence: format!("Memberships: {}.", texts.join(", ")),
+    }
+}
+
+fn count(number: f64) -> String {
+    grouped(number.round() as u64)
+}

@@ -1,0 +1,136 @@
+//! The ways to deliver that are not the cover's.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use interest::{Budget, Cliques, Graph};
+use space::{Slot, Spheres};
+
+/// A mean in the making.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tally {
+    sum: usize,
+    count: usize,
+}
+
+impl Tally {
+    /// Counts a number.
+    pub fn add(&mut self, number: usize) {
+        self.sum += number;
+        self.count += 1;
+    }
+
+    /// The mean of all.
+    pub fn mean(self) -> f64 {
+        self.sum as f64 / self.count.max(1) as f64
+    }
+}
+
+/// Relations of two members and more, each a group.
+#[derive(Debug, Default)]
+pub struct RelationGroups {
+    groups: BTreeSet<Vec<Slot>>,
+    /// Whether some component had too many.
+    pub is_crowd: bool,
+}
+
+/// A hundred times the default: the lab is patient.
+const PATIENT: Budget = Budget { work: 1 << 21, memberships: 1 << 17 };
+
+impl RelationGroups {
+    /// Takes in a tick, and says how many joins and leaves that takes: a relation that changes is another group.
+    pub fn update(&mut self, graph: &Graph) -> usize {
+        let mut cliques = Cliques::with(PATIENT, 1);
+        cliques.restart(graph);
+        self.is_crowd = cliques.crowds_len() > 0;
+        let groups: BTreeSet<Vec<Slot>> = cliques.iter().map(<[Slot]>::to_vec).collect();
+        let changes = self.groups.symmetric_difference(&groups).map(Vec::len).sum();
+        self.groups = groups;
+        changes
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// How many objects are in how many, counted together.
+    pub fn memberships(&self) -> usize {
+        self.sizes().sum()
+    }
+
+    /// How many members each has.
+    pub fn sizes(&self) -> impl Iterator<Item = usize> + '_ {
+        self.groups.iter().map(Vec::len)
+    }
+}
+
+/// A cell of the lattice.
+type Cell = [i32; 3];
+
+/// Cells as wide as an aura. Whoever may have a neighbour in a cell is in its group; an update goes to the cell of its
+/// sender's centre alone, so that nobody gets it twice.
+#[derive(Debug, Default)]
+pub struct Cells {
+    /// Who is in which cell's group.
+    members: BTreeMap<Cell, Vec<Slot>>,
+    /// How many centres are in which cell.
+    senders: BTreeMap<Cell, usize>,
+    subscriptions: BTreeSet<(Slot, Cell)>,
+}
+
+impl Cells {
+    /// Takes in a tick, and says how many joins and leaves that takes.
+    pub fn update(&mut self, auras: &Spheres) -> usize {
+        let columns = auras.columns();
+        let largest = auras.slots().map(|slot| columns.radius[slot.row()]).fold(0.0, f32::max);
+        let side = (2.0 * largest).max(f32::MIN_POSITIVE);
+        self.members.clear();
+        self.senders.clear();
+        let mut subscriptions = BTreeSet::new();
+        for slot in auras.slots() {
+            let sphere = columns.sphere(slot.row());
+            let reach = sphere.radius + largest;
+            let home = (sphere.center / side).floor().as_ivec3().to_array();
+            *self.senders.entry(home).or_default() += 1;
+            let low = ((sphere.center - reach) / side).floor().as_ivec3();
+            let high = ((sphere.center + reach) / side).floor().as_ivec3();
+            for x in low.x..=high.x {
+                for y in low.y..=high.y {
+                    for z in low.z..=high.z {
+                        let cell = [x, y, z];
+                        // How far the centre is from the cell.
+                        let outside: f32 = (0..3)
+                            .map(|axis| {
+                                let (from, to) = (cell[axis] as f32 * side, (cell[axis] + 1) as f32 * side);
+                                (from - sphere.center[axis]).max(sphere.center[axis] - to).max(0.0).powi(2)
+                            })
+                            .sum();
+                        if outside <= reach * reach {
+                            self.members.entry(cell).or_default().push(slot);
+                            subscriptions.insert((slot, cell));
+                        }
+                    }
+                }
+            }
+        }
+        let changes = self.subscriptions.symmetric_difference(&subscriptions).count();
+        self.subscriptions = subscriptions;
+        changes
+    }
+
+    /// How many cells have members.
+    pub fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// How many objects are in how many groups, counted together.
+    pub fn memberships(&self) -> usize {
+        self.subscriptions.len()
+    }
+
+    /// How many copies are delivered when everybody sends one update.
+    pub fn copies(&self) -> f64 {
+        let members = |cell: &Cell| self.members.get(cell).map_or(0, Vec::len);
+        self.senders.iter().map(|(cell, &count)| (count * members(cell).saturating_sub(1)) as f64).sum()
+    }
+}

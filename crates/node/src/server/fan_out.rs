@@ -1,0 +1,218 @@
+//! What one client is sent in one tick: everything that changed, if its budget allows; otherwise what matters most.
+
+use space::GridPoint;
+use wire::Handle;
+use wire::state::{Head, StateWriter};
+
+use super::bodies::Bodies;
+use super::listener::Listener;
+
+/// What stands is told again so many ticks later at most: a second, at 30 ticks a second. Whoever lost the datagrams
+/// with its last change knows of it then.
+pub const REPEAT_TICKS_MAX: u64 = 30;
+/// A body's handle takes so many bits at most, or two when handles are dense.
+const HANDLE_BITS: usize = 3;
+/// At this distance something is half as urgent as right here, in grid steps.
+const NEAR_STEPS: f32 = 5.0 * 1_024.0;
+
+/// Scratch, kept from client to client.
+#[derive(Debug, Default)]
+pub struct FanOut {
+    due: Vec<Due>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Due {
+    handle: Handle,
+    slot: space::Slot,
+    urgency: f32,
+    bits: u32,
+}
+
+/// What was sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sent {
+    /// Datagrams.
+    pub datagrams: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Bodies in them.
+    pub bodies: u64,
+    /// Bodies that had to wait.
+    pub waiting: u64,
+}
+
+impl FanOut {
+    /// Nothing yet.
+    pub fn new() -> FanOut {
+        FanOut::default()
+    }
+
+    /// Hands datagrams of at most `budget` bytes to `send`. The first is there even if nothing is due: it tells the
+    /// client of its own avatar.
+    pub fn run(
+        &mut self,
+        listener: &mut Listener,
+        bodies: &mut Bodies,
+        head: &Head,
+        tick: u64,
+        budget: usize,
+        mut send: impl FnMut(Vec<u8>),
+    ) -> Sent {
+        let mut sent = Sent::default();
+        let bits = self.collect(listener, bodies, head.anchor, tick);
+        let room = 8 * budget.saturating_sub(HEAD_BYTES_MAX);
+        if bits > room {
+            sent.waiting = self.choose(room);
+        }
+        let mut bytes = Vec::with_capacity(wire::DATAGRAM_MAX.min(HEAD_BYTES_MAX + bits / 8 + 8));
+        let mut writer = StateWriter::new(&mut bytes, head);
+        for due in &self.due {
+            let body = bodies.prepared(due.slot);
+            if !writer.push(due.handle, body) {
+                writer.end();
+                sent.datagrams += 1;
+                sent.bytes += bytes.len() as u64;
+                send(std::mem::take(&mut bytes));
+                writer = StateWriter::new(&mut bytes, head);
+                let fits = writer.push(due.handle, body);
+                debug_assert!(fits, "one body fits into an empty datagram");
+            }
+        }
+        writer.end();
+        sent.datagrams += 1;
+        sent.bytes += bytes.len() as u64;
+        sent.bodies = self.due.len() as u64;
+        send(bytes);
+        let mut told = self.due.iter().map(|due| due.handle).peekable();
+        for (handle, heard) in listener.heard_mut() {
+            if told.peek() == Some(&handle) {
+                heard.told = tick;
+                told.next();
+            }
+        }
+        sent
+    }
+
+    /// Who has something new to tell, by handle; and how many bits that takes.
+    fn collect(&mut self, listener: &mut Listener, bodies: &mut Bodies, anchor: GridPoint, tick: u64) -> usize {
+        self.due.clear();
+        let mut total = 0;
+        for (handle, heard) in listener.heard_mut() {
+            let changed = bodies.changed(heard.slot);
+            let waited = tick.saturating_sub(heard.told);
+            // What stands is repeated after one tick, two, four, ...: until one of them is likely to have arrived.
+            let is_due =
+                changed > heard.told || waited >= heard.told.saturating_sub(changed).clamp(1, REPEAT_TICKS_MAX);
+            if !is_due {
+                continue;
+            }
+            let bits = bodies.prepared(heard.slot).bits(anchor);
+            total += bits as usize + HANDLE_BITS;
+            let place = bodies.place(heard.slot);
+            let away = [place.x - anchor.x, place.y - anchor.y, place.z - anchor.z].map(|steps| steps as f32);
+            let distance = (away[0] * away[0] + away[1] * away[1] + away[2] * away[2]).sqrt();
+            // Waiting has no bound and distance has one: everybody's turn comes.
+            let urgency = waited as f32 / (NEAR_STEPS + distance);
+            self.due.push(Due { handle, slot: heard.slot, urgency, bits });
+        }
+        total
+    }
+
+    /// Keeps the most urgent that fit into so many bits; says how many have to wait.
+    fn choose(&mut self, room: usize) -> u64 {
+        let all = self.due.len();
+        self.due
+            .sort_unstable_by(|one, other| other.urgency.total_cmp(&one.urgency).then(one.handle.cmp(&other.handle)));
+        let mut taken = 0;
+        // Handles are sparse among the chosen: more bits each.
+        let chosen = self.due.iter().take_while(|due| {
+            taken += due.bits as usize + 3 * HANDLE_BITS;
+            taken <= room
+        });
+        let chosen = chosen.count();
+        self.due.truncate(chosen);
+        self.due.sort_unstable_by_key(|due| due.handle);
+        (all - chosen) as u64
+    }
+}
+
+/// A kind, a tick, flags, an anchor, an acknowledgement and a velocity.
+const HEAD_BYTES_MAX: usize = 1 + 4 + 1 + 12 + 2 + 9;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use space::{Slot, Turn};
+    use wire::ToClient;
+
+    fn crowd(count: u32) -> (Listener, Bodies) {
+        let (mut listener, mut bodies, mut entered) = (Listener::new(), Bodies::new(), Vec::new());
+        for number in 0..count {
+            bodies.insert(Slot::new(number), 1, GridPoint::new(100 * number as i32, 0, 0), Turn::IDENTITY);
+            listener.enter(Slot::new(number));
+        }
+        while listener.is_behind() {
+            listener.tell(1, 100, &mut entered);
+        }
+        (listener, bodies)
+    }
+
+    fn told(bytes: &[u8]) -> Vec<Handle> {
+        match ToClient::decode(bytes) {
+            Ok(ToClient::State(state)) => state.bodies.iter().map(|(handle, _)| *handle).collect(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn nobody_starves_and_no_budget_is_passed() {
+        let (mut listener, mut bodies) = crowd(300);
+        let (mut fan_out, mut last) = (FanOut::new(), vec![1; 300]);
+        for tick in 2..400 {
+            for number in 0..300 {
+                let place = GridPoint::new(100 * number + tick as i32, 0, 0);
+                bodies.moved(Slot::new(number as u32), tick, place, Turn::IDENTITY, false);
+            }
+            bodies.settle(tick);
+            let mut bytes = 0;
+            fan_out.run(&mut listener, &mut bodies, &Head::default(), tick, 500, |datagram| {
+                bytes += datagram.len();
+                told(&datagram).iter().for_each(|handle| last[usize::from(handle.0)] = tick);
+            });
+            assert!(bytes <= 500, "{bytes} bytes in tick {tick}");
+            let longest = last.iter().map(|last| tick - last).max().unwrap();
+            assert!(longest <= 60, "tick {tick}: somebody has waited {longest} ticks");
+        }
+    }
+
+    #[test]
+    fn what_stands_is_told_ever_more_rarely_but_never_forgotten() {
+        let (mut listener, mut bodies) = crowd(1);
+        let mut fan_out = FanOut::new();
+        let mut ticks = Vec::new();
+        for tick in 2..200 {
+            if tick == 10 {
+                bodies.moved(Slot::new(0), tick, GridPoint::new(5, 0, 0), Turn::IDENTITY, false);
+            }
+            bodies.settle(tick);
+            fan_out.run(&mut listener, &mut bodies, &Head::default(), tick, 500, |datagram| {
+                if !told(&datagram).is_empty() {
+                    ticks.push(tick);
+                }
+            });
+        }
+        assert_eq!(ticks, [2, 3, 5, 9, 10, 11, 12, 13, 15, 19, 27, 43, 73, 103, 133, 163, 193]);
+    }
+
+    #[test]
+    fn many_fill_several_datagrams() {
+        let (mut listener, mut bodies) = crowd(300);
+        let mut datagrams = Vec::new();
+        let sent = FanOut::new().run(&mut listener, &mut bodies, &Head::default(), 2, 10_000, |d| datagrams.push(d));
+        assert_eq!(datagrams.iter().map(|datagram| told(datagram).len()).sum::<usize>(), 300);
+        assert!(datagrams.len() > 1 && datagrams.iter().all(|datagram| datagram.len() <= wire::DATAGRAM_MAX));
+        assert_eq!(sent.bodies, 300);
+        assert_eq!(sent.bytes, datagrams.iter().map(|datagram| datagram.len() as u64).sum::<u64>());
+    }
+}

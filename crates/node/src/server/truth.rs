@@ -1,0 +1,251 @@
+//! The world as the server sees it: what of it is sent, and in which row of the audience each object is.
+
+use space::narrow::Shape as Solid3;
+use space::{GridPoint, NodeId, ObjectId, Slot, Turn};
+use wire::Shape;
+use wire::scene::Solid;
+use wire::session::{EnteredKind, Walking};
+use world::{Act, Input, Kind, ObjectView, Outcome, World, journal};
+
+/// Objects with higher numbers have their rows in a map; they are few, or the world is very old.
+const ROWS_MAX: u64 = 1 << 22;
+
+/// The world, and the rows of its objects.
+#[derive(Debug)]
+pub struct Truth {
+    world: World,
+    tick_us: i64,
+    /// By the numbers of objects.
+    slots: Vec<Option<Slot>>,
+    more_slots: std::collections::BTreeMap<ObjectId, Slot>,
+    /// By rows.
+    objects: Vec<Option<ObjectId>>,
+    /// What stands, as it is sent.
+    solids: Vec<Solid>,
+    /// Who asked in the last tick to hold what.
+    asked: Vec<(NodeId, u32, ObjectId)>,
+    /// Who asked in the last tick to face another way.
+    turned: Vec<NodeId>,
+    journal: Vec<u8>,
+}
+
+impl Truth {
+    pub fn new(world: World) -> Truth {
+        let tick_us = 1_000_000 / i64::from(world.spec().tick_rate.max(1));
+        let fixed = world.objects().filter(|object| object.kind == Kind::Fixed);
+        let solids = fixed
+            .map(|object| Solid { object: object.id, shape: shape(&object), place: object.at, turn: object.turn })
+            .collect();
+        Truth {
+            world,
+            tick_us,
+            slots: Vec::new(),
+            more_slots: Default::default(),
+            objects: Vec::new(),
+            solids,
+            asked: Vec::new(),
+            turned: Vec::new(),
+            journal: Vec::new(),
+        }
+    }
+
+    pub fn world(&self) -> &World {
+        &self.world
+    }
+
+    pub fn tick(&self) -> u64 {
+        self.world.tick().number()
+    }
+
+    pub fn tick_us(&self) -> i64 {
+        self.tick_us
+    }
+
+    pub fn step(&mut self, inputs: &[Input]) {
+        self.asked.clear();
+        let grabs = inputs.iter().filter_map(|input| match input.act {
+            Act::Grab { object } => Some((input.sender, input.sequence, object)),
+            _ => None,
+        });
+        self.asked.extend(grabs);
+        self.turned.clear();
+        let turns = inputs.iter().filter(|input| matches!(input.act, Act::Turn { .. }));
+        self.turned.extend(turns.map(|input| input.sender));
+        self.journal.clear();
+        journal::write(self.world.tick().next(), inputs, &mut self.journal);
+        self.world.step(inputs);
+    }
+
+    pub fn outcome(&self) -> &Outcome {
+        self.world.outcome()
+    }
+
+    /// The inputs of the last tick, to be kept.
+    pub fn journal(&mut self) -> Option<Vec<u8>> {
+        (!self.journal.is_empty()).then(|| std::mem::take(&mut self.journal))
+    }
+
+    /// Everything that is not fixed.
+    pub fn movers(&self) -> Vec<ObjectId> {
+        self.world.dynamic().map(|object| object.id).collect()
+    }
+
+    /// All users who have avatars.
+    pub fn senders(&self) -> Vec<NodeId> {
+        self.world.dynamic().filter_map(|object| object.owner).collect()
+    }
+
+    pub fn avatar(&self, sender: NodeId) -> Option<ObjectId> {
+        self.world.avatar_of(sender)
+    }
+
+    pub fn owner(&self, object: ObjectId) -> Option<NodeId> {
+        self.world.object(object)?.owner
+    }
+
+    pub fn pose(&self, object: ObjectId) -> Option<(GridPoint, Turn)> {
+        self.world.object(object).map(|object| (object.at, object.turn))
+    }
+
+    /// Every object that has another pose since the last tick, with its row.
+    pub fn each_moved(&self, mut visit: impl FnMut(Slot, GridPoint, Turn)) {
+        let moved = &self.world.outcome().moved;
+        if moved.len() * 8 < self.world.len() {
+            for &id in moved {
+                if let (Some(slot), Some(object)) = (self.slot(id), self.world.object(id)) {
+                    visit(slot, object.at, object.turn);
+                }
+            }
+            return;
+        }
+        // Both lists rise: one walk through all is cheaper than a search for each.
+        let mut moved = moved.iter().copied().peekable();
+        for object in self.world.dynamic() {
+            while moved.next_if(|&id| id < object.id).is_some() {}
+            if moved.next_if_eq(&object.id).is_some()
+                && let Some(slot) = self.slot(object.id)
+            {
+                visit(slot, object.at, object.turn);
+            }
+        }
+    }
+
+    /// Every avatar that was asked to face another way: those that did not move from the spot are not among the moved.
+    pub fn each_turned(&self, mut visit: impl FnMut(Slot, Turn)) {
+        for object in self.turned.iter().filter_map(|sender| self.world.object(self.world.avatar_of(*sender)?)) {
+            if let Some(slot) = self.slot(object.id) {
+                visit(slot, object.turn);
+            }
+        }
+    }
+
+    pub fn slot(&self, object: ObjectId) -> Option<Slot> {
+        if object.number() < ROWS_MAX {
+            return self.slots.get(object.number() as usize).copied().flatten();
+        }
+        self.more_slots.get(&object).copied()
+    }
+
+    pub fn set_slot(&mut self, object: ObjectId, slot: Slot) {
+        if object.number() < ROWS_MAX {
+            let at = object.number() as usize;
+            if self.slots.len() <= at {
+                self.slots.resize(at + 1, None);
+            }
+            self.slots[at] = Some(slot);
+        } else {
+            self.more_slots.insert(object, slot);
+        }
+        if self.objects.len() <= slot.row() {
+            self.objects.resize(slot.row() + 1, None);
+        }
+        self.objects[slot.row()] = Some(object);
+    }
+
+    /// An object is no more.
+    pub fn take_slot(&mut self, object: ObjectId) -> Option<Slot> {
+        let slot = if object.number() < ROWS_MAX {
+            self.slots.get_mut(object.number() as usize)?.take()
+        } else {
+            self.more_slots.remove(&object)
+        }?;
+        self.objects[slot.row()] = None;
+        Some(slot)
+    }
+
+    pub fn object(&self, slot: Slot) -> Option<ObjectId> {
+        self.objects.get(slot.row()).copied().flatten()
+    }
+
+    pub fn kind(&self, object: ObjectId) -> EnteredKind {
+        match self.world.object(object).map(|object| object.kind) {
+            Some(Kind::Avatar) => EnteredKind::Avatar,
+            Some(Kind::Movable) => EnteredKind::Movable,
+            _ => EnteredKind::Mover,
+        }
+    }
+
+    pub fn name(&self, object: ObjectId) -> String {
+        self.world.object(object).map_or_else(String::new, |object| object.name.to_owned())
+    }
+
+    pub fn shape(&self, object: ObjectId) -> Shape {
+        self.world.object(object).map_or(Shape::Sphere { radius: 0.0 }, |object| shape(&object))
+    }
+
+    /// How an avatar walks: its velocity in the wire's parts, and whether it stands.
+    pub fn walk(&self, object: ObjectId) -> ([i16; 3], bool) {
+        let Some(object) = self.world.object(object) else { return ([0; 3], false) };
+        let most = f32::from(i16::MAX);
+        let part = |speed: f32| (speed * wire::state::VELOCITY_PARTS as f32).round().clamp(-most, most) as i16;
+        (object.velocity.to_array().map(part), object.is_standing)
+    }
+
+    pub fn speed_max(&self) -> f32 {
+        self.world.spec().limits.speed
+    }
+
+    pub fn walking(&self) -> Walking {
+        let spec = self.world.spec();
+        Walking {
+            speed_max: spec.limits.speed,
+            jump_speed: spec.limits.jump_speed,
+            gravity: spec.gravity,
+            step_height: spec.limits.step_height,
+        }
+    }
+
+    pub fn bounds(&self) -> [GridPoint; 2] {
+        [self.world.grid().low(), self.world.grid().high()]
+    }
+
+    pub fn avatars(&self) -> usize {
+        self.world.spec().avatars.len()
+    }
+
+    /// Some of what stands, and whether that is the rest.
+    pub fn solids(&self, from: usize, most: usize) -> (Vec<Solid>, bool) {
+        let end = self.solids.len().min(from.saturating_add(most));
+        (self.solids[from.min(end)..end].to_vec(), end == self.solids.len())
+    }
+
+    /// What became of the grabs of the last tick.
+    pub fn grabs(&self) -> Vec<(NodeId, ObjectId, bool)> {
+        let outcome = self.world.outcome();
+        let verdict = |&(sender, sequence, object): &(NodeId, u32, ObjectId)| {
+            let is_refused =
+                outcome.refused.iter().any(|refusal| refusal.sender == sender && refusal.sequence == sequence);
+            (sender, object, !is_refused)
+        };
+        self.asked.iter().map(verdict).collect()
+    }
+}
+
+fn shape(object: &ObjectView<'_>) -> Shape {
+    match object.shape {
+        Solid3::Sphere { radius } => Shape::Sphere { radius: *radius },
+        Solid3::Box { half } => Shape::Box { half: half.to_array() },
+        Solid3::Capsule { half_height, radius } => Shape::Capsule { half_height: *half_height, radius: *radius },
+        other => Shape::Model { name: object.name.to_owned(), radius: other.bounding_sphere().radius },
+    }
+}

@@ -1,0 +1,103 @@
+//! How a client would like to move. Each datagram repeats the newest few inputs: one that gets lost is in the next.
+
+use serde::Serialize;
+
+use crate::codec::{DecodeError, Reader, Writer};
+
+/// The most inputs of one datagram.
+pub const STEPS_MAX: usize = 8;
+
+/// What a client wants in one tick.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Step {
+    /// Metres per second along x, y and z, in 256ths; the error is at most 1/512 m/s. A walker's y is ignored.
+    pub velocity: [i16; 3],
+    /// Where it looks, in 256ths of a turn about the upright axis.
+    pub heading: u8,
+    /// It jumps, if it stands on something.
+    pub is_jump: bool,
+}
+
+/// A move datagram.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Moves {
+    /// The low 16 bits of the last roster that was taken in: until then, handles that left it are not given again.
+    pub heard: u16,
+    /// The low 32 bits of the tick that the newest input is made for.
+    pub tick: u32,
+    /// The number of the newest input; the others count down from it.
+    pub newest: u32,
+    /// One per tick, the newest first, at least one.
+    pub steps: Vec<Step>,
+}
+
+const JUMP: u8 = 1;
+const SAME_VELOCITY: u8 = 2;
+const SAME_HEADING: u8 = 4;
+const LEVEL: u8 = 8;
+
+impl Moves {
+    pub(crate) fn write(&self, writer: &mut Writer<'_>) {
+        writer.u16(self.heard);
+        writer.u32(self.tick);
+        writer.u32(self.newest);
+        let steps = &self.steps[..self.steps.len().min(STEPS_MAX)];
+        writer.u8(steps.len() as u8);
+        let mut last = Step::default();
+        for step in steps {
+            writer.u8(step.flags(&last));
+            if step.velocity != last.velocity {
+                let [x, y, z] = step.velocity;
+                writer.u16(x as u16);
+                if y != 0 {
+                    writer.u16(y as u16);
+                }
+                writer.u16(z as u16);
+            }
+            if step.heading != last.heading {
+                writer.u8(step.heading);
+            }
+            last = *step;
+        }
+    }
+
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Moves, DecodeError> {
+        let (heard, tick, newest) = (reader.u16("heard")?, reader.u32("tick")?, reader.u32("newest")?);
+        let count = usize::from(reader.u8("steps")?);
+        if !(1..=STEPS_MAX).contains(&count) {
+            return Err(reader.refuse("steps"));
+        }
+        let mut steps = Vec::with_capacity(count.min(reader.remaining()));
+        let mut last = Step::default();
+        for _ in 0..count {
+            let flags = reader.u8("flags")?;
+            let mut step = last;
+            step.is_jump = flags & JUMP != 0;
+            if flags & SAME_VELOCITY == 0 {
+                let mut part = || reader.u16("velocity").map(|part| part as i16);
+                step.velocity = [part()?, if flags & LEVEL == 0 { part()? } else { 0 }, part()?];
+            }
+            if flags & SAME_HEADING == 0 {
+                step.heading = reader.u8("heading")?;
+            }
+            if step.flags(&last) != flags {
+                return Err(reader.refuse("flags"));
+            }
+            steps.push(step);
+            last = step;
+        }
+        Ok(Moves { heard, tick, newest, steps })
+    }
+}
+
+impl Step {
+    /// What need not be written again.
+    fn flags(&self, last: &Step) -> u8 {
+        let when = |is: bool, flag: u8| if is { flag } else { 0 };
+        let is_same = self.velocity == last.velocity;
+        when(self.is_jump, JUMP)
+            | when(is_same, SAME_VELOCITY)
+            | when(self.heading == last.heading, SAME_HEADING)
+            | when(!is_same && self.velocity[1] == 0, LEVEL)
+    }
+}

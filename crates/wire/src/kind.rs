@@ -1,0 +1,35 @@
+//! The first byte of each message. Below 0x40 a client speaks, from there on a server.
+
+/// I would like to join.
+pub const HELLO: u8 = 0x01;
+/// I say something.
+pub const SAY: u8 = 0x02;
+/// I would like to hold that.
+pub const GRAB: u8 = 0x03;
+/// I let go.
+pub const RELEASE: u8 = 0x04;
+/// I leave.
+pub const LEAVE: u8 = 0x05;
+/// How I would like to move; a datagram.
+pub const MOVES: u8 = 0x06;
+/// What time is it? A datagram.
+pub const PING: u8 = 0x07;
+
+/// You are in.
+pub const WELCOME: u8 = 0x41;
+/// You are not in, and why.
+pub const REFUSED: u8 = 0x42;
+/// Things that stand in the world.
+pub const SCENE: u8 = 0x43;
+/// Who entered your aura, and who left it.
+pub const ROSTER: u8 = 0x44;
+/// Somebody said something.
+pub const SAID: u8 = 0x45;
+/// What became of a grab.
+pub const GRABBED: u8 = 0x46;
+/// This is the end, and why.
+pub const CLOSED: u8 = 0x47;
+/// Where everybody is; a datagram.
+pub const STATE: u8 = 0x48;
+/// The time; a datagram.
+pub const PONG: u8 = 0x49;

@@ -1,0 +1,203 @@
+//! Where something is and how it is turned: grid points and turns as the world settles them, so that nothing is rounded
+//! here and what is true is exactly what is sent.
+
+use std::sync::OnceLock;
+
+use serde::{Serialize, Serializer};
+use space::{Grid, GridPoint, ObjectId, Turn, snap};
+
+use crate::bits::{BitReader, BitWriter};
+use crate::codec::{DecodeError, Reader, Writer};
+
+/// How many steps a grid point may be from the world's zero, per axis.
+pub const STEPS_MAX: i32 = Grid::REACH * snap::STEPS_PER_METRE;
+
+/// A name for an object that holds between a server and one client, while the client hears the object.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct Handle(pub u16);
+
+impl Handle {
+    /// The highest handle: so many objects can be heard at once, and one more.
+    pub const MAX: Handle = Handle(4_095);
+}
+
+/// How many headings of one byte there are.
+pub const HEADINGS: usize = 256;
+
+/// The turn about the upright axis by so many 256ths of a whole: what an avatar's heading is rounded to when it is sent.
+pub fn heading(part: u8) -> Turn {
+    headings().turns[usize::from(part)]
+}
+
+/// The 256th that makes this turn, if one does.
+pub fn heading_of(turn: Turn) -> Option<u8> {
+    let headings = headings();
+    let at = headings.by_bits.binary_search_by_key(&turn.bits(), |&(bits, _)| bits).ok()?;
+    Some(headings.by_bits[at].1)
+}
+
+/// The angle of a heading, in radians: a world that turns an avatar by it settles on [`heading`].
+pub fn heading_radians(part: u8) -> f32 {
+    f32::from(part) * (std::f32::consts::TAU / HEADINGS as f32)
+}
+
+/// The 256th nearest to an angle in radians: no farther from it than 0.0123 radians. What is no angle is none.
+pub fn nearest_heading(radians: f32) -> u8 {
+    let parts = f64::from(radians) * (HEADINGS as f64 / std::f64::consts::TAU);
+    if parts.is_finite() { parts.round().rem_euclid(HEADINGS as f64) as u8 } else { 0 }
+}
+
+struct Headings {
+    turns: [Turn; HEADINGS],
+    by_bits: Vec<(u64, u8)>,
+}
+
+fn headings() -> &'static Headings {
+    static HELD: OnceLock<Headings> = OnceLock::new();
+    HELD.get_or_init(|| {
+        let turns = std::array::from_fn(|part| Turn::upright(heading_radians(part as u8)));
+        let mut by_bits: Vec<(u64, u8)> = turns.iter().zip(0..=255).map(|(turn, part)| (turn.bits(), part)).collect();
+        by_bits.sort_unstable();
+        Headings { turns, by_bits }
+    })
+}
+
+/// A turn about the upright axis leaves two of its three levels at zero; one of 16 bits remains.
+fn upright_bits(turn: Turn) -> Option<u64> {
+    const ZERO: u64 = 16_383;
+    let level = |shift: u32| turn.bits() >> shift & 0x7fff;
+    match (turn.bits() >> 45, level(30), level(15), level(0)) {
+        (3, ZERO, upright, ZERO) => Some(upright),
+        (1, ZERO, ZERO, upright) => Some(1 << 15 | upright),
+        _ => None,
+    }
+}
+
+fn upright_turn(bits: u64) -> Option<Turn> {
+    const ZERO: u64 = 16_383;
+    let level = bits & 0x7fff;
+    let is_beyond_a_right_angle = bits >> 15 & 1 == 1;
+    let bits = if is_beyond_a_right_angle {
+        1 << 45 | ZERO << 30 | ZERO << 15 | level
+    } else {
+        3 << 45 | ZERO << 30 | level << 15 | ZERO
+    };
+    Turn::from_bits(bits)
+}
+
+/// How a turn is written (not at all, as a heading of 8 bits, upright in 16, or whole in 47), its bits, and how many.
+pub(crate) fn turn_bits(turn: Turn) -> (u64, u64, u32) {
+    if turn == Turn::IDENTITY {
+        (0, 0, 0)
+    } else if let Some(part) = heading_of(turn) {
+        (1, u64::from(part), 8)
+    } else if let Some(bits) = upright_bits(turn) {
+        (2, bits, 16)
+    } else {
+        (3, turn.bits(), Turn::BITS)
+    }
+}
+
+/// `None` if there are too few bits, or if they are not how this turn is written.
+pub(crate) fn take_turn(form: u64, reader: &mut BitReader<'_>) -> Option<Turn> {
+    let turn = match form {
+        0 => Turn::IDENTITY,
+        1 => heading(reader.take(8)? as u8),
+        2 => upright_turn(reader.take(16)?)?,
+        _ => Turn::from_bits(reader.take(Turn::BITS)?)?,
+    };
+    (turn_bits(turn).0 == form).then_some(turn)
+}
+
+pub(crate) fn write_point(writer: &mut Writer<'_>, point: GridPoint) {
+    for steps in [point.x, point.y, point.z] {
+        writer.zigzag(i64::from(steps));
+    }
+}
+
+pub(crate) fn read_point(reader: &mut Reader<'_>, field: &'static str) -> Result<GridPoint, DecodeError> {
+    let mut steps = || reader.zigzag(i64::from(STEPS_MAX), field).map(|steps| steps as i32);
+    Ok(GridPoint::new(steps()?, steps()?, steps()?))
+}
+
+/// A turn in whole bytes.
+pub(crate) fn write_turn(writer: &mut Writer<'_>, turn: Turn) {
+    let mut bits = BitWriter::new(writer.buffer());
+    let (form, turn, width) = turn_bits(turn);
+    bits.push(form, 2);
+    bits.push(turn, width);
+    bits.end();
+}
+
+pub(crate) fn read_turn(reader: &mut Reader<'_>) -> Result<Turn, DecodeError> {
+    let first = reader.u8("turn")?;
+    let more = match first & 3 {
+        0 => 0,
+        1 => 1,
+        2 => 2,
+        _ => 6,
+    };
+    let mut bytes = [first, 0, 0, 0, 0, 0, 0];
+    bytes[1..=more].copy_from_slice(reader.raw(more, "turn")?);
+    let mut bits = BitReader::new(&bytes[..=more]);
+    let form = bits.take(2).unwrap_or(0);
+    match take_turn(form, &mut bits) {
+        Some(turn) if bits.is_at_end() => Ok(turn),
+        _ => Err(reader.refuse("turn")),
+    }
+}
+
+pub(crate) fn write_object(writer: &mut Writer<'_>, object: ObjectId) {
+    writer.varint(object.number());
+}
+
+pub(crate) fn read_object(reader: &mut Reader<'_>) -> Result<ObjectId, DecodeError> {
+    let number = reader.varint(u64::MAX, "object")?;
+    ObjectId::new(number).ok_or_else(|| reader.refuse("object"))
+}
+
+pub(crate) fn read_handle(reader: &mut Reader<'_>) -> Result<Handle, DecodeError> {
+    reader.varint(u64::from(Handle::MAX.0), "handle").map(|number| Handle(number as u16))
+}
+
+/// For golden vectors: a point as three numbers.
+pub(crate) fn serialize_point<S: Serializer>(point: &GridPoint, serializer: S) -> Result<S::Ok, S::Error> {
+    [point.x, point.y, point.z].serialize(serializer)
+}
+
+/// For golden vectors: a turn as its bits.
+pub(crate) fn serialize_turn<S: Serializer>(turn: &Turn, serializer: S) -> Result<S::Ok, S::Error> {
+    turn.bits().serialize(serializer)
+}
+
+/// For golden vectors: an object as its number.
+pub(crate) fn serialize_object<S: Serializer>(object: &ObjectId, serializer: S) -> Result<S::Ok, S::Error> {
+    object.number().serialize(serializer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_heading_is_the_turn_it_stands_for() {
+        for part in 0..=255 {
+            assert_eq!(heading_of(heading(part)), Some(part));
+            let angle = f32::from(part) * (std::f32::consts::TAU / 256.0);
+            assert_eq!(nearest_heading(angle), part);
+            assert_eq!(nearest_heading(angle - 20.0 * std::f32::consts::TAU), part);
+        }
+        assert_eq!(nearest_heading(f32::NAN), 0);
+        assert_eq!(heading_of(Turn::upright(0.01)), None);
+    }
+
+    #[test]
+    fn upright_turns_take_two_bytes_of_bits() {
+        for step in 0..1_000 {
+            let turn = Turn::upright(step as f32 * 0.0077);
+            let bits = upright_bits(turn).expect("it is upright");
+            assert_eq!(upright_turn(bits), Some(turn));
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! What something looks like to a collision.
+
+use serde::Serialize;
+use space::Vec3;
+
+use crate::codec::{DecodeError, Reader, Writer};
+
+/// The largest extent of a shape, in metres.
+pub const EXTENT_MAX: f32 = 65_536.0;
+/// The most bytes of a model's name.
+pub const MODEL_MAX: usize = 64;
+
+/// The solid of an object. Sizes are exact: a client sweeps its own avatar against them.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub enum Shape {
+    /// A ball.
+    Sphere {
+        /// Metres.
+        radius: f32,
+    },
+    /// A box along its own axes.
+    Box {
+        /// Half its sides, in metres.
+        half: [f32; 3],
+    },
+    /// An upright cylinder with round ends.
+    Capsule {
+        /// From the middle to the centre of either end, in metres.
+        half_height: f32,
+        /// Metres.
+        radius: f32,
+    },
+    /// Something with many corners: what it is called, and a ball around it.
+    Model {
+        /// As the world's file calls it.
+        name: String,
+        /// Metres.
+        radius: f32,
+    },
+}
+
+impl Shape {
+    /// The radius of a ball around the middle that holds it.
+    pub fn radius(&self) -> f32 {
+        match self {
+            Shape::Sphere { radius } | Shape::Model { radius, .. } => *radius,
+            Shape::Box { half } => Vec3::from_array(*half).length(),
+            Shape::Capsule { half_height, radius } => half_height + radius,
+        }
+    }
+
+    pub(crate) fn write(&self, writer: &mut Writer<'_>) {
+        match self {
+            Shape::Sphere { radius } => {
+                writer.u8(0);
+                writer.f32(*radius);
+            }
+            Shape::Box { half } => {
+                writer.u8(1);
+                half.iter().for_each(|side| writer.f32(*side));
+            }
+            Shape::Capsule { half_height, radius } => {
+                writer.u8(2);
+                writer.f32(*half_height);
+                writer.f32(*radius);
+            }
+            Shape::Model { name, radius } => {
+                writer.u8(3);
+                writer.text(name, MODEL_MAX);
+                writer.f32(*radius);
+            }
+        }
+    }
+
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Shape, DecodeError> {
+        let form = reader.u8("shape")?;
+        let size = |reader: &mut Reader<'_>| reader.f32(0.0, EXTENT_MAX, "shape");
+        Ok(match form {
+            0 => Shape::Sphere { radius: size(reader)? },
+            1 => Shape::Box { half: [size(reader)?, size(reader)?, size(reader)?] },
+            2 => Shape::Capsule { half_height: size(reader)?, radius: size(reader)? },
+            3 => Shape::Model { name: reader.text(MODEL_MAX, "shape")?.to_owned(), radius: size(reader)? },
+            _ => return Err(reader.refuse("shape")),
+        })
+    }
+}

@@ -1,0 +1,63 @@
+//! Yesterday's bytes mean today what they meant yesterday. `vectors/messages.json` is read here and by the page's tests.
+//!
+//! A change of the protocol shows here first. If it is meant: raise `VERSION`, and write the vectors again with
+//! `KINESPHERE_WRITE_VECTORS=1 cargo test -p kinesphere-wire --test golden_vectors`.
+#![allow(clippy::disallowed_methods, reason = "the vectors are files")]
+
+mod messages;
+
+use serde_json::{Value, json};
+use wire::{ToClient, ToServer, VERSION};
+
+const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/vectors/messages.json");
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn unhex(text: &str) -> Vec<u8> {
+    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
+}
+
+fn vectors() -> Value {
+    let up = messages::to_server();
+    let up: Vec<Value> = up
+        .iter()
+        .map(|(name, message)| json!({ "name": name, "bytes": hex(&message.encode()), "message": message }))
+        .collect();
+    let down = messages::to_client();
+    let down: Vec<Value> = down
+        .iter()
+        .map(|(name, message)| json!({ "name": name, "bytes": hex(&message.encode()), "message": message }))
+        .collect();
+    let headings: Vec<u64> = (0..=255).map(|part| wire::pose::heading(part).bits()).collect();
+    json!({ "version": VERSION, "to_server": up, "to_client": down, "headings": headings })
+}
+
+#[test]
+fn messages_are_the_bytes_of_the_vectors() {
+    let vectors = vectors();
+    if std::env::var_os("KINESPHERE_WRITE_VECTORS").is_some() {
+        std::fs::write(FILE, serde_json::to_string_pretty(&vectors).unwrap() + "\n").unwrap();
+    }
+    let held: Value = serde_json::from_str(&std::fs::read_to_string(FILE).unwrap()).unwrap();
+    for list in ["to_server", "to_client"] {
+        for (ours, theirs) in vectors[list].as_array().unwrap().iter().zip(held[list].as_array().unwrap()) {
+            assert_eq!(ours, theirs);
+        }
+    }
+    assert_eq!(vectors, held);
+}
+
+#[test]
+fn the_bytes_of_the_vectors_are_messages() {
+    let held: Value = serde_json::from_str(&std::fs::read_to_string(FILE).unwrap()).unwrap();
+    for vector in held["to_server"].as_array().unwrap() {
+        let message = ToServer::decode(&unhex(vector["bytes"].as_str().unwrap())).unwrap();
+        assert_eq!(serde_json::to_value(&message).unwrap(), vector["message"], "{}", vector["name"]);
+    }
+    for vector in held["to_client"].as_array().unwrap() {
+        let message = ToClient::decode(&unhex(vector["bytes"].as_str().unwrap())).unwrap();
+        assert_eq!(serde_json::to_value(&message).unwrap(), vector["message"], "{}", vector["name"]);
+    }
+}

@@ -1,0 +1,205 @@
+//! One message of each kind and form, shared by the golden vectors and the corpus.
+
+use space::{GridPoint, ObjectId, Quat, Turn};
+use wire::scene::{Scene, Solid};
+use wire::session::{Entered, EnteredKind, Hello, Reason, Refused, Roster, Walking, Welcome};
+use wire::state::{Body, Head, Own, State};
+use wire::{Handle, Moves, Shape, Step, ToClient, ToServer, VERSION};
+
+fn object(number: u64) -> ObjectId {
+    ObjectId::new(number).unwrap()
+}
+
+fn point(x: i32, y: i32, z: i32) -> GridPoint {
+    GridPoint::new(x, y, z)
+}
+
+/// What clients say, by name.
+pub fn to_server() -> Vec<(&'static str, ToServer)> {
+    let step = |x, z, heading, is_jump| Step { velocity: [x, 0, z], heading, is_jump };
+    vec![
+        ("hello", ToServer::Hello(Hello { version: VERSION, nickname: "Zoë".into(), avatar: 2, ..Hello::default() })),
+        (
+            "hello_resume",
+            ToServer::Hello(Hello {
+                version: VERSION,
+                nickname: "Ann".into(),
+                avatar: 0,
+                token: vec![1, 2, 3],
+                resume: Some(std::array::from_fn(|at| at as u8 * 17)),
+            }),
+        ),
+        ("say", ToServer::Say { text: "Guten Tag!".into() }),
+        ("grab", ToServer::Grab { object: object(300) }),
+        ("release", ToServer::Release),
+        ("leave", ToServer::Leave),
+        ("moves_one", ToServer::Moves(Moves { heard: 0, tick: 90, newest: 1, steps: vec![step(512, 0, 64, false)] })),
+        (
+            "moves_repeated",
+            ToServer::Moves(Moves {
+                heard: 7,
+                tick: 70_000,
+                newest: 4_000,
+                steps: vec![
+                    step(-300, 299, 10, true),
+                    step(-300, 299, 10, false),
+                    step(-300, 299, 11, false),
+                    Step { velocity: [0, -50, 0], heading: 11, is_jump: false },
+                ],
+            }),
+        ),
+        ("ping", ToServer::Ping { asked_us: -5 }),
+    ]
+}
+
+/// What servers say, by name.
+pub fn to_client() -> Vec<(&'static str, ToClient)> {
+    let capsule = Shape::Capsule { half_height: 0.55, radius: 0.35 };
+    let free = Turn::nearest(Quat::from_xyzw(0.1, -0.7, 0.3, 0.5).normalize());
+    let body = |x, y, z| Body { place: point(x, y, z), ..Body::default() };
+    vec![
+        (
+            "welcome",
+            ToClient::Welcome(Welcome {
+                version: VERSION,
+                resume_key: [0xab; 16],
+                is_resumed: true,
+                own: object(1_001),
+                nickname: "Zoë".into(),
+                tick: 123_456,
+                tick_us: 33_333,
+                time_us: 4_115_158_848,
+                aura: 24.0,
+                walking: Walking { speed_max: 5.0, jump_speed: 4.5, gravity: 9.81, step_height: 0.35 },
+                bounds: [point(-65_536, 0, -65_536), point(65_536, 16_384, 65_536)],
+                shape: capsule.clone(),
+                place: point(1_024, 922, -2_048),
+                turn: wire::pose::heading(64),
+                newest: 77,
+            }),
+        ),
+        (
+            "refused",
+            ToClient::Refused(Refused {
+                version: VERSION,
+                reason: Reason::NicknameTaken,
+                sentence: "Somebody is called Ann already; choose another name.".into(),
+            }),
+        ),
+        (
+            "scene",
+            ToClient::Scene(Scene {
+                is_last: true,
+                solids: vec![
+                    Solid {
+                        object: object(1),
+                        shape: Shape::Box { half: [64.0, 0.5, 64.0] },
+                        place: point(0, -512, 0),
+                        turn: Turn::IDENTITY,
+                    },
+                    Solid {
+                        object: object(2),
+                        shape: Shape::Model { name: "fountain".into(), radius: 2.5 },
+                        place: point(8_192, 0, 0),
+                        turn: free,
+                    },
+                ],
+            }),
+        ),
+        (
+            "roster",
+            ToClient::Roster(Roster {
+                number: 2,
+                tick: 123_457,
+                left: vec![Handle(0), Handle(300)],
+                entered: vec![
+                    Entered {
+                        handle: Handle(1),
+                        object: object(1_002),
+                        kind: EnteredKind::Avatar,
+                        name: "Bob".into(),
+                        shape: capsule,
+                        place: point(2_000, 922, -3_000),
+                        turn: Turn::upright(1.0),
+                        motion: [17, 0, -3],
+                    },
+                    Entered {
+                        handle: Handle(2),
+                        object: object(40),
+                        kind: EnteredKind::Movable,
+                        name: "ball".into(),
+                        shape: Shape::Sphere { radius: 0.25 },
+                        place: point(0, 256, 0),
+                        turn: Turn::IDENTITY,
+                        motion: [0; 3],
+                    },
+                ],
+            }),
+        ),
+        ("said", ToClient::Said { speaker: Some(object(1_002)), name: "Bob".into(), text: "Hello.".into() }),
+        (
+            "said_by_the_server",
+            ToClient::Said { speaker: None, name: String::new(), text: "The server stops in a minute.".into() },
+        ),
+        ("grabbed", ToClient::Grabbed { object: object(40), is_held: true }),
+        (
+            "closed",
+            ToClient::Closed(Refused {
+                version: VERSION,
+                reason: Reason::Idle,
+                sentence: "Nothing was heard of you for 30 seconds.".into(),
+            }),
+        ),
+        ("state_alone", ToClient::State(State::default())),
+        (
+            "state",
+            ToClient::State(State {
+                head: Head {
+                    tick: 123_458,
+                    anchor: point(1_024, 922, -2_048),
+                    own: Some(Own { acknowledged: 78, velocity: [512, 0, -3], is_grounded: true }),
+                },
+                bodies: vec![
+                    (
+                        Handle(0),
+                        Body {
+                            place: point(2_068, 922, -3_012),
+                            turn: wire::pose::heading(200),
+                            motion: [17, 0, -3],
+                            is_elsewhere: false,
+                        },
+                    ),
+                    (Handle(1), body(-30_000, 1_400, -2_048)),
+                    (
+                        Handle(7),
+                        Body {
+                            place: point(1_000, 12_000, 30_000),
+                            turn: Turn::upright(1.0),
+                            motion: [-100, 60, 5],
+                            is_elsewhere: true,
+                        },
+                    ),
+                    (
+                        Handle(4_095),
+                        Body {
+                            place: point(-8_388_608, 8_388_608, 0),
+                            turn: free,
+                            motion: [-8_191, 8_191, 200],
+                            is_elsewhere: false,
+                        },
+                    ),
+                ],
+            }),
+        ),
+        (
+            "pong",
+            ToClient::Pong {
+                asked_us: 1,
+                received_us: 2_000_000,
+                replied_us: 2_000_100,
+                tick: 60,
+                ticked_us: 1_999_980,
+            },
+        ),
+    ]
+}

@@ -1,0 +1,216 @@
+//! From a spec to the bodies that the world starts with.
+
+use space::narrow::{Pose, Shape, exact};
+use space::{GridPoint, ObjectId, Turn, Vec3, snap};
+
+use crate::objects::{AVATAR, Body, Card, Drive, EXACT, Kind, Label, MOVABLE, RULED, SLIDING, SOLID, TURNING};
+use crate::scenery::Columns;
+use crate::settle::CLOSEST_M;
+use crate::solid::{Block, Solid};
+use crate::spec::{AvatarSpec, ObjectKind, ObjectSpec, Policy, Spec, SpecError};
+
+/// A spec's object as the world keeps it.
+pub(crate) struct Made {
+    pub body: Body,
+    pub shape: Shape,
+    pub turn: Turn,
+}
+
+/// Metres as whole steps, at least one.
+fn steps(metres: f32) -> i32 {
+    ((f64::from(metres) * f64::from(snap::STEPS_PER_METRE)).round() as i32).max(1)
+}
+
+/// The radius of something round, a step or two thinner than it was asked to be: what touches in a world file, be it a
+/// ball on a box, must not overlap because both were rounded to the grid.
+fn thin(metres: f32) -> i32 {
+    ((f64::from(metres) * f64::from(snap::STEPS_PER_METRE)).floor() as i32 - 1).max(1)
+}
+
+/// A box by its faces: what shares a face in a world file shares it on the grid, or leaves a step between.
+fn boxed(at: Vec3, half: Vec3) -> (GridPoint, Solid) {
+    let (mut center, mut core) = ([0; 3], [0; 3]);
+    for axis in 0..3 {
+        let (at, half) = (f64::from(at[axis]), f64::from(half[axis]));
+        let face = |place: f64| (place * f64::from(snap::STEPS_PER_METRE)).round() as i32;
+        let (low, high) = (face(at - half), face(at + half));
+        core[axis] = ((high - low) / 2).max(1);
+        center[axis] = low + core[axis];
+    }
+    (GridPoint::new(center[0], center[1], center[2]), Solid { core, radius: 0 })
+}
+
+fn metres(steps: i32) -> f32 {
+    steps as f32 * snap::STEP
+}
+
+/// The upright solid of an avatar: its sizes are rounded to the grid.
+pub(crate) fn avatar_solid(avatar: &AvatarSpec) -> Solid {
+    let radius = steps(avatar.radius);
+    Solid { core: [0, (steps(avatar.height) / 2 - radius).max(0), 0], radius }
+}
+
+pub(crate) fn avatar_body(avatar: &AvatarSpec, at: GridPoint) -> Body {
+    let policy = match avatar.policy {
+        Policy::Ghost => 0,
+        Policy::Slide => SOLID | SLIDING,
+        Policy::Block | Policy::Bounce => SOLID,
+    };
+    Body::new(at, avatar_solid(avatar), AVATAR | policy)
+}
+
+/// The narrow phase's word for an upright solid that is round.
+pub(crate) fn round_shape(solid: Solid) -> Shape {
+    if solid.core[1] == 0 {
+        Shape::Sphere { radius: metres(solid.radius) }
+    } else {
+        Shape::Capsule { half_height: metres(solid.core[1]), radius: metres(solid.radius) }
+    }
+}
+
+/// An object's body at the start. Upright shapes are rounded to the grid; others keep their shape and get a box around.
+pub(crate) fn object(spec: &ObjectSpec) -> Result<Made, SpecError> {
+    let turn = Turn::nearest(spec.rotation);
+    let rotation = turn.quat();
+    let is_upright = (rotation * Vec3::Y - Vec3::Y).length() < 1e-6;
+    let is_level = turn == Turn::IDENTITY;
+    let turns = matches!(&spec.kind, ObjectKind::Moving(rule) if rule.turns());
+    let at = GridPoint::nearest(spec.at).ok_or_else(|| SpecError::OutOfBounds { name: spec.name.clone() })?;
+    let mut flags = if spec.policy == Policy::Ghost { 0 } else { SOLID };
+    if spec.kind == ObjectKind::Movable {
+        flags |= MOVABLE;
+    }
+    if matches!(spec.kind, ObjectKind::Moving(_)) {
+        flags |= RULED;
+    }
+    if turns {
+        flags |= TURNING;
+    }
+    let upright = match &spec.shape {
+        Shape::Sphere { radius } => Some((at, Solid { core: [0; 3], radius: thin(*radius) })),
+        Shape::Capsule { half_height, radius } if is_upright => {
+            let core = [0, (f64::from(*half_height) * f64::from(snap::STEPS_PER_METRE)).round() as i32, 0];
+            Some((at, Solid { core, radius: thin(*radius) }))
+        }
+        Shape::Box { half } if is_level && !turns => Some(boxed(spec.at, *half)),
+        _ => None,
+    };
+    if let Some((at, solid)) = upright {
+        let shape = match &spec.shape {
+            Shape::Box { .. } => {
+                let [x, y, z] = solid.core.map(metres);
+                Shape::Box { half: Vec3::new(x, y, z) }
+            }
+            _ => round_shape(solid),
+        };
+        return Ok(Made { body: Body::new(at, solid, flags), shape, turn });
+    }
+    let bounds = spec.shape.bounds();
+    let mut half = Vec3::ZERO;
+    for corner in 0..8 {
+        let side = |bit: usize, low: f32, high: f32| if corner >> bit & 1 == 0 { low } else { high };
+        let corner = Vec3::new(
+            side(0, bounds.min.x, bounds.max.x),
+            side(1, bounds.min.y, bounds.max.y),
+            side(2, bounds.min.z, bounds.max.z),
+        );
+        let corner = (rotation * corner).abs();
+        // What spins about the vertical axis may reach as far to any side.
+        let spun = if turns { (corner.x * corner.x + corner.z * corner.z).sqrt() } else { 0.0 };
+        half = half.max(corner).max(Vec3::new(spun, 0.0, spun));
+    }
+    let core = half.to_array().map(|half| steps(half) + 2);
+    let body = Body::new(at, Solid { core, radius: 0 }, flags | EXACT);
+    Ok(Made { body, shape: spec.shape.clone(), turn })
+}
+
+/// The card of an object that can move.
+pub(crate) fn card(index: usize, spec: &ObjectSpec, turn: Turn) -> Card {
+    Card {
+        id: object_id(index),
+        kind: if spec.kind == ObjectKind::Movable { Kind::Movable } else { Kind::Moving },
+        shape: index as u32,
+        turn,
+        policy: spec.policy,
+        seeker: None,
+        holds: None,
+        held_by: None,
+        phase: 0,
+    }
+}
+
+pub(crate) fn label(spec: &ObjectSpec) -> Label {
+    Label { owner: None, name: spec.name.as_str().into() }
+}
+
+pub(crate) fn drive(kind: Kind) -> Drive {
+    // What is movable may hang in the air: it looks for the ground in the first tick.
+    Drive { awake: kind != Kind::Fixed, ..Drive::default() }
+}
+
+pub(crate) fn object_id(index: usize) -> ObjectId {
+    ObjectId::new(index as u64 + 1).expect("one more than an index is not zero")
+}
+
+/// Refuses solids that overlap, by the names of both, and those that reach beyond the bounds.
+pub(crate) fn check_apart(spec: &Spec, made: &[Made], low: GridPoint, high: GridPoint) -> Result<(), SpecError> {
+    let mut columns = Columns::over(low, high, made.len());
+    let blocks: Vec<(u32, Block)> = made
+        .iter()
+        .enumerate()
+        .filter(|(_, made)| made.body.is(SOLID))
+        .map(|(index, made)| (index as u32, made.body.block().grown(8)))
+        .collect();
+    for (index, made) in made.iter().enumerate() {
+        let block = made.body.block();
+        // What needs the narrow phase has a box that is a little too large.
+        let slack = if made.body.is(EXACT) { 4 } else { 0 };
+        let (low, high) = ([low.x, low.y, low.z], [high.x, high.y, high.z]);
+        let moves = spec.objects[index].kind != ObjectKind::Fixed;
+        if moves && (0..3).any(|axis| block.low[axis] + slack < low[axis] || block.high[axis] - slack > high[axis]) {
+            return Err(SpecError::OutOfBounds { name: spec.objects[index].name.clone() });
+        }
+    }
+    columns.fill(&blocks);
+    for (index, block) in &blocks {
+        let mut wrong = None;
+        columns.visit(
+            block,
+            |other| made[other as usize].body.block().grown(8),
+            |other| {
+                if other < *index && wrong.is_none() {
+                    wrong = check_pair(spec, made, other as usize, *index as usize).err();
+                }
+            },
+        );
+        if let Some(wrong) = wrong {
+            return Err(wrong);
+        }
+    }
+    Ok(())
+}
+
+fn check_pair(spec: &Spec, made: &[Made], one: usize, other: usize) -> Result<(), SpecError> {
+    let (a, b) = (&made[one], &made[other]);
+    let names = || (spec.objects[one].name.clone(), spec.objects[other].name.clone());
+    if (a.body.flags | b.body.flags) & EXACT == 0 {
+        if a.body.solid.overlaps(a.body.at, b.body.solid, b.body.at) {
+            let (one, other) = names();
+            return Err(SpecError::Overlap { one, other });
+        }
+        return Ok(());
+    }
+    let poses = [a, b].map(|made| Pose::new(made.body.at.position(), made.turn.quat()));
+    let distance = exact::distance(&a.shape, &poses[0], &b.shape, &poses[1]);
+    if distance >= CLOSEST_M {
+        return Ok(());
+    }
+    let are_fixed = [one, other].iter().all(|&index| spec.objects[index].kind == ObjectKind::Fixed);
+    let depth = exact::penetration(&a.shape, &poses[0], &b.shape, &poses[1]).map_or(0.0, |found| found.depth);
+    let (one, other) = names();
+    if depth > snap::STEP {
+        return Err(SpecError::Overlap { one, other });
+    }
+    // Scenery may touch scenery: it stays where it is.
+    if are_fixed { Ok(()) } else { Err(SpecError::TooClose { one, other, distance, least: CLOSEST_M }) }
+}

@@ -1,0 +1,205 @@
+//! Who takes part, and the checks that each of their inputs has to pass.
+
+use space::{NodeId, Turn, Vec3};
+
+use crate::input::{Act, Input, Reason, Refusal};
+use crate::objects::Label;
+use crate::outcome::{Joined, Left, Outcome, Said};
+use crate::places::Places;
+use crate::world::World;
+
+/// The participants, by name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Members {
+    list: Vec<Member>,
+    /// The order in which a tick's inputs are looked at.
+    order: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Member {
+    pub sender: NodeId,
+    /// Its avatar's row.
+    pub row: u32,
+    /// The newest sequence that was seen.
+    pub sequence: u32,
+}
+
+impl Members {
+    pub fn get(&self, sender: NodeId) -> Option<&Member> {
+        self.list.binary_search_by_key(&sender, |member| member.sender).ok().map(|index| &self.list[index])
+    }
+
+    pub fn list(&self) -> &[Member] {
+        &self.list
+    }
+
+    pub fn insert(&mut self, member: Member) {
+        let at = self.list.partition_point(|known| known.sender < member.sender);
+        self.list.insert(at, member);
+    }
+}
+
+impl World {
+    /// Looks at a tick's inputs, by sender and sequence: in which order they arrived cannot matter.
+    pub(crate) fn take_inputs(&mut self, inputs: &[Input], outcome: &mut Outcome) {
+        let mut order = std::mem::take(&mut self.members.order);
+        order.clear();
+        order.extend(0..inputs.len() as u32);
+        let key = |&index: &u32| (inputs[index as usize].sender, inputs[index as usize].sequence);
+        if !order.is_sorted_by_key(key) {
+            // Stable: of two equal ones the first is taken and the second refused.
+            order.sort_by_key(key);
+        }
+        let mut places = None;
+        // Members are sorted as the inputs are: the next sender's member is never before the last one's.
+        let (mut at, mut last_sender, mut count) = (0, None, 0);
+        for &index in &order {
+            let input = &inputs[index as usize];
+            if last_sender != Some(input.sender) {
+                (last_sender, count) = (Some(input.sender), 0);
+                at = self.find_from(at, input.sender);
+            }
+            count += 1;
+            let most = self.spec.limits.inputs_per_tick;
+            let verdict = if count > most {
+                Err(Reason::TooManyInputs { most })
+            } else {
+                self.take(input, at, &mut places, outcome)
+            };
+            if let Err(reason) = verdict {
+                outcome.refused.push(Refusal { sender: input.sender, sequence: input.sequence, reason });
+            }
+        }
+        self.members.order = order;
+    }
+
+    /// The place of `sender` among the members, looked for from where the last one was found.
+    fn find_from(&self, from: usize, sender: NodeId) -> usize {
+        let list = &self.members.list;
+        let mut at = from.min(list.len());
+        // Inputs of most members in most ticks: a few steps. Otherwise a search.
+        for _ in 0..4 {
+            if at >= list.len() || list[at].sender >= sender {
+                return at;
+            }
+            at += 1;
+        }
+        at + list[at..].partition_point(|member| member.sender < sender)
+    }
+
+    fn take(
+        &mut self,
+        input: &Input,
+        at: usize,
+        places: &mut Option<Places>,
+        outcome: &mut Outcome,
+    ) -> Result<(), Reason> {
+        let known = self.members.list.get(at).filter(|member| member.sender == input.sender).copied();
+        if let Act::Join { name, avatar, at: place } = &input.act {
+            if known.is_some() {
+                return Err(Reason::AlreadyHere);
+            }
+            return self.join(input, at, name, *avatar, *place, places, outcome);
+        }
+        let member = known.ok_or(Reason::UnknownSender)?;
+        if input.sequence <= member.sequence {
+            return Err(Reason::OldSequence { last: member.sequence });
+        }
+        self.members.list[at].sequence = input.sequence;
+        let row = member.row;
+        match &input.act {
+            Act::Join { .. } => unreachable!("taken care of above"),
+            Act::Leave => {
+                outcome.released.extend(self.release(row));
+                self.grabs.retain(|grab| grab.2 != row);
+                outcome.left.push(Left { sender: input.sender, object: self.objects.card(row).id });
+                self.members.list.remove(at);
+                self.remove(row);
+                // A place has become free; whoever joins after this looks anew.
+                *places = None;
+            }
+            Act::Move { velocity } => self.wish(row, *velocity)?,
+            Act::Turn { heading } => {
+                if !heading.is_finite() {
+                    return Err(Reason::NotFinite { field: "heading" });
+                }
+                self.objects.card_mut(row).turn = Turn::upright(*heading);
+            }
+            Act::Jump => {
+                let drive = &mut self.objects.drive[row as usize];
+                if !drive.standing {
+                    return Err(Reason::NotStanding);
+                }
+                drive.jump = true;
+                drive.awake = true;
+            }
+            Act::Grab { object } => self.grabs.push((input.sender, input.sequence, row, *object)),
+            Act::Release => {
+                let held = self.release(row).ok_or(Reason::HandsEmpty)?;
+                outcome.released.push(held);
+            }
+            Act::Say { text } => {
+                check_length("text", text, self.spec.limits.text_bytes)?;
+                let object = self.objects.card(row).id;
+                outcome.said.push(Said { sender: input.sender, object, text: text.clone() });
+            }
+        }
+        Ok(())
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one caller, and each is a thing of its own")]
+    fn join(
+        &mut self,
+        input: &Input,
+        at: usize,
+        name: &str,
+        avatar: u16,
+        place: Option<Vec3>,
+        places: &mut Option<Places>,
+        outcome: &mut Outcome,
+    ) -> Result<(), Reason> {
+        check_length("name", name, self.spec.limits.name_bytes)?;
+        let known = self.spec.avatars.len() as u16;
+        if avatar >= known {
+            return Err(Reason::NoSuchAvatar { asked: avatar, known });
+        }
+        if place.is_some_and(|place| !place.is_finite()) {
+            return Err(Reason::NotFinite { field: "at" });
+        }
+        let most = self.spec.limits.avatars;
+        let seekers = self.spec.crowd.map_or(0, |crowd| crowd.seekers as usize);
+        if self.members.list.len() + seekers >= most as usize {
+            return Err(Reason::Full { most });
+        }
+        let places = places.get_or_insert_with(|| Places::new(&self.objects));
+        let (row, object) = self.place_avatar(places, avatar, place)?;
+        self.objects.label[row as usize] = Label { owner: Some(input.sender), name: name.into() };
+        self.members.list.insert(at, Member { sender: input.sender, row, sequence: input.sequence });
+        outcome.joined.push(Joined { sender: input.sender, object });
+        Ok(())
+    }
+
+    fn wish(&mut self, row: u32, velocity: Vec3) -> Result<(), Reason> {
+        if !velocity.is_finite() {
+            return Err(Reason::NotFinite { field: "velocity" });
+        }
+        let velocity = if self.spec.gravity > 0.0 { Vec3::new(velocity.x, 0.0, velocity.z) } else { velocity };
+        let (speed, most) = (velocity.length(), self.spec.limits.speed);
+        // A direction times the greatest speed may come out a little longer.
+        if speed > most * 1.0001 {
+            return Err(Reason::TooFast { speed, most });
+        }
+        let drive = &mut self.objects.drive[row as usize];
+        drive.wish = velocity.to_array();
+        drive.wish_until = self.tick.number() + u64::from(self.spec.limits.wish_ticks);
+        Ok(())
+    }
+}
+
+fn check_length(field: &'static str, text: &str, most: usize) -> Result<(), Reason> {
+    if text.is_empty() || text.len() > most {
+        return Err(Reason::BadLength { field, bytes: text.len(), most });
+    }
+    Ok(())
+}

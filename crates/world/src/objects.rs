@@ -1,0 +1,245 @@
+//! Everything that can move, in columns by who touches them when: bodies in every test, drives and cards when a mover
+//! proposes and settles, labels when somebody asks.
+//!
+//! Rows are those of the broad phase's `Spheres`. No outcome may depend on a row's number: a world that was restored
+//! from a snapshot may have given its objects other rows. Whatever needs an order goes by [`ObjectId`].
+
+use space::{BroadPhase, GridPoint, Kinesphere, NodeId, ObjectId, Pair, Slot, Sphere, Spheres, Turn, Vec3, snap};
+
+use crate::solid::{Block, Solid};
+use crate::spec::Policy;
+
+/// Others collide with it.
+pub(crate) const SOLID: u32 = 1;
+/// Its solid is only a box around it: the narrow phase has to be asked.
+pub(crate) const EXACT: u32 = 2;
+/// It can be pushed and held.
+pub(crate) const MOVABLE: u32 = 4;
+/// It belongs to somebody, or to the crowd.
+pub(crate) const AVATAR: u32 = 8;
+/// It moves by a rule.
+pub(crate) const RULED: u32 = 16;
+/// It turns on the spot.
+pub(crate) const TURNING: u32 = 128;
+/// It holds something.
+pub(crate) const HOLDING: u32 = 32;
+/// It keeps its motion along what it meets.
+pub(crate) const SLIDING: u32 = 64;
+
+/// Where an object is, what it is to whoever bumps into it, and everywhere that it may get to in this tick: a line of
+/// the cache.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
+pub(crate) struct Body {
+    pub at: GridPoint,
+    pub solid: Solid,
+    pub flags: u32,
+    pub reach: Block,
+}
+
+impl Body {
+    pub fn new(at: GridPoint, solid: Solid, flags: u32) -> Body {
+        Body { at, solid, flags, reach: Block::around(at, solid.half_extents()) }
+    }
+
+    pub fn is(&self, flag: u32) -> bool {
+        self.flags & flag != 0
+    }
+
+    /// By how much any point of it may come closer to something in this tick, in steps.
+    pub fn span(&self) -> f64 {
+        let half = self.solid.half_extents();
+        let turned = if self.is(TURNING) { 2.0 * f64::from(half[0] + half[1] + half[2]) } else { 0.0 };
+        self.reach.span(&self.block()) + turned
+    }
+
+    pub fn block(&self) -> Block {
+        Block::around(self.at, self.solid.half_extents())
+    }
+}
+
+/// What an object is about to do.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Drive {
+    /// Metres per second. Of a walker only the vertical part counts.
+    pub velocity: [f32; 3],
+    /// What its participant asked for, in metres per second.
+    pub wish: [f32; 3],
+    /// What rounding to the grid has kept back so far, in steps.
+    pub rest: [f32; 3],
+    /// The tick at which the wish is forgotten.
+    pub wish_until: u64,
+    /// Until which tick a walker looks for something to step onto.
+    pub lift_until: u64,
+    /// Whether it may have to move although nobody asks it to.
+    pub awake: bool,
+    /// Whether something carries its weight.
+    pub standing: bool,
+    /// Whether that something may go away.
+    pub on_object: bool,
+    /// Whether a jump was asked for.
+    pub jump: bool,
+    /// How far it has come in all, in steps, rounded up: what the narrow phase's schedule goes by.
+    pub odometer: f64,
+}
+
+/// What kind of object it is, in the words of paper 001 from the server's point of view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Scene: it never moves.
+    Fixed,
+    /// Scene: it moves by a rule that every host knows.
+    Moving,
+    /// Shared: it falls, it can be pushed and held.
+    Movable,
+    /// A participant's, or one of the crowd.
+    Avatar,
+}
+
+/// What an object is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Card {
+    pub id: ObjectId,
+    pub kind: Kind,
+    /// Which of the world's shapes: that of a spec's object or, after all of these, of an avatar.
+    pub shape: u32,
+    pub turn: Turn,
+    pub policy: Policy,
+    pub seeker: Option<u32>,
+    pub holds: Option<u32>,
+    pub held_by: Option<u32>,
+    /// The clock of a rule, in ticks that were not spent waiting.
+    pub phase: u64,
+}
+
+/// What is seldom needed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Label {
+    pub owner: Option<NodeId>,
+    pub name: Box<str>,
+}
+
+/// The dynamic objects.
+#[derive(Debug)]
+pub(crate) struct Objects {
+    pub body: Vec<Body>,
+    pub drive: Vec<Drive>,
+    pub card: Vec<Option<Card>>,
+    pub label: Vec<Label>,
+    /// Where it was when the tick began.
+    pub before: Vec<(GridPoint, Turn)>,
+    /// Rows, by name ascending.
+    pub by_id: Vec<(ObjectId, u32)>,
+    spheres: Spheres,
+    broad: Kinesphere,
+    pairs: Vec<Pair>,
+}
+
+impl Objects {
+    pub fn new() -> Objects {
+        Objects {
+            body: Vec::new(),
+            drive: Vec::new(),
+            card: Vec::new(),
+            label: Vec::new(),
+            before: Vec::new(),
+            by_id: Vec::new(),
+            spheres: Spheres::new(),
+            broad: Kinesphere::default(),
+            pairs: Vec::new(),
+        }
+    }
+
+    pub fn insert(&mut self, body: Body, drive: Drive, card: Card, label: Label) -> u32 {
+        let sphere = enclosing(&body.block(), body.solid.radius);
+        let slot = self.spheres.insert(sphere).expect("a body within the bounds is within the limits of a world");
+        let row = slot.row();
+        if self.body.len() <= row {
+            let rows = self.spheres.rows();
+            self.body.resize(rows, Body::default());
+            self.drive.resize(rows, Drive::default());
+            self.card.resize(rows, None);
+            self.label.resize(rows, Label::default());
+            self.before.resize(rows, (GridPoint::default(), Turn::IDENTITY));
+        }
+        let at = self.by_id.partition_point(|&(id, _)| id < card.id);
+        self.by_id.insert(at, (card.id, row as u32));
+        self.body[row] = body;
+        self.drive[row] = drive;
+        self.before[row] = (body.at, card.turn);
+        self.card[row] = Some(card);
+        self.label[row] = label;
+        row as u32
+    }
+
+    pub fn remove(&mut self, row: u32) -> Card {
+        let card = self.card[row as usize].take().expect("only living objects are removed");
+        self.spheres.remove(Slot::new(row)).expect("it has a sphere while it lives");
+        let at = self.by_id.partition_point(|&(id, _)| id < card.id);
+        self.by_id.remove(at);
+        self.body[row as usize] = Body::default();
+        self.label[row as usize] = Label::default();
+        card
+    }
+
+    pub fn row(&self, id: ObjectId) -> Option<u32> {
+        let at = self.by_id.binary_search_by_key(&id, |&(id, _)| id).ok()?;
+        Some(self.by_id[at].1)
+    }
+
+    pub fn card(&self, row: u32) -> &Card {
+        self.card[row as usize].as_ref().expect("rows in use have a card")
+    }
+
+    pub fn card_mut(&mut self, row: u32) -> &mut Card {
+        self.card[row as usize].as_mut().expect("rows in use have a card")
+    }
+
+    /// Says where an object may get to, and widens its sphere to that where it has to be.
+    pub fn set_reach(&mut self, row: u32, reach: Block) {
+        let slot = Slot::new(row);
+        self.body[row as usize].reach = reach;
+        let needed = enclosing(&reach, self.body[row as usize].solid.radius);
+        let radius = self.spheres.columns().radius[slot.row()];
+        // A sphere that is a little too wide costs less than one that changes its size all the time.
+        if needed.radius > radius || needed.radius < 0.6 * radius {
+            self.spheres.resize(slot, needed.radius * 1.05).expect("reaches are within the limits of a world");
+        }
+        self.spheres.move_to(slot, needed.center).expect("reaches are within the limits of a world");
+    }
+
+    /// Puts an object somewhere else.
+    pub fn move_by(&mut self, row: u32, offset: [i32; 3]) {
+        let at = &mut self.body[row as usize].at;
+        *at = GridPoint::new(at.x + offset[0], at.y + offset[1], at.z + offset[2]);
+        let [x, y, z] = offset.map(f64::from);
+        let body = &self.body[row as usize];
+        debug_assert!(body.reach.contains(&body.block()), "nobody leaves the reach that others were told of: {body:?}");
+        self.drive[row as usize].odometer += (x * x + y * y + z * z).sqrt() * (1.0 + 1e-9);
+    }
+
+    /// Finds the pairs whose spheres overlap.
+    pub fn broad_phase(&mut self) {
+        self.broad.pairs(&self.spheres, &mut self.pairs);
+        self.spheres.end_tick();
+    }
+
+    /// The objects, and the pairs of the last broad phase.
+    pub fn with_pairs(&self) -> (&Objects, &[Pair]) {
+        (self, &self.pairs)
+    }
+}
+
+/// A sphere around every place that a body of rounding `radius` takes within a block.
+fn enclosing(block: &Block, radius: i32) -> Sphere {
+    let mut square = 0.0;
+    let mut center = [0.0; 3];
+    for (axis, center) in center.iter_mut().enumerate() {
+        let (low, high) = (f64::from(block.low[axis]), f64::from(block.high[axis]));
+        *center = ((low + high) * 0.5 / f64::from(snap::STEPS_PER_METRE)) as f32;
+        let half = ((high - low) * 0.5 - f64::from(radius)).max(0.0);
+        square += half * half;
+    }
+    let steps = square.sqrt() + f64::from(radius) + 2.0;
+    Sphere::new(Vec3::from_array(center), (steps / f64::from(snap::STEPS_PER_METRE)) as f32)
+}

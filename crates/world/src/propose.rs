@@ -1,0 +1,246 @@
+//! What everybody wants to do in this tick, and how far that may lead: the box around every way it can end.
+
+use space::workload::Wishes;
+use space::{DVec3, Grid, Turn, snap};
+
+use crate::objects::{EXACT, Kind, Objects};
+use crate::settle::rule_pose;
+use crate::solid::{Block, SKIN};
+use crate::spec::{ObjectKind, Policy, Spec};
+
+/// For rounding at each of a tick's few turns, and for looking beyond the place where a motion ends.
+const SLACK: i32 = SKIN + 8;
+/// How fast the crowd walks, in metres per second.
+const CROWD_SPEED: f32 = 1.6;
+/// How near to its target a seeker stands still, in metres.
+const CONTENT: f32 = 1.0;
+
+/// Offsets from where a body stands, in steps.
+#[derive(Clone, Copy, Debug, Default)]
+struct Extent {
+    low: [f64; 3],
+    high: [f64; 3],
+}
+
+impl Extent {
+    /// Makes room for a motion that may be diverted along whatever it meets. However often that happens, it gets no
+    /// longer and never turns back (`Surroundings::slide` sees to it), so that it ends within half a ball.
+    fn add_slide(&mut self, v: DVec3) {
+        let square = v.length_squared();
+        for axis in 0..3 {
+            self.add_half_ball(axis, v[axis], square);
+        }
+    }
+
+    /// The same within the plane: for those who keep to the ground.
+    fn add_level_slide(&mut self, v: DVec3) {
+        let square = v.x * v.x + v.z * v.z;
+        self.add_half_ball(0, v.x, square);
+        self.add_half_ball(2, v.z, square);
+    }
+
+    fn add_half_ball(&mut self, axis: usize, along: f64, square: f64) {
+        let (ahead, back) = (square.sqrt(), (square - along * along).max(0.0).sqrt());
+        self.low[axis] -= if along >= 0.0 { back } else { ahead };
+        self.high[axis] += if along >= 0.0 { ahead } else { back };
+    }
+
+    /// Makes room for a motion that ends on the straight line, or before.
+    fn add_line(&mut self, v: DVec3) {
+        for axis in 0..3 {
+            self.low[axis] += v[axis].min(0.0);
+            self.high[axis] += v[axis].max(0.0);
+        }
+    }
+
+    /// Makes room on all sides.
+    fn add_ball(&mut self, radius: f64) {
+        for axis in 0..3 {
+            self.low[axis] -= radius;
+            self.high[axis] += radius;
+        }
+    }
+
+    fn around(&self, block: Block) -> Block {
+        let mut reach = block;
+        for axis in 0..3 {
+            reach.low[axis] += self.low[axis].floor() as i32 - SLACK;
+            reach.high[axis] += self.high[axis].ceil() as i32 + SLACK;
+        }
+        reach
+    }
+}
+
+/// Finds who wants to move, by name, and everybody's reach.
+pub(crate) fn propose(
+    spec: &Spec,
+    grid: Grid,
+    tick: u64,
+    wishes: Option<&Wishes>,
+    objects: &mut Objects,
+    is_mover: &mut Vec<bool>,
+    movers: &mut Vec<u32>,
+) {
+    is_mover.clear();
+    is_mover.resize(objects.body.len(), false);
+    movers.clear();
+    let proposer = Proposer::new(spec, grid, tick);
+    for index in 0..objects.by_id.len() {
+        let row = objects.by_id[index].1;
+        let at = row as usize;
+        objects.before[at] = (objects.body[at].at, objects.card(row).turn);
+    }
+    for index in 0..objects.by_id.len() {
+        let row = objects.by_id[index].1;
+        let card = objects.card(row);
+        let (kind, seeker, holds) = (card.kind, card.seeker, card.holds);
+        if card.held_by.is_some() {
+            // It goes where its holder goes.
+            continue;
+        }
+        let extent = match kind {
+            Kind::Avatar => {
+                if let (Some(seeker), Some(wishes)) = (seeker, wishes) {
+                    proposer.seek(objects, row, seeker, wishes);
+                }
+                proposer.avatar(objects, row)
+            }
+            Kind::Movable => proposer.movable(objects, row),
+            Kind::Moving => Some(proposer.rule(objects, row)),
+            Kind::Fixed => None,
+        };
+        if extent.is_some() {
+            is_mover[row as usize] = true;
+            movers.push(row);
+        }
+        let mut extent = extent.unwrap_or_default();
+        if kind == Kind::Movable {
+            proposer.allow_push(&mut extent);
+        }
+        for row in [Some(row), holds].into_iter().flatten() {
+            let reach = extent.around(objects.body[row as usize].block());
+            if reach != objects.body[row as usize].reach {
+                objects.set_reach(row, reach);
+            }
+            is_mover[row as usize] |= is_mover[objects.card(row).held_by.unwrap_or(row) as usize];
+        }
+    }
+}
+
+struct Proposer<'a> {
+    spec: &'a Spec,
+    grid: Grid,
+    tick: u64,
+    /// Steps per tick of one metre per second.
+    scale: f64,
+    tick_s: f32,
+    step_height: f64,
+}
+
+impl<'a> Proposer<'a> {
+    fn new(spec: &'a Spec, grid: Grid, tick: u64) -> Proposer<'a> {
+        let per_metre = f64::from(snap::STEPS_PER_METRE);
+        Proposer {
+            spec,
+            grid,
+            tick,
+            scale: per_metre / f64::from(spec.tick_rate),
+            tick_s: 1.0 / spec.tick_rate as f32,
+            step_height: f64::from(spec.limits.step_height) * per_metre,
+        }
+    }
+
+    /// Where one of the crowd wants to go.
+    fn seek(&self, objects: &mut Objects, row: u32, seeker: u32, wishes: &Wishes) {
+        let place = wishes.place(seeker as usize, self.tick);
+        let mut way = place - objects.body[row as usize].at.position();
+        if self.spec.gravity > 0.0 {
+            way.y = 0.0;
+        }
+        let distance = way.length();
+        let speed = CROWD_SPEED.min(self.spec.limits.speed);
+        let wish = if distance > CONTENT { way * (speed / distance) } else { space::Vec3::ZERO };
+        // Facing the way one goes is for those who watch: now and then will do.
+        if (self.tick + u64::from(seeker)).is_multiple_of(8) && distance > CONTENT {
+            objects.card_mut(row).turn = Turn::upright(libm::atan2f(way.x, way.z));
+        }
+        let drive = &mut objects.drive[row as usize];
+        drive.wish = wish.to_array();
+        drive.wish_until = self.tick + 1;
+    }
+
+    fn avatar(&self, objects: &mut Objects, row: u32) -> Option<Extent> {
+        let body = objects.body[row as usize];
+        let drive = &mut objects.drive[row as usize];
+        if self.tick >= drive.wish_until {
+            drive.wish = [0.0; 3];
+        }
+        let wants = drive.wish != [0.0; 3] || drive.jump || drive.awake;
+        if !wants {
+            drive.rest = [0.0; 3];
+            return None;
+        }
+        let wish = DVec3::from_array(drive.wish.map(f64::from)) * self.scale;
+        let mut extent = Extent::default();
+        extent.add_ball(2.0);
+        if self.spec.gravity == 0.0 {
+            extent.add_slide(wish);
+            return Some(extent);
+        }
+        extent.add_level_slide(wish);
+        if drive.standing && !drive.jump {
+            let is_on_ground = body.block().low[1] <= self.grid.low().y + SKIN;
+            extent.low[1] -= if is_on_ground { 0.0 } else { self.step_height };
+            extent.high[1] += if self.tick < drive.lift_until { self.step_height } else { 0.0 };
+            // Without ground under its feet it begins to fall.
+            extent.add_slide(DVec3::new(0.0, -f64::from(self.spec.gravity * self.tick_s) * self.scale, 0.0));
+        } else {
+            let terminal = self.spec.limits.terminal_speed;
+            let speed = if drive.standing { self.spec.limits.jump_speed } else { drive.velocity[1] };
+            let speed = (speed - self.spec.gravity * self.tick_s).clamp(-terminal, terminal);
+            extent.add_slide(DVec3::new(0.0, f64::from(speed) * self.scale, 0.0));
+        }
+        Some(extent)
+    }
+
+    fn movable(&self, objects: &Objects, row: u32) -> Option<Extent> {
+        let drive = &objects.drive[row as usize];
+        if !drive.awake {
+            return None;
+        }
+        let mut velocity = DVec3::from_array(drive.velocity.map(f64::from));
+        velocity.y -= f64::from(self.spec.gravity * self.tick_s);
+        let v = velocity * self.scale;
+        let mut extent = Extent::default();
+        match objects.card(row).policy {
+            Policy::Bounce => extent.add_ball(v.length() + 2.0),
+            _ => extent.add_slide(v),
+        }
+        Some(extent)
+    }
+
+    /// An object at rest may be pushed, as far as anybody walks in a tick, but not downwards.
+    fn allow_push(&self, extent: &mut Extent) {
+        let push = f64::from(self.spec.limits.speed) * self.scale + 2.0;
+        for axis in [0, 2] {
+            extent.low[axis] -= push;
+            extent.high[axis] += push;
+        }
+    }
+
+    fn rule(&self, objects: &Objects, row: u32) -> Extent {
+        let card = objects.card(row);
+        let mut extent = Extent::default();
+        let object = &self.spec.objects[card.shape as usize];
+        if let ObjectKind::Moving(rule) = &object.kind {
+            let (wanted, _) = rule_pose(self.spec, object, rule, card.phase + 1);
+            let body = &objects.body[row as usize];
+            let at = DVec3::new(f64::from(body.at.x), f64::from(body.at.y), f64::from(body.at.z));
+            extent.add_line(wanted - at);
+            if body.is(EXACT) {
+                extent.add_ball(f64::from(SKIN));
+            }
+        }
+        extent
+    }
+}

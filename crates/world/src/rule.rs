@@ -1,0 +1,132 @@
+//! Motion by rule: where a scene object is, as a function of its own clock, the same on every host.
+
+use space::{DQuat, DVec3, Quat, Vec3};
+
+/// How a scene object moves. All rules begin where the object stands, and return there.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Rule {
+    /// Along straight lines, at one speed.
+    Path {
+        /// The places after the start.
+        through: Vec<Vec3>,
+        /// Metres per second.
+        speed: f32,
+        /// Whether it goes from the last place straight to the first, rather than back the way it came.
+        closed: bool,
+    },
+    /// Around a vertical axis, without turning.
+    Orbit {
+        /// A point on the axis.
+        center: Vec3,
+        /// Seconds per round.
+        period_s: f32,
+    },
+    /// Thrown, pulled down by gravity, and back along the same arc: a ball in flight.
+    Flight {
+        /// At the start, in metres per second.
+        velocity: Vec3,
+        /// Seconds until it turns back.
+        period_s: f32,
+    },
+    /// On the spot, about the vertical axis.
+    Spin {
+        /// Degrees per second.
+        degrees_per_s: f32,
+    },
+}
+
+impl Rule {
+    /// Where an object that started at `at`, turned by `rotation`, is `seconds` later by its own clock.
+    pub fn pose(&self, at: Vec3, rotation: Quat, gravity: f32, seconds: f64) -> (DVec3, Quat) {
+        let start = at.as_dvec3();
+        match self {
+            Rule::Path { through, speed, closed } => {
+                (along_path(start, through, *closed, f64::from(*speed) * seconds), rotation)
+            }
+            Rule::Orbit { center, period_s } => {
+                let center = center.as_dvec3();
+                let angle = turns(seconds / f64::from(*period_s));
+                let (sin, cos) = (libm::sin(angle), libm::cos(angle));
+                let (x, z) = (start.x - center.x, start.z - center.z);
+                (DVec3::new(center.x + x * cos - z * sin, start.y, center.z + x * sin + z * cos), rotation)
+            }
+            Rule::Flight { velocity, period_s } => {
+                let t = there_and_back(seconds, f64::from(*period_s));
+                let fall = DVec3::new(0.0, -0.5 * f64::from(gravity) * t * t, 0.0);
+                (start + velocity.as_dvec3() * t + fall, rotation)
+            }
+            Rule::Spin { degrees_per_s } => {
+                let half = 0.5 * turns(f64::from(*degrees_per_s) * seconds / 360.0);
+                let spin = DQuat::from_xyzw(0.0, libm::sin(half), 0.0, libm::cos(half));
+                (start, (spin * rotation.as_dquat()).normalize().as_quat())
+            }
+        }
+    }
+
+    /// Whether it rotates: then its motion is no translation.
+    pub fn turns(&self) -> bool {
+        matches!(self, Rule::Spin { .. })
+    }
+}
+
+/// An angle after so many rounds, whole ones left out: long sessions lose no digits.
+fn turns(rounds: f64) -> f64 {
+    (rounds - rounds.floor()) * std::f64::consts::TAU
+}
+
+/// Seconds of a clock that runs forward for a period and then back.
+fn there_and_back(seconds: f64, period: f64) -> f64 {
+    let rounds = seconds / (2.0 * period);
+    let within = (rounds - rounds.floor()) * 2.0 * period;
+    if within <= period { within } else { 2.0 * period - within }
+}
+
+fn along_path(start: DVec3, through: &[Vec3], closed: bool, distance: f64) -> DVec3 {
+    let place = |index: usize| if index == 0 { start } else { through[index - 1].as_dvec3() };
+    let legs = if closed { through.len() + 1 } else { through.len() };
+    let leg = |index: usize| (place(index), place((index + 1) % (through.len() + 1)));
+    let length: f64 = (0..legs).map(|index| leg(index).0.distance(leg(index).1)).sum();
+    if length <= 0.0 {
+        return start;
+    }
+    let mut left = if closed {
+        let rounds = distance / length;
+        (rounds - rounds.floor()) * length
+    } else {
+        there_and_back(distance, length)
+    };
+    for index in 0..legs {
+        let (from, to) = leg(index);
+        let size = from.distance(to);
+        if left <= size && size > 0.0 {
+            return from + (to - from) * (left / size);
+        }
+        left -= size;
+    }
+    leg(legs - 1).1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_begin_at_the_start_and_return() {
+        let at = Vec3::new(1.0, 2.0, 3.0);
+        let rules = [
+            (Rule::Path { through: vec![Vec3::new(5.0, 2.0, 3.0)], speed: 2.0, closed: false }, 4.0),
+            (Rule::Path { through: vec![Vec3::new(5.0, 2.0, 3.0), Vec3::ZERO], speed: 2.0, closed: true }, 0.0),
+            (Rule::Orbit { center: Vec3::ZERO, period_s: 8.0 }, 8.0),
+            (Rule::Flight { velocity: Vec3::new(2.0, 5.0, 0.0), period_s: 1.0 }, 2.0),
+        ];
+        for (rule, period) in rules {
+            let pose = |seconds| rule.pose(at, Quat::IDENTITY, 9.81, seconds).0;
+            assert!(pose(0.0).distance(at.as_dvec3()) < 1e-9, "{rule:?}");
+            assert!(pose(period).distance(at.as_dvec3()) < 1e-9, "{rule:?}");
+            assert!(pose(0.3).distance(at.as_dvec3()) > 0.1, "{rule:?}");
+        }
+        let path = Rule::Path { through: vec![Vec3::new(5.0, 2.0, 3.0)], speed: 2.0, closed: false };
+        assert_eq!(path.pose(at, Quat::IDENTITY, 9.81, 1.0).0, DVec3::new(3.0, 2.0, 3.0));
+        assert_eq!(path.pose(at, Quat::IDENTITY, 9.81, 3.0).0, DVec3::new(3.0, 2.0, 3.0));
+    }
+}

@@ -1,0 +1,183 @@
+//! What never moves, found by place: square columns of the ground, each with a list of who reaches into it.
+
+use space::{GridPoint, ObjectId, Turn};
+
+use crate::objects::Body;
+use crate::solid::Block;
+
+/// Objects that reach into more columns than this are listed apart, and always looked at.
+const COLUMNS_MAX: i64 = 4096;
+/// The most columns there are.
+const COLUMNS_TOTAL: i64 = 1 << 20;
+
+/// The fixed objects of a world.
+#[derive(Debug, Default)]
+pub(crate) struct Scenery {
+    pub body: Vec<Body>,
+    pub id: Vec<ObjectId>,
+    pub turn: Vec<Turn>,
+    pub shape: Vec<u32>,
+    pub name: Vec<Box<str>>,
+    blocks: Vec<Block>,
+    large: Vec<u32>,
+    columns: Columns,
+}
+
+/// A lattice of square columns, and a list of numbers in each.
+#[derive(Debug, Default)]
+pub(crate) struct Columns {
+    low: [i32; 2],
+    /// A column's edge is two to this, in steps.
+    shift: u32,
+    counts: [i32; 2],
+    start: Vec<u32>,
+    list: Vec<u32>,
+}
+
+impl Columns {
+    /// Columns over a piece of ground, with nobody in them: not many more than `expected` objects are worth.
+    pub fn over(low: GridPoint, high: GridPoint, expected: usize) -> Columns {
+        let (width, depth) = (i64::from(high.x - low.x), i64::from(high.z - low.z));
+        let count = |size: i64, shift: u32| (size >> shift) + 1;
+        let total = (4 * expected as i64).clamp(1024, COLUMNS_TOTAL);
+        let mut shift = 12;
+        while count(width, shift) * count(depth, shift) > total {
+            shift += 1;
+        }
+        let counts = [count(width, shift) as i32, count(depth, shift) as i32];
+        Columns { low: [low.x, low.z], shift, counts, start: Vec::new(), list: Vec::new() }
+    }
+
+    /// Lists who reaches into which column: numbers with their blocks, in the order given.
+    pub fn fill(&mut self, blocks: &[(u32, Block)]) {
+        self.start.clear();
+        self.start.resize((self.counts[0] * self.counts[1]) as usize + 1, 0);
+        for (_, block) in blocks {
+            let (from, to) = self.range(block);
+            for z in from[1]..=to[1] {
+                for x in from[0]..=to[0] {
+                    self.start[(z * self.counts[0] + x) as usize + 1] += 1;
+                }
+            }
+        }
+        for index in 1..self.start.len() {
+            self.start[index] += self.start[index - 1];
+        }
+        self.list.clear();
+        self.list.resize(self.start[self.start.len() - 1] as usize, 0);
+        for &(number, block) in blocks.iter().rev() {
+            let (from, to) = self.range(&block);
+            for z in from[1]..=to[1] {
+                for x in from[0]..=to[0] {
+                    let column = (z * self.counts[0] + x) as usize;
+                    // Filled from the back: each start ends where its list begins.
+                    self.start[column + 1] -= 1;
+                    self.list[self.start[column + 1] as usize] = number;
+                }
+            }
+        }
+        // What was each list's end has become its beginning: shift by one.
+        self.start.remove(0);
+        self.start.push(self.list.len() as u32);
+    }
+
+    /// Calls `visit` once for everybody in the columns that `block` reaches into.
+    pub fn visit(&self, block: &Block, block_of: impl Fn(u32) -> Block, mut visit: impl FnMut(u32)) {
+        if self.list.is_empty() {
+            return;
+        }
+        let (from, to) = self.range(block);
+        for z in from[1]..=to[1] {
+            for x in from[0]..=to[0] {
+                let column = (z * self.counts[0] + x) as usize;
+                for &number in &self.list[self.start[column] as usize..self.start[column + 1] as usize] {
+                    // Who reaches into several columns counts in the first one that both reach into.
+                    let (first, _) = self.range(&block_of(number));
+                    if first[0].max(from[0]) == x && first[1].max(from[1]) == z {
+                        visit(number);
+                    }
+                }
+            }
+        }
+    }
+
+    fn range(&self, block: &Block) -> ([i32; 2], [i32; 2]) {
+        let column = |place: i32, axis: usize| ((place - self.low[axis]) >> self.shift).clamp(0, self.counts[axis] - 1);
+        ([column(block.low[0], 0), column(block.low[2], 1)], [column(block.high[0], 0), column(block.high[2], 1)])
+    }
+
+    fn reached(&self, block: &Block) -> i64 {
+        let (from, to) = self.range(block);
+        i64::from(to[0] - from[0] + 1) * i64::from(to[1] - from[1] + 1)
+    }
+}
+
+impl Scenery {
+    pub fn push(&mut self, body: Body, id: ObjectId, turn: Turn, shape: u32, name: Box<str>) {
+        self.body.push(body);
+        self.id.push(id);
+        self.turn.push(turn);
+        self.shape.push(shape);
+        self.name.push(name);
+        self.blocks.push(body.block());
+    }
+
+    /// Sorts everybody into columns. To be called once, when all are there.
+    pub fn arrange(&mut self, low: GridPoint, high: GridPoint) {
+        self.columns = Columns::over(low, high, self.blocks.len());
+        let (large, listed): (Vec<_>, Vec<_>) = self
+            .blocks
+            .iter()
+            .enumerate()
+            .map(|(index, &block)| (index as u32, block))
+            .partition(|(_, block)| self.columns.reached(block) > COLUMNS_MAX);
+        self.large = large.into_iter().map(|(index, _)| index).collect();
+        self.columns.fill(&listed);
+    }
+
+    /// Calls `visit` once for everybody whose block meets `block`.
+    pub fn near(&self, block: &Block, mut visit: impl FnMut(u32)) {
+        for &index in &self.large {
+            if self.blocks[index as usize].meets(block) {
+                visit(index);
+            }
+        }
+        let block_of = |index: u32| self.blocks[index as usize];
+        self.columns.visit(block, block_of, |index| {
+            if self.blocks[index as usize].meets(block) {
+                visit(index);
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solid::Solid;
+    use space::workload::Random;
+
+    #[test]
+    fn columns_find_what_a_look_at_everybody_finds() {
+        let mut random = Random::new(5);
+        let mut place = |size: u32| random.whole(0, size) as i32;
+        let mut scenery = Scenery::default();
+        for number in 1..200 {
+            let solid = Solid { core: [place(9_000), place(500), place(9_000)], radius: place(900) };
+            let at = GridPoint::new(place(60_000), place(3_000), place(60_000));
+            let id = ObjectId::new(number).unwrap();
+            scenery.push(Body::new(at, solid, 1), id, Turn::IDENTITY, 0, "".into());
+        }
+        scenery.arrange(GridPoint::new(2_000, 0, 2_000), GridPoint::new(50_000, 9_000, 50_000));
+        for _ in 0..500 {
+            let at = GridPoint::new(place(60_000), place(3_000), place(60_000));
+            let block = Block::around(at, [place(9_000), place(900), place(9_000)]);
+            let mut found = Vec::new();
+            scenery.near(&block, |index| found.push(index));
+            found.sort_unstable();
+            let expected: Vec<u32> =
+                (0..scenery.body.len() as u32).filter(|&i| scenery.body[i as usize].block().meets(&block)).collect();
+            assert_eq!(found, expected);
+        }
+    }
+}

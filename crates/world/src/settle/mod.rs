@@ -1,0 +1,383 @@
+//! Settling: everybody in turn, in an order that favours nobody, against the others as they stand at that moment.
+
+mod order;
+mod schedule;
+mod surroundings;
+mod walk;
+
+pub(crate) use order::Order;
+pub(crate) use schedule::Schedule;
+pub(crate) use surroundings::{CLOSEST_M, Surroundings};
+
+use space::narrow::{Motion, Pose, Shape, exact};
+use space::{DVec3, Grid, ObjectId, Quat, Turn, snap};
+
+use crate::neighbours::Neighbours;
+use crate::objects::{AVATAR, Body, EXACT, HOLDING, MOVABLE, Objects, RULED, SOLID};
+use crate::outcome::{Met, Outcome};
+use crate::scenery::Scenery;
+use crate::solid::{GAP, Joint};
+use crate::spec::{Policy, Rule, Spec};
+use surroundings::{ExactPair, Hit, Other};
+
+/// The speed that a ball keeps of what it loses to a wall.
+const RESTITUTION: f64 = 0.7;
+/// The speed along the ground that a ball keeps from tick to tick.
+const ROLLING: f32 = 0.985;
+/// Slower than this is standing, in metres per second.
+const STILL: f32 = 0.05;
+
+/// Everything that settling looks at.
+pub(crate) struct Settler<'a> {
+    pub spec: &'a Spec,
+    pub grid: Grid,
+    pub shapes: &'a [Shape],
+    pub scenery: &'a Scenery,
+    pub objects: &'a mut Objects,
+    pub neighbours: &'a Neighbours,
+    pub schedule: &'a mut Schedule,
+    pub surroundings: &'a mut Surroundings,
+    /// What a pushed object may meet.
+    pub pushed: &'a mut Surroundings,
+    /// Who has been pushed in this tick already.
+    pub was_pushed: &'a mut [bool],
+    /// Who has been kicked, and how fast: in metres per second, along the ground.
+    pub kicks: &'a mut Vec<(u32, [f32; 2])>,
+    pub tick: u64,
+    pub outcome: &'a mut Outcome,
+}
+
+impl Settler<'_> {
+    /// Settles one mover.
+    pub fn settle(&mut self, row: u32) {
+        match self.objects.body[row as usize].flags & (AVATAR | MOVABLE | RULED) {
+            AVATAR => self.settle_avatar(row),
+            MOVABLE => self.settle_movable(row),
+            RULED => self.settle_rule(row),
+            other => unreachable!("an object is of one kind, not of {other:b}"),
+        }
+    }
+
+    /// Touches what the next few movers will need. In a fair order they lie anywhere in memory, and waiting for sixteen
+    /// of them at once takes hardly longer than waiting for one.
+    pub fn look_ahead(&self, rows: &[u32]) {
+        let mut touched = 0;
+        for &row in rows {
+            touched ^= self.objects.body[row as usize].flags ^ self.objects.drive[row as usize].wish[0].to_bits();
+        }
+        for &row in rows {
+            for &other in self.neighbours.of(row) {
+                touched ^= self.objects.body[other as usize].flags;
+            }
+        }
+        std::hint::black_box(touched);
+    }
+
+    /// Steps per tick of one metre per second.
+    fn steps_per_tick(&self) -> f64 {
+        f64::from(snap::STEPS_PER_METRE) / f64::from(self.spec.tick_rate)
+    }
+
+    fn tick_s(&self) -> f32 {
+        1.0 / self.spec.tick_rate as f32
+    }
+
+    /// What somebody holds.
+    fn held_by(&self, row: u32) -> Option<u32> {
+        if self.objects.body[row as usize].is(HOLDING) { self.objects.card(row).holds } else { None }
+    }
+
+    /// Looks who may be met by a body and by what it holds.
+    fn look_around(&mut self, row: u32) {
+        let mut around = std::mem::take(self.surroundings);
+        around.clear();
+        let holds = self.held_by(row);
+        self.look_around_part(&mut around, row, 0, holds);
+        if let Some(held) = holds {
+            self.look_around_part(&mut around, held, 1, Some(row));
+        }
+        around.arrange();
+        *self.surroundings = around;
+    }
+
+    fn look_around_part(&mut self, around: &mut Surroundings, row: u32, part: u8, except: Option<u32>) {
+        let body = self.objects.body[row as usize];
+        let (low, high, half) = (self.grid.low(), self.grid.high(), body.solid.half_extents());
+        let at = [body.at.x, body.at.y, body.at.z];
+        let to_low = [low.x + half[0] - at[0], low.y + half[1] - at[1], low.z + half[2] - at[2]];
+        let to_high = [high.x - half[0] - at[0], high.y - half[1] - at[1], high.z - half[2] - at[2]];
+        around.keep_within(to_low, to_high);
+        if !body.is(SOLID) {
+            return;
+        }
+        let reach = self.objects.body[row as usize].reach;
+        for &other in self.neighbours.of(row) {
+            let other_body = &self.objects.body[other as usize];
+            if Some(other) == except || !other_body.block().meets(&reach) {
+                continue;
+            }
+            let joint = Joint::new(body.solid, body.at, other_body.solid, other_body.at);
+            let card = self.objects.card[other as usize].as_ref().expect("neighbours live");
+            let key = (card.id.number(), part);
+            if (body.flags | other_body.flags) & EXACT == 0 {
+                around.add(key, Other::Object(other), joint);
+                continue;
+            }
+            let mine = self.objects.card(row);
+            let (odometer, other_odometer) =
+                (self.objects.drive[row as usize].odometer, self.objects.drive[other as usize].odometer);
+            let pair = ExactPair::new(mine.shape, body.at, mine.turn, card.shape, other_body.at, card.turn);
+            let names = (mine.id, card.id);
+            if self.schedule.may_meet(self.shapes, names, &pair, odometer + other_odometer, body.span()) {
+                around.add_exact(self.shapes, key, Other::Object(other), joint, pair);
+            }
+        }
+        let (objects, shapes, schedule, scenery) = (&*self.objects, self.shapes, &mut *self.schedule, self.scenery);
+        scenery.near(&reach, |index| {
+            let other: &Body = &scenery.body[index as usize];
+            if !other.is(SOLID) {
+                return;
+            }
+            let joint = Joint::new(body.solid, body.at, other.solid, other.at);
+            let id = scenery.id[index as usize];
+            let key = (id.number(), part);
+            if (body.flags | other.flags) & EXACT == 0 {
+                around.add(key, Other::Scenery(index), joint);
+                return;
+            }
+            let mine = objects.card(row);
+            let (shape, turn) = (scenery.shape[index as usize], scenery.turn[index as usize]);
+            let pair = ExactPair::new(mine.shape, body.at, mine.turn, shape, other.at, turn);
+            let odometer = objects.drive[row as usize].odometer;
+            if schedule.may_meet(shapes, (mine.id, id), &pair, odometer, body.span()) {
+                around.add_exact(shapes, key, Other::Scenery(index), joint, pair);
+            }
+        });
+    }
+
+    /// Puts a body, and what it holds, at an offset that was found free.
+    fn commit(&mut self, row: u32, offset: [i32; 3]) {
+        if offset == [0; 3] {
+            return;
+        }
+        self.objects.move_by(row, offset);
+        if let Some(held) = self.held_by(row) {
+            self.objects.move_by(held, offset);
+        }
+    }
+
+    fn note(&mut self, row: u32, hit: Option<Hit>) {
+        let Some(hit) = hit else { return };
+        let mover = self.objects.card(row).id;
+        self.outcome.contacts.push(Met { mover, other: self.name(hit.other) });
+    }
+
+    fn name(&self, other: Other) -> Option<ObjectId> {
+        match other {
+            Other::Bounds => None,
+            Other::Scenery(index) => Some(self.scenery.id[index as usize]),
+            Other::Object(row) => Some(self.objects.card(row).id),
+        }
+    }
+
+    /// A shared object: it falls, it bounces or comes to rest.
+    fn settle_movable(&mut self, row: u32) {
+        self.look_around(row);
+        let policy = self.objects.card(row).policy;
+        let (gravity, tick_s, terminal) = (self.spec.gravity, self.tick_s(), self.spec.limits.terminal_speed);
+        let mut drive = self.objects.drive[row as usize];
+        drive.velocity[1] -= gravity * tick_s;
+        let mut velocity = limited(drive.velocity, terminal);
+        let v = velocity * self.steps_per_tick();
+        let (to, hit) = match policy {
+            Policy::Bounce => self.bounce(&mut velocity, v),
+            Policy::Slide => {
+                let (to, hit) = self.surroundings.slide(self.shapes, [0; 3], v, |normal| normal);
+                if let Some(hit) = hit {
+                    velocity -= hit.normal * velocity.dot(hit.normal).min(0.0);
+                }
+                (to, hit)
+            }
+            Policy::Block | Policy::Ghost => {
+                let (to, hit) = self.surroundings.advance(self.shapes, [0; 3], v);
+                if hit.is_some() {
+                    velocity = DVec3::ZERO;
+                }
+                (to, hit)
+            }
+        };
+        let supported = hit.filter(|hit| hit.normal.y > 0.5);
+        drive.standing = supported.is_some();
+        drive.on_object = matches!(supported, Some(Hit { other: Other::Object(_), .. }));
+        drive.velocity = velocity.as_vec3().to_array();
+        if drive.standing {
+            drive.velocity[0] *= ROLLING;
+            drive.velocity[2] *= ROLLING;
+        }
+        let fall = gravity * tick_s;
+        let is_still =
+            drive.velocity.iter().all(|speed| speed.abs() < STILL.max(1.5 * fall * f32::from(drive.standing)));
+        // A body that something blocks from below and that did not get anywhere has come to rest.
+        let is_at_rest = to == [0; 3] && is_still && (drive.standing || gravity == 0.0);
+        if is_at_rest {
+            drive.velocity = [0.0; 3];
+        }
+        drive.awake = !is_at_rest;
+        self.objects.drive[row as usize] = drive;
+        self.commit(row, to);
+        if !is_at_rest {
+            self.note(row, hit);
+        }
+    }
+
+    /// Reflects a motion at whatever it meets. `velocity` is in metres per second, `v` in steps.
+    fn bounce(&mut self, velocity: &mut DVec3, v: DVec3) -> ([i32; 3], Option<Hit>) {
+        let (mut place, mut rest, mut last) = ([0; 3], v, None);
+        let slow = f64::from(self.spec.gravity * self.tick_s()) * 2.0;
+        for _ in 0..4 {
+            let (to, hit) = self.surroundings.advance(self.shapes, place, rest);
+            place = to;
+            let Some(hit) = hit else { break };
+            // What carries it matters more than what it brushed against.
+            last = match last {
+                Some(Hit { normal, .. }) if normal.y > hit.normal.y => last,
+                _ => Some(hit),
+            };
+            let into = velocity.dot(hit.normal);
+            if into >= 0.0 {
+                break;
+            }
+            // A ball on the ground is pulled into it in every tick; that is no bounce.
+            let kept = if -into <= slow { 0.0 } else { RESTITUTION };
+            *velocity -= hit.normal * into * (1.0 + kept);
+            rest *= 1.0 - hit.time;
+            rest -= hit.normal * rest.dot(hit.normal) * (1.0 + kept);
+            if rest.length_squared() < 0.25 {
+                break;
+            }
+        }
+        (place, last)
+    }
+
+    /// A scene object that moves by a rule. Where its way is blocked it waits, and its clock with it.
+    fn settle_rule(&mut self, row: u32) {
+        let card = self.objects.card(row);
+        let (phase, turn) = (card.phase, card.turn);
+        let spec = self.spec;
+        let object = &spec.objects[card.shape as usize];
+        let crate::spec::ObjectKind::Moving(rule) = &object.kind else { return };
+        let (wanted, rotation) = rule_pose(spec, object, rule, phase + 1);
+        let at = self.objects.body[row as usize].at;
+        let v = wanted - DVec3::new(f64::from(at.x), f64::from(at.y), f64::from(at.z));
+        self.look_around(row);
+        let (to, hit) = self.surroundings.advance(self.shapes, [0; 3], v);
+        let mut is_there =
+            f64::from(to[0]) == v.x.round() && f64::from(to[1]) == v.y.round() && f64::from(to[2]) == v.z.round();
+        self.commit(row, to);
+        let wanted_turn = Turn::nearest(rotation);
+        if rule.turns() && wanted_turn != turn {
+            let (reached, is_free) = self.spun(row, turn, wanted_turn);
+            self.objects.card_mut(row).turn = reached;
+            let half = self.objects.body[row as usize].solid.half_extents();
+            self.objects.drive[row as usize].odometer += 4.0 * f64::from(half[0] + half[1] + half[2]);
+            is_there &= is_free;
+        }
+        if is_there {
+            self.objects.card_mut(row).phase = phase + 1;
+        }
+        self.note(row, hit);
+    }
+
+    /// How far a body can turn on the spot. Of upright solids a ball and a capsule are the same from all sides.
+    fn spun(&mut self, row: u32, from: Turn, to: Turn) -> (Turn, bool) {
+        let body = self.objects.body[row as usize];
+        if !body.is(EXACT) || !body.is(SOLID) {
+            return (to, true);
+        }
+        self.look_around(row);
+        let position = body.at.position();
+        let shape = &self.shapes[self.objects.card(row).shape as usize];
+        let pose = |turn: Turn| Pose::new(position, turn.quat());
+        let motion = Motion::new(pose(from), pose(to));
+        let gap = GAP as f32 * snap::STEP;
+        let others: Vec<(u32, Pose)> = self.surroundings.near().iter().map(|near| self.pose_of(near.other)).collect();
+        let mut time = 1f32;
+        for (other, at) in &others {
+            if let Some(contact) =
+                exact::first_contact(shape, &motion, &self.shapes[*other as usize], &Motion::rest(*at), gap)
+            {
+                time = time.min(contact.time);
+            }
+        }
+        let is_free = |turn: Turn| {
+            others
+                .iter()
+                .all(|(other, at)| exact::distance(shape, &pose(turn), &self.shapes[*other as usize], at) >= CLOSEST_M)
+        };
+        if time >= 1.0 && is_free(to) {
+            return (to, true);
+        }
+        for _ in 0..6 {
+            let turn = Turn::nearest(motion.at(time).rotation);
+            if is_free(turn) {
+                return (turn, turn == to);
+            }
+            time *= 0.5;
+        }
+        (from, false)
+    }
+
+    fn pose_of(&self, other: Other) -> (u32, Pose) {
+        match other {
+            Other::Bounds => unreachable!("bounds are not among those near"),
+            Other::Scenery(index) => {
+                let index = index as usize;
+                let pose = Pose::new(self.scenery.body[index].at.position(), self.scenery.turn[index].quat());
+                (self.scenery.shape[index], pose)
+            }
+            Other::Object(row) => {
+                let card = self.objects.card(row);
+                (card.shape, Pose::new(self.objects.body[row as usize].at.position(), card.turn.quat()))
+            }
+        }
+    }
+
+    /// Moves what stands in a mover's way, by at most `v` steps, and returns whether it gave way. One object per tick,
+    /// no chains.
+    fn push(&mut self, pushed: u32, v: DVec3) -> bool {
+        let body = self.objects.body[pushed as usize];
+        let card = self.objects.card(pushed);
+        if !body.is(MOVABLE) || card.held_by.is_some() || std::mem::replace(&mut self.was_pushed[pushed as usize], true)
+        {
+            return false;
+        }
+        let policy = card.policy;
+        self.objects.drive[pushed as usize].awake = true;
+        if policy == Policy::Bounce {
+            // A ball is kicked rather than shoved: it goes its own way, from the next tick on, as its reach in this
+            // one is settled.
+            let kick = v / self.steps_per_tick() * 1.3;
+            self.kicks.push((pushed, [kick.x as f32, kick.z as f32]));
+            return false;
+        }
+        std::mem::swap(self.surroundings, self.pushed);
+        self.look_around(pushed);
+        let (to, _) = self.surroundings.advance(self.shapes, [0; 3], v);
+        std::mem::swap(self.surroundings, self.pushed);
+        self.commit(pushed, to);
+        to != [0; 3]
+    }
+}
+
+/// Where a rule wants its object to be, in steps, and how turned.
+pub(crate) fn rule_pose(spec: &Spec, object: &crate::spec::ObjectSpec, rule: &Rule, phase: u64) -> (DVec3, Quat) {
+    let seconds = phase as f64 / f64::from(spec.tick_rate);
+    let (position, rotation) = rule.pose(object.at, object.rotation, spec.gravity, seconds);
+    (position * f64::from(snap::STEPS_PER_METRE), rotation)
+}
+
+fn limited(velocity: [f32; 3], most: f32) -> DVec3 {
+    let velocity = DVec3::from_array(velocity.map(f64::from));
+    let speed = velocity.length();
+    if speed > f64::from(most) { velocity * (f64::from(most) / speed) } else { velocity }
+}

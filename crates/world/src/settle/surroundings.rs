@@ -1,0 +1,315 @@
+//! One body among what it may meet, as everything stands at that moment: how far can it go, and what stops it?
+//!
+//! A motion is tried in two steps. The time of first contact, in `f64`, says where it ends; that place is rounded to the
+//! grid. Then whole numbers, or for hulls and meshes the narrow phase, say whether the rounded place is really free. It
+//! nearly always is, as motions end well before the contact; where it is not, the body stops earlier. The place it
+//! starts from is free, so that there is always an answer: this is the induction that keeps a world without overlap.
+
+use space::impact::rounded;
+use space::narrow::{Motion, Pose, Shape, exact};
+use space::{DVec3, GridPoint, Turn, snap};
+
+use crate::solid::{CLOSEST, GAP, Joint};
+
+/// Who stands in the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Other {
+    /// The edge of the world.
+    Bounds,
+    /// A fixed object, by index.
+    Scenery(u32),
+    /// Somebody that can move, by row.
+    Object(u32),
+}
+
+/// One thing that may be met.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Near {
+    /// Its name, and which part of the body may meet it: ties are broken by this, never by a row.
+    pub key: (u64, u8),
+    pub other: Other,
+    pub joint: Joint,
+    /// The least square distance that is allowed, in steps: [`CLOSEST`], or what it is at the start.
+    floor: i64,
+    /// The number of a question for the narrow phase, for shapes that are not upright.
+    exact: Option<u32>,
+}
+
+/// A question for the narrow phase.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ExactPair {
+    pub shape: u32,
+    pub at: GridPoint,
+    pub turn: Turn,
+    pub other_shape: u32,
+    pub other_at: GridPoint,
+    pub other_turn: Turn,
+    /// The least distance that is allowed, in metres.
+    least: f32,
+}
+
+/// What a body may meet, and how far the bounds let it go.
+#[derive(Debug, Default)]
+pub(crate) struct Surroundings {
+    near: Vec<Near>,
+    exact: Vec<ExactPair>,
+    /// The least and the greatest offset from where it stands.
+    room: ([i32; 3], [i32; 3]),
+    /// How many motions were tried.
+    pub sweeps: u64,
+}
+
+/// What stopped a motion.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hit {
+    /// From 0 to 1 along the motion.
+    pub time: f64,
+    /// From what was met towards the body.
+    pub normal: DVec3,
+    pub other: Other,
+}
+
+/// Half the skin, in metres.
+pub(crate) const CLOSEST_M: f32 = CLOSEST as f32 * snap::STEP;
+
+impl Surroundings {
+    pub fn clear(&mut self) {
+        self.near.clear();
+        self.exact.clear();
+        self.room = ([i32::MIN; 3], [i32::MAX; 3]);
+    }
+
+    /// Keeps a part of the body within bounds: from its centre to the least and to the greatest place it may take.
+    pub fn keep_within(&mut self, to_low: [i32; 3], to_high: [i32; 3]) {
+        for axis in 0..3 {
+            self.room.0[axis] = self.room.0[axis].max((to_low[axis] + GAP).min(0));
+            self.room.1[axis] = self.room.1[axis].min((to_high[axis] - GAP).max(0));
+        }
+    }
+
+    pub fn add(&mut self, key: (u64, u8), other: Other, joint: Joint) {
+        let reach = i64::from(joint.radius + CLOSEST);
+        let floor = (reach * reach).min(joint.distance_squared([0; 3]));
+        self.near.push(Near { key, other, joint, floor, exact: None });
+    }
+
+    pub fn add_exact(&mut self, shapes: &[Shape], key: (u64, u8), other: Other, joint: Joint, mut pair: ExactPair) {
+        let distance = pair.distance(shapes, [0; 3]);
+        pair.least = if distance >= CLOSEST_M { CLOSEST_M } else { (distance - 1e-5).max(0.0) };
+        self.near.push(Near { key, other, joint, floor: 0, exact: Some(self.exact.len() as u32) });
+        self.exact.push(pair);
+    }
+
+    /// Puts everybody in an order that does not depend on how they were found.
+    pub fn arrange(&mut self) {
+        self.near.sort_unstable_by_key(|near| near.key);
+    }
+
+    pub fn near(&self) -> &[Near] {
+        &self.near
+    }
+
+    /// Whether the bounds' bottom carries the body.
+    pub fn is_on_ground(&self, offset: [i32; 3]) -> bool {
+        offset[1] <= self.room.0[1]
+    }
+
+    /// The first thing met by moving by `v` steps.
+    pub fn first(&mut self, shapes: &[Shape], from: [i32; 3], v: DVec3) -> Option<Hit> {
+        self.sweeps += 1;
+        let mut first: Option<Hit> = None;
+        let mut until = 1.0;
+        for near in &self.near {
+            let Joint { d, core, radius } = near.joint;
+            let start = [d[0] + from[0], d[1] + from[1], d[2] + from[2]].map(f64::from);
+            let reach = f64::from(radius + GAP);
+            let half = core.map(f64::from);
+            let passes_by = |axis: usize| {
+                let (one, other) = (start[axis], start[axis] + v[axis]);
+                let limit = half[axis] + reach;
+                one.min(other) > limit || one.max(other) < -limit
+            };
+            if passes_by(0) | passes_by(2) | passes_by(1) {
+                continue;
+            }
+            let found = match near.exact {
+                None => rounded::contact(DVec3::from_array(start), v, DVec3::from_array(half), reach, until)
+                    .map(|touch| (touch.time, touch.normal)),
+                Some(index) => self.exact[index as usize].contact(shapes, from, v),
+            };
+            if let Some((time, normal)) = found
+                && (time < until || first.is_none() && time <= until)
+            {
+                until = time;
+                first = Some(Hit { time, normal, other: near.other });
+            }
+        }
+        for axis in 0..3 {
+            let (low, high) = (f64::from(self.room.0[axis]), f64::from(self.room.1[axis]));
+            let place = f64::from(from[axis]);
+            let limit = if v[axis] > 0.0 { high } else { low };
+            let beyond = (place + v[axis] - limit) * v[axis];
+            if v[axis] != 0.0 && beyond > 0.0 {
+                let time = ((limit - place) / v[axis]).max(0.0);
+                if time < until {
+                    until = time;
+                    let mut normal = DVec3::ZERO;
+                    normal[axis] = -v[axis].signum();
+                    first = Some(Hit { time, normal, other: Other::Bounds });
+                }
+            }
+        }
+        first
+    }
+
+    /// Moves as far as `v` steps, stopping at the first contact. The place it returns is free.
+    pub fn advance(&mut self, shapes: &[Shape], from: [i32; 3], v: DVec3) -> ([i32; 3], Option<Hit>) {
+        let hit = self.first(shapes, from, v);
+        self.stop_at(shapes, from, v, hit)
+    }
+
+    /// The same, where the first contact is known.
+    pub fn stop_at(&self, shapes: &[Shape], from: [i32; 3], v: DVec3, hit: Option<Hit>) -> ([i32; 3], Option<Hit>) {
+        let mut time = hit.map_or(1.0, |hit| hit.time);
+        let mut to = self.rounded(from, v * time);
+        let Some(mut blocked) = self.violated(shapes, to) else { return (to, hit) };
+        // Rounding brought it too close to something beside its way: one step aside may do.
+        let mut aside = to;
+        for _ in 0..3 {
+            let outside = self.near[blocked].joint.outside(aside);
+            let axis = (0..3).max_by_key(|&axis| outside[axis].abs()).expect("there are three");
+            if self.near[blocked].exact.is_some() || outside[axis] == 0 {
+                break;
+            }
+            aside[axis] += outside[axis].signum() as i32;
+            aside[axis] = aside[axis].clamp(self.room.0[axis].min(from[axis]), self.room.1[axis].max(from[axis]));
+            match self.violated(shapes, aside) {
+                None => return (aside, hit),
+                Some(next) => blocked = next,
+            }
+        }
+        let normal = DVec3::from_array(self.near[blocked].joint.outside(to).map(|steps| steps as f64));
+        let normal = if normal == DVec3::ZERO { -v } else { normal }.normalize_or_zero();
+        let hit = hit.unwrap_or(Hit { time, normal, other: self.near[blocked].other });
+        for _ in 0..8 {
+            time *= 0.5;
+            to = self.rounded(from, v * time);
+            if self.violated(shapes, to).is_none() {
+                return (to, Some(Hit { time, ..hit }));
+            }
+        }
+        (from, Some(Hit { time: 0.0, ..hit }))
+    }
+
+    /// Moves by up to `v` steps, keeping the motion along whatever is met. `normal_of` may change a contact's normal.
+    pub fn slide(
+        &mut self,
+        shapes: &[Shape],
+        from: [i32; 3],
+        v: DVec3,
+        normal_of: impl Fn(DVec3) -> DVec3,
+    ) -> ([i32; 3], Option<Hit>) {
+        let first = self.first(shapes, from, v);
+        self.slide_from(shapes, from, v, first, normal_of)
+    }
+
+    /// The same, where the first contact is known.
+    pub fn slide_from(
+        &mut self,
+        shapes: &[Shape],
+        from: [i32; 3],
+        v: DVec3,
+        mut known: Option<Hit>,
+        normal_of: impl Fn(DVec3) -> DVec3,
+    ) -> ([i32; 3], Option<Hit>) {
+        let mut planes = [DVec3::ZERO; 3];
+        let (mut place, mut rest, mut first) = (from, v, None);
+        for turn in 0..4 {
+            if turn > 0 {
+                known = self.first(shapes, place, rest);
+            }
+            let (to, hit) = self.stop_at(shapes, place, rest, known);
+            place = to;
+            let Some(hit) = hit else { break };
+            first = first.or(Some(hit));
+            if turn == 3 {
+                break;
+            }
+            planes[turn] = normal_of(hit.normal);
+            rest *= 1.0 - hit.time;
+            // Along the new surface, then along the edge that it makes with an earlier one, else nowhere.
+            let mut along = without(rest, planes[turn]);
+            for plane in 0..turn {
+                if along.dot(planes[plane]) < -1e-9 {
+                    let edge = planes[plane].cross(planes[turn]).normalize_or_zero();
+                    along = edge * rest.dot(edge);
+                }
+            }
+            let is_blocked = (0..=turn).any(|plane| along.dot(planes[plane]) < -1e-6 * (1.0 + along.length()));
+            // A slide of less than half a step would be rounded away.
+            if is_blocked || along.length_squared() < 0.25 || along.dot(v) <= 0.0 {
+                break;
+            }
+            rest = along;
+        }
+        (place, first)
+    }
+
+    fn rounded(&self, from: [i32; 3], v: DVec3) -> [i32; 3] {
+        let mut to = from;
+        for axis in 0..3 {
+            let (low, high) = (self.room.0[axis].min(from[axis]), self.room.1[axis].max(from[axis]));
+            to[axis] = (from[axis] + v[axis].round() as i32).clamp(low, high);
+        }
+        to
+    }
+
+    /// The first of those that are too close to a place.
+    fn violated(&self, shapes: &[Shape], offset: [i32; 3]) -> Option<usize> {
+        self.near.iter().position(|near| match near.exact {
+            None => {
+                near.joint.distance_squared(offset) < near.floor || near.floor == 0 && near.joint.is_overlap(offset)
+            }
+            Some(index) => {
+                let pair = &self.exact[index as usize];
+                let outside = near.joint.distance_squared(offset);
+                let apart = i64::from(near.joint.radius + CLOSEST);
+                outside < apart * apart && pair.distance(shapes, offset) < pair.least
+            }
+        })
+    }
+}
+
+impl ExactPair {
+    pub fn new(shape: u32, at: GridPoint, turn: Turn, other_shape: u32, other_at: GridPoint, other_turn: Turn) -> Self {
+        ExactPair { shape, at, turn, other_shape, other_at, other_turn, least: CLOSEST_M }
+    }
+
+    pub fn distance(&self, shapes: &[Shape], offset: [i32; 3]) -> f32 {
+        let (a, b) = (&shapes[self.shape as usize], &shapes[self.other_shape as usize]);
+        exact::distance(a, &self.pose(offset), b, &self.other_pose())
+    }
+
+    fn contact(&self, shapes: &[Shape], from: [i32; 3], v: DVec3) -> Option<(f64, DVec3)> {
+        let start = self.pose(from);
+        let end = Pose::new((start.position.as_dvec3() + v * f64::from(snap::STEP)).as_vec3(), start.rotation);
+        let (a, b) = (&shapes[self.shape as usize], &shapes[self.other_shape as usize]);
+        let gap = GAP as f32 * snap::STEP;
+        let contact = exact::first_contact(a, &Motion::new(start, end), b, &Motion::rest(self.other_pose()), gap)?;
+        Some((f64::from(contact.time), -contact.normal.as_dvec3()))
+    }
+
+    fn pose(&self, offset: [i32; 3]) -> Pose {
+        let at = GridPoint::new(self.at.x + offset[0], self.at.y + offset[1], self.at.z + offset[2]);
+        Pose::new(at.position(), self.turn.quat())
+    }
+
+    fn other_pose(&self) -> Pose {
+        Pose::new(self.other_at.position(), self.other_turn.quat())
+    }
+}
+
+fn without(v: DVec3, normal: DVec3) -> DVec3 {
+    let into = v.dot(normal);
+    if into < 0.0 { v - normal * into } else { v }
+}

@@ -1,0 +1,174 @@
+//! Walking: along the ground, up and down steps, pushing what gives way; jumping, falling, flying.
+//!
+//! Steps are taken as paper 002 tells of MDK2: where the path is blocked, it is lifted, followed, and lowered again.
+
+use space::DVec3;
+
+use super::surroundings::{Hit, Other};
+use super::{Settler, limited};
+use crate::objects::SLIDING;
+
+/// For how many ticks after meeting something low a walker looks for something to step onto.
+const LIFT_TICKS: u64 = 15;
+
+impl Settler<'_> {
+    pub(super) fn settle_avatar(&mut self, row: u32) {
+        self.look_around(row);
+        let drive = self.objects.drive[row as usize];
+        let rest = DVec3::from_array(drive.rest.map(f64::from));
+        let wish = limited(drive.wish, self.spec.limits.speed) * self.steps_per_tick();
+        if self.spec.gravity == 0.0 {
+            self.fly(row, wish + rest);
+        } else {
+            self.walk(row, DVec3::new(wish.x + rest.x, 0.0, wish.z + rest.z));
+        }
+    }
+
+    fn fly(&mut self, row: u32, v: DVec3) {
+        let (to, hit) = self.along(row, v, |normal| normal);
+        let drive = &mut self.objects.drive[row as usize];
+        drive.rest = kept_back(v, to, hit);
+        drive.awake = false;
+        self.commit(row, to);
+        self.note(row, hit);
+    }
+
+    fn walk(&mut self, row: u32, v: DVec3) {
+        let (mut place, hit) = if v == DVec3::ZERO { ([0; 3], None) } else { self.along(row, v, level) };
+        let mut drive = self.objects.drive[row as usize];
+        drive.rest = kept_back(v, place, hit);
+        // Who jumps does not step: the tick's reach has room for one of them.
+        if let Some(hit) = hit
+            && drive.standing
+            && !drive.jump
+        {
+            if self.tick < drive.lift_until {
+                if let Some(stepped) = self.step_onto(v, place) {
+                    place = stepped;
+                    drive.lift_until = self.tick + LIFT_TICKS;
+                }
+            } else if self.is_low(row, hit.other) {
+                drive.lift_until = self.tick + LIFT_TICKS;
+            }
+        }
+        let mut carried = None;
+        if drive.standing && drive.jump {
+            drive.velocity[1] = self.spec.limits.jump_speed;
+            drive.standing = false;
+        } else if drive.standing {
+            // Down a step without falling, or just find out that the ground is still there.
+            drive.velocity[1] = 0.0;
+            if !self.surroundings.is_on_ground(place) {
+                let down = DVec3::new(0.0, -self.step_height(), 0.0);
+                let (lower, ground) = self.surroundings.advance(self.shapes, place, down);
+                if ground.is_some_and(|ground| ground.normal.y > 0.3) {
+                    place = lower;
+                    carried = ground;
+                } else {
+                    drive.standing = false;
+                }
+            }
+        }
+        if !drive.standing {
+            let fall = DVec3::new(0.0, f64::from(self.fall(&mut drive.velocity[1])), 0.0);
+            let (to, blocked) = self.surroundings.slide(self.shapes, place, fall, |normal| normal);
+            if let Some(blocked) = blocked {
+                // Stopped from below, or wedged: either way something carries it.
+                let is_down = fall.y < 0.0;
+                if is_down && (blocked.normal.y > 0.3 || to == place) {
+                    drive.standing = true;
+                    carried = Some(blocked);
+                    drive.velocity[1] = 0.0;
+                } else if !is_down {
+                    drive.velocity[1] = 0.0;
+                }
+            }
+            place = to;
+        }
+        drive.on_object = matches!(carried, Some(Hit { other: Other::Object(_), .. }));
+        drive.jump = false;
+        drive.awake = !drive.standing;
+        self.objects.drive[row as usize] = drive;
+        self.commit(row, place);
+        self.note(row, hit);
+    }
+
+    /// Follows a path as the avatar's policy says, and pushes what stands in the way.
+    fn along(&mut self, row: u32, v: DVec3, normal_of: impl Fn(DVec3) -> DVec3) -> ([i32; 3], Option<Hit>) {
+        let mut first = self.surroundings.first(self.shapes, [0; 3], v);
+        if let Some(hit) = first
+            && let Other::Object(other) = hit.other
+        {
+            let normal = level(hit.normal);
+            let into = v.dot(normal) * (1.0 - hit.time);
+            if normal.y == 0.0 && into < 0.0 && self.push(other, normal * into) {
+                self.look_around(row);
+                first = self.surroundings.first(self.shapes, [0; 3], v);
+            }
+        }
+        if self.objects.body[row as usize].is(SLIDING) {
+            self.surroundings.slide_from(self.shapes, [0; 3], v, first, normal_of)
+        } else {
+            self.surroundings.stop_at(self.shapes, [0; 3], v, first)
+        }
+    }
+
+    /// Lifts the path, follows it, lowers it again; or `None` where that leads no further than `reached`.
+    fn step_onto(&mut self, v: DVec3, reached: [i32; 3]) -> Option<[i32; 3]> {
+        let height = self.step_height();
+        let (lifted, _) = self.surroundings.advance(self.shapes, [0; 3], DVec3::new(0.0, height, 0.0));
+        if lifted[1] <= 0 {
+            return None;
+        }
+        let (moved, _) = self.surroundings.slide(self.shapes, lifted, v, level);
+        let down = DVec3::new(0.0, -f64::from(lifted[1]), 0.0);
+        let (lowered, ground) = self.surroundings.advance(self.shapes, moved, down);
+        let progress = |place: [i32; 3]| f64::from(place[0]) * v.x + f64::from(place[2]) * v.z;
+        let is_further = progress(lowered) > progress(reached) + v.length();
+        (is_further && ground.is_none_or(|ground| ground.normal.y > 0.3)).then_some(lowered)
+    }
+
+    /// Whether something is low enough to step onto, as far as one can tell from the box around it.
+    fn is_low(&self, row: u32, other: Other) -> bool {
+        let body = &self.objects.body[row as usize];
+        let feet = body.block().low[1];
+        let top = match other {
+            Other::Bounds => return false,
+            Other::Scenery(index) => {
+                let other = &self.scenery.body[index as usize];
+                if other.is(crate::objects::EXACT) {
+                    return true;
+                }
+                other.block().high[1]
+            }
+            Other::Object(other) => self.objects.body[other as usize].block().high[1],
+        };
+        f64::from(top - feet) <= self.step_height()
+    }
+
+    fn step_height(&self) -> f64 {
+        f64::from(self.spec.limits.step_height) * f64::from(space::snap::STEPS_PER_METRE)
+    }
+
+    /// Lets gravity act for a tick and returns how far that leads, in steps.
+    fn fall(&self, speed: &mut f32) -> f32 {
+        let terminal = self.spec.limits.terminal_speed;
+        *speed = (*speed - self.spec.gravity * self.tick_s()).clamp(-terminal, terminal);
+        *speed * self.steps_per_tick() as f32
+    }
+}
+
+/// A contact's normal for somebody who keeps to the ground: whatever stands in the way is a wall.
+fn level(normal: DVec3) -> DVec3 {
+    let level = DVec3::new(normal.x, 0.0, normal.z);
+    if level.length_squared() < 1e-6 { normal } else { level.normalize() }
+}
+
+/// What rounding kept back of an unhindered motion, for the next tick. Who was stopped is owed nothing.
+fn kept_back(v: DVec3, to: [i32; 3], hit: Option<Hit>) -> [f32; 3] {
+    if hit.is_some() {
+        return [0.0; 3];
+    }
+    let rest = [v.x - f64::from(to[0]), v.y - f64::from(to[1]), v.z - f64::from(to[2])];
+    rest.map(|steps| (steps as f32).clamp(-1.0, 1.0))
+}

@@ -1,0 +1,153 @@
+//! Upright solids on the grid: who overlaps whom is a question in whole numbers, so it has one answer.
+//!
+//! A sphere, an upright capsule and an axis-aligned box are all a box (perhaps of no size) rounded by a radius (perhaps
+//! zero). Measured in grid steps everything is an integer, distances are squares of integers, and no tolerance is
+//! needed anywhere.
+
+use space::GridPoint;
+
+/// How wide the skin is, in grid steps: whoever is stopped by something stops within it.
+pub const SKIN: i32 = 4;
+/// At which distance from a contact a motion ends, in steps. Rounding to the grid moves it by less than one.
+pub(crate) const GAP: i32 = 3;
+/// Nobody comes closer to another than this, in steps, unless they already were: half the skin.
+pub(crate) const CLOSEST: i32 = SKIN / 2;
+
+/// A box around its centre, rounded: in grid steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Solid {
+    /// Half the box's edges; zero for a sphere, `[0, h, 0]` for an upright capsule.
+    pub core: [i32; 3],
+    /// By how much the box is rounded; zero for a box with sharp edges.
+    pub radius: i32,
+}
+
+impl Solid {
+    /// Half the edges of the axis-aligned box around it.
+    pub fn half_extents(self) -> [i32; 3] {
+        self.core.map(|half| half + self.radius)
+    }
+
+    /// Whether two solids share more than a point of their surfaces, exactly. Touching does not count.
+    pub fn overlaps(self, at: GridPoint, other: Solid, other_at: GridPoint) -> bool {
+        let joint = Joint::new(self, at, other, other_at);
+        joint.is_overlap([0; 3])
+    }
+
+    /// The square of the distance between two solids' surfaces, where they are apart, is not a whole number; that of
+    /// their boxes before rounding is. They are apart by at least `gap` steps when it is at least this.
+    pub fn is_apart(self, at: GridPoint, other: Solid, other_at: GridPoint, gap: i32) -> bool {
+        let joint = Joint::new(self, at, other, other_at);
+        let reach = i64::from(joint.radius + gap);
+        !joint.is_overlap([0; 3]) && joint.distance_squared([0; 3]) >= reach * reach
+    }
+}
+
+/// Two solids seen from one of them: a point against the sum of both.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Joint {
+    /// From the other's centre to this one's.
+    pub d: [i32; 3],
+    pub core: [i32; 3],
+    pub radius: i32,
+}
+
+impl Joint {
+    pub fn new(solid: Solid, at: GridPoint, other: Solid, other_at: GridPoint) -> Joint {
+        Joint {
+            d: [at.x - other_at.x, at.y - other_at.y, at.z - other_at.z],
+            core: [solid.core[0] + other.core[0], solid.core[1] + other.core[1], solid.core[2] + other.core[2]],
+            radius: solid.radius + other.radius,
+        }
+    }
+
+    /// From the summed box to the point, after this one moved by `offset`: zero along the axes on which they meet.
+    pub fn outside(&self, offset: [i32; 3]) -> [i64; 3] {
+        let mut outside = [0; 3];
+        for axis in 0..3 {
+            let d = self.d[axis] + offset[axis];
+            let beyond = i64::from(d.abs()) - i64::from(self.core[axis]);
+            outside[axis] = if d < 0 { -beyond.max(0) } else { beyond.max(0) };
+        }
+        outside
+    }
+
+    pub fn distance_squared(&self, offset: [i32; 3]) -> i64 {
+        let [x, y, z] = self.outside(offset);
+        x * x + y * y + z * z
+    }
+
+    pub fn is_overlap(&self, offset: [i32; 3]) -> bool {
+        let reach = i64::from(self.radius);
+        if reach > 0 {
+            return self.distance_squared(offset) < reach * reach;
+        }
+        (0..3).all(|axis| (self.d[axis] + offset[axis]).abs() < self.core[axis])
+    }
+}
+
+/// A box of grid points, corners included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Block {
+    pub low: [i32; 3],
+    pub high: [i32; 3],
+}
+
+impl Block {
+    pub fn around(at: GridPoint, half: [i32; 3]) -> Block {
+        Block {
+            low: [at.x - half[0], at.y - half[1], at.z - half[2]],
+            high: [at.x + half[0], at.y + half[1], at.z + half[2]],
+        }
+    }
+
+    pub fn grown(self, by: i32) -> Block {
+        Block { low: self.low.map(|low| low - by), high: self.high.map(|high| high + by) }
+    }
+
+    /// By how much something of block `body` may move within this one, in steps.
+    pub fn span(&self, body: &Block) -> f64 {
+        let along = |axis: usize| {
+            let (down, up) = (body.low[axis] - self.low[axis], self.high[axis] - body.high[axis]);
+            f64::from(down.max(up).max(0))
+        };
+        (along(0) * along(0) + along(1) * along(1) + along(2) * along(2)).sqrt()
+    }
+
+    pub fn contains(&self, other: &Block) -> bool {
+        (0..3).all(|axis| self.low[axis] <= other.low[axis] && other.high[axis] <= self.high[axis])
+    }
+
+    pub fn meets(&self, other: &Block) -> bool {
+        (self.low[0] <= other.high[0])
+            & (self.high[0] >= other.low[0])
+            & (self.low[1] <= other.high[1])
+            & (self.high[1] >= other.low[1])
+            & (self.low[2] <= other.high[2])
+            & (self.high[2] >= other.low[2])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BALL: Solid = Solid { core: [0; 3], radius: 5 };
+    const CRATE: Solid = Solid { core: [4, 4, 4], radius: 0 };
+    const WALKER: Solid = Solid { core: [0, 6, 0], radius: 3 };
+
+    #[test]
+    fn touching_is_not_overlapping() {
+        let at = GridPoint::new(0, 0, 0);
+        assert!(!BALL.overlaps(at, BALL, GridPoint::new(6, 8, 0)));
+        assert!(BALL.overlaps(at, BALL, GridPoint::new(6, 7, 0)));
+        assert!(!CRATE.overlaps(at, CRATE, GridPoint::new(8, 0, 0)));
+        assert!(CRATE.overlaps(at, CRATE, GridPoint::new(7, 7, 7)));
+        assert!(!WALKER.overlaps(at, CRATE, GridPoint::new(7, 0, 0)));
+        assert!(WALKER.overlaps(at, CRATE, GridPoint::new(6, 12, 0)));
+        // Past the corner, where a box around the walker would overlap.
+        assert!(!WALKER.overlaps(at, CRATE, GridPoint::new(6, 12, 6)));
+        assert!(BALL.is_apart(at, BALL, GridPoint::new(12, 0, 0), 2));
+        assert!(!BALL.is_apart(at, BALL, GridPoint::new(12, 0, 0), 3));
+    }
+}

@@ -1,0 +1,500 @@
+//! World files: TOML, with errors that name the file, the line and what was expected.
+//!
+//! ```toml
+//! name = "square"
+//! bounds = { low = [-20, 0, -20], high = [20, 10, 20] }   # the bottom is the ground
+//! gravity = 9.81               # 0 is a world to fly in
+//! tick_rate = 30
+//! sky = "#9fc6e8"
+//! spawn = [[0, 0, 0]]
+//!
+//! [limits]
+//! speed = 6
+//!
+//! [[avatar]]
+//! name = "walker"
+//! radius = 0.3
+//! height = 1.8
+//!
+//! [[object]]
+//! name = "pillar"
+//! at = [4, 1, 0]
+//! box = { size = [1, 2, 1] }
+//!
+//! [[object]]
+//! name = "crate"
+//! kind = "movable"
+//! at = [-4, 0.5, 0]
+//! box = { size = [1, 1, 1] }
+//!
+//! [crowd]
+//! seekers = 20
+//! seed = 1
+//! ```
+
+use serde::Deserialize;
+use space::mesh::TriangleMesh;
+use space::narrow::Shape;
+use space::{Quat, Vec3};
+use toml::Spanned;
+
+use super::{AvatarSpec, CrowdSpec, Limits, ObjectKind, ObjectSpec, Policy, Rule, Spec, SpecError};
+
+/// Why a world file was refused: the file, the line, and what was expected there.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{file}, line {line}: {message}")]
+pub struct FileError {
+    /// The file, as the caller called it.
+    pub file: String,
+    /// Counted from one.
+    pub line: usize,
+    /// What is wrong and what was expected.
+    pub message: String,
+}
+
+/// A world file is no longer than this, in bytes.
+const FILE_BYTES_MAX: usize = 16 << 20;
+
+impl Spec {
+    /// Reads a world file. `file` is what errors call it; `mesh` is asked for the triangles of each mesh file that it
+    /// names, as there is no file access in here.
+    pub fn from_toml(
+        text: &str,
+        file: &str,
+        mesh: &mut dyn FnMut(&str) -> Result<TriangleMesh, String>,
+    ) -> Result<Spec, FileError> {
+        let source = Source { text, file };
+        if text.len() > FILE_BYTES_MAX {
+            return Err(source.error(0, format!("{} bytes, expected at most {FILE_BYTES_MAX}", text.len())));
+        }
+        let read: WorldFile = toml::from_str(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            source.error(at, error.message().to_owned())
+        })?;
+        let spec = read.spec(&source, mesh)?;
+        match spec.check() {
+            Ok(_) => Ok(spec),
+            Err(error) => Err(source.blame(&read, error)),
+        }
+    }
+
+    /// Says where in a world file something stands that was noticed later, as when solids overlap.
+    pub fn blame(text: &str, file: &str, error: SpecError) -> FileError {
+        let source = Source { text, file };
+        match toml::from_str::<WorldFile>(text) {
+            Ok(read) => source.blame(&read, error),
+            Err(_) => source.error(0, error.to_string()),
+        }
+    }
+}
+
+struct Source<'a> {
+    text: &'a str,
+    file: &'a str,
+}
+
+impl Source<'_> {
+    fn error(&self, at: usize, message: String) -> FileError {
+        let before = self.text.as_bytes().iter().take(at);
+        let line = 1 + before.filter(|&&byte| byte == b'\n').count();
+        FileError { file: self.file.to_owned(), line, message }
+    }
+
+    /// The line of the object that is at fault, or of the world's key.
+    fn blame(&self, read: &WorldFile, error: SpecError) -> FileError {
+        let name = error.object().map(str::to_owned);
+        let objects = read.object.iter().map(|object| &object.name);
+        let named = objects.chain(read.avatar.iter().map(|avatar| &avatar.name));
+        let found = name.and_then(|name| named.into_iter().find(|known| known.get_ref() == &name));
+        let at = match (&error, found) {
+            (_, Some(name)) => name.span().start,
+            (SpecError::Bounds(_), _) => read.bounds.span().start,
+            (SpecError::World { key, .. }, _) => {
+                let key = key.rsplit('.').next().unwrap_or(key);
+                let lines = self.text.split_inclusive('\n');
+                let mut at = 0;
+                let mut found = 0;
+                for line in lines {
+                    if line.trim_start().trim_start_matches('[').starts_with(key) {
+                        found = at;
+                        break;
+                    }
+                    at += line.len();
+                }
+                found
+            }
+            _ => 0,
+        };
+        self.error(at, error.to_string())
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WorldFile {
+    name: String,
+    #[serde(default)]
+    sky: Option<Spanned<String>>,
+    bounds: Spanned<BoundsFile>,
+    #[serde(default = "earth")]
+    gravity: f32,
+    #[serde(default = "thirty")]
+    tick_rate: u32,
+    #[serde(default)]
+    limits: LimitsFile,
+    #[serde(default)]
+    spawn: Vec<[f32; 3]>,
+    #[serde(default)]
+    avatar: Vec<AvatarFile>,
+    #[serde(default)]
+    object: Vec<ObjectFile>,
+    #[serde(default)]
+    crowd: Option<CrowdFile>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BoundsFile {
+    low: [f32; 3],
+    high: [f32; 3],
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LimitsFile {
+    speed: Option<f32>,
+    jump_speed: Option<f32>,
+    terminal_speed: Option<f32>,
+    step_height: Option<f32>,
+    grab_reach: Option<f32>,
+    inputs_per_tick: Option<u32>,
+    wish_ticks: Option<u32>,
+    avatars: Option<u32>,
+    name_bytes: Option<usize>,
+    text_bytes: Option<usize>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AvatarFile {
+    name: Spanned<String>,
+    radius: f32,
+    height: f32,
+    #[serde(default)]
+    policy: Option<PolicyFile>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ObjectFile {
+    name: Spanned<String>,
+    #[serde(default)]
+    kind: KindFile,
+    at: [f32; 3],
+    /// Degrees about the vertical axis.
+    #[serde(default)]
+    heading: Option<f32>,
+    /// A quaternion, for whoever needs more.
+    #[serde(default)]
+    rotation: Option<[f32; 4]>,
+    #[serde(default)]
+    policy: Option<PolicyFile>,
+    #[serde(default)]
+    precision: Option<Spanned<String>>,
+    #[serde(default)]
+    sphere: Option<SphereFile>,
+    #[serde(default, rename = "box")]
+    cuboid: Option<BoxFile>,
+    #[serde(default)]
+    capsule: Option<CapsuleFile>,
+    #[serde(default)]
+    hull: Option<HullFile>,
+    #[serde(default)]
+    mesh: Option<MeshFile>,
+    #[serde(default)]
+    path: Option<PathFile>,
+    #[serde(default)]
+    orbit: Option<OrbitFile>,
+    #[serde(default)]
+    flight: Option<FlightFile>,
+    /// Degrees per second.
+    #[serde(default)]
+    spin: Option<f32>,
+}
+
+#[derive(Clone, Copy, Default, Deserialize, PartialEq)]
+#[serde(rename_all = "lowercase")]
+enum KindFile {
+    #[default]
+    Fixed,
+    Moving,
+    Movable,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum PolicyFile {
+    Block,
+    Slide,
+    Bounce,
+    Ghost,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SphereFile {
+    radius: f32,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BoxFile {
+    size: [f32; 3],
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CapsuleFile {
+    radius: f32,
+    height: f32,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HullFile {
+    #[serde(default)]
+    points: Vec<[f32; 3]>,
+    #[serde(default)]
+    file: Option<Spanned<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MeshFile {
+    file: Spanned<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PathFile {
+    through: Vec<[f32; 3]>,
+    speed: f32,
+    #[serde(default)]
+    closed: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OrbitFile {
+    center: [f32; 3],
+    period: f32,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FlightFile {
+    velocity: [f32; 3],
+    period: f32,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CrowdFile {
+    seekers: u32,
+    #[serde(default = "one")]
+    seed: u64,
+}
+
+fn earth() -> f32 {
+    9.81
+}
+
+fn thirty() -> u32 {
+    30
+}
+
+fn one() -> u64 {
+    1
+}
+
+impl From<PolicyFile> for Policy {
+    fn from(policy: PolicyFile) -> Policy {
+        match policy {
+            PolicyFile::Block => Policy::Block,
+            PolicyFile::Slide => Policy::Slide,
+            PolicyFile::Bounce => Policy::Bounce,
+            PolicyFile::Ghost => Policy::Ghost,
+        }
+    }
+}
+
+type Meshes<'a> = &'a mut dyn FnMut(&str) -> Result<TriangleMesh, String>;
+
+impl WorldFile {
+    fn spec(&self, source: &Source<'_>, mesh: Meshes<'_>) -> Result<Spec, FileError> {
+        let bounds = self.bounds.get_ref();
+        let avatars = self.avatar.iter().map(|avatar| AvatarSpec {
+            name: avatar.name.get_ref().clone(),
+            radius: avatar.radius,
+            height: avatar.height,
+            policy: avatar.policy.map_or(Policy::Slide, Policy::from),
+        });
+        let mut avatars: Vec<AvatarSpec> = avatars.collect();
+        if avatars.is_empty() {
+            avatars.push(AvatarSpec { name: "walker".to_owned(), radius: 0.3, height: 1.8, policy: Policy::Slide });
+        }
+        let mut objects = Vec::with_capacity(self.object.len());
+        for object in &self.object {
+            if objects.iter().any(|known: &ObjectSpec| &known.name == object.name.get_ref()) && objects.len() < 10_000 {
+                let message =
+                    format!("`{}` is the name of two objects, expected a name of its own", object.name.get_ref());
+                return Err(source.error(object.name.span().start, message));
+            }
+            objects.push(object.spec(source, mesh)?);
+        }
+        Ok(Spec {
+            name: self.name.clone(),
+            sky: self.sky.as_ref().map_or(Ok([0x9f, 0xc6, 0xe8]), |sky| color(source, sky))?,
+            low: Vec3::from_array(bounds.low),
+            high: Vec3::from_array(bounds.high),
+            gravity: self.gravity,
+            tick_rate: self.tick_rate,
+            limits: self.limits.limits(),
+            spawns: self.spawn.iter().copied().map(Vec3::from_array).collect(),
+            avatars,
+            objects,
+            crowd: self.crowd.as_ref().map(|crowd| CrowdSpec { seekers: crowd.seekers, seed: crowd.seed }),
+        })
+    }
+}
+
+impl LimitsFile {
+    fn limits(&self) -> Limits {
+        let default = Limits::default();
+        Limits {
+            speed: self.speed.unwrap_or(default.speed),
+            jump_speed: self.jump_speed.unwrap_or(default.jump_speed),
+            terminal_speed: self.terminal_speed.unwrap_or(default.terminal_speed),
+            step_height: self.step_height.unwrap_or(default.step_height),
+            grab_reach: self.grab_reach.unwrap_or(default.grab_reach),
+            inputs_per_tick: self.inputs_per_tick.unwrap_or(default.inputs_per_tick),
+            wish_ticks: self.wish_ticks.unwrap_or(default.wish_ticks),
+            avatars: self.avatars.unwrap_or(default.avatars),
+            name_bytes: self.name_bytes.unwrap_or(default.name_bytes),
+            text_bytes: self.text_bytes.unwrap_or(default.text_bytes),
+        }
+    }
+}
+
+impl ObjectFile {
+    fn spec(&self, source: &Source<'_>, mesh: Meshes<'_>) -> Result<ObjectSpec, FileError> {
+        let name = self.name.get_ref().clone();
+        let wrong = |message: String| source.error(self.name.span().start, format!("`{name}`: {message}"));
+        let shape = self.shape(source, mesh, &wrong)?;
+        let shape = match self.precision.as_ref().map(|precision| (precision.get_ref().as_str(), precision)) {
+            None | Some(("exact", _)) => shape,
+            Some(("bounding-sphere", _)) => {
+                let sphere = shape.bounding_sphere();
+                Shape::Sphere { radius: sphere.center.length() + sphere.radius }
+            }
+            Some((other, precision)) => {
+                let expected = "`exact` or `bounding-sphere`";
+                let message = if other.starts_with("sphere-tree") {
+                    format!("`{name}`: `precision` is `{other}`; sphere-trees are not there yet, expected {expected}")
+                } else {
+                    format!("`{name}`: `precision` is `{other}`, expected {expected}")
+                };
+                return Err(source.error(precision.span().start, message));
+            }
+        };
+        let rules = [
+            self.path.as_ref().map(|path| Rule::Path {
+                through: path.through.iter().copied().map(Vec3::from_array).collect(),
+                speed: path.speed,
+                closed: path.closed,
+            }),
+            self.orbit
+                .as_ref()
+                .map(|orbit| Rule::Orbit { center: Vec3::from_array(orbit.center), period_s: orbit.period }),
+            self.flight
+                .as_ref()
+                .map(|flight| Rule::Flight { velocity: Vec3::from_array(flight.velocity), period_s: flight.period }),
+            self.spin.map(|degrees_per_s| Rule::Spin { degrees_per_s }),
+        ];
+        let mut rules = rules.into_iter().flatten();
+        let kind = match (self.kind, rules.next(), rules.next()) {
+            (_, Some(_), Some(_)) => {
+                return Err(wrong("two rules, expected one of path, orbit, flight and spin".into()));
+            }
+            (KindFile::Moving, Some(rule), None) => ObjectKind::Moving(rule),
+            (KindFile::Moving, None, _) => {
+                return Err(wrong("`kind` is `moving`, expected one of path, orbit, flight and spin".into()));
+            }
+            (_, Some(_), None) => return Err(wrong("a rule, expected `kind = \"moving\"` with it".into())),
+            (KindFile::Fixed, None, _) => ObjectKind::Fixed,
+            (KindFile::Movable, None, _) => ObjectKind::Movable,
+        };
+        let rotation = match (self.heading, self.rotation) {
+            (Some(_), Some(_)) => return Err(wrong("`heading` and `rotation`, expected one of them".into())),
+            (Some(heading), None) if heading.is_finite() => Quat::from_rotation_y(heading.to_radians()),
+            (Some(heading), None) => return Err(wrong(format!("`heading` is {heading}, expected degrees"))),
+            (None, Some(rotation)) => Quat::from_array(rotation),
+            (None, None) => Quat::IDENTITY,
+        };
+        let policy = self.policy.map_or(Policy::Block, Policy::from);
+        Ok(ObjectSpec { name, kind, shape, at: Vec3::from_array(self.at), rotation, policy })
+    }
+
+    fn shape(
+        &self,
+        source: &Source<'_>,
+        mesh: Meshes<'_>,
+        wrong: &dyn Fn(String) -> FileError,
+    ) -> Result<Shape, FileError> {
+        let given = [
+            self.sphere.is_some(),
+            self.cuboid.is_some(),
+            self.capsule.is_some(),
+            self.hull.is_some(),
+            self.mesh.is_some(),
+        ];
+        let shapes = given.iter().filter(|&&is_given| is_given).count();
+        if shapes != 1 {
+            return Err(wrong(format!("{shapes} shapes, expected one of sphere, box, capsule, hull and mesh")));
+        }
+        let mut load = |file: &Spanned<String>| {
+            mesh(file.get_ref()).map_err(|error| {
+                source.error(file.span().start, format!("cannot use the mesh `{}`: {error}", file.get_ref()))
+            })
+        };
+        if let Some(sphere) = &self.sphere {
+            return Ok(Shape::Sphere { radius: sphere.radius });
+        }
+        if let Some(cuboid) = &self.cuboid {
+            return Ok(Shape::Box { half: Vec3::from_array(cuboid.size) * 0.5 });
+        }
+        if let Some(capsule) = &self.capsule {
+            let half_height = capsule.height * 0.5 - capsule.radius;
+            return Ok(Shape::Capsule { half_height, radius: capsule.radius });
+        }
+        if let Some(hull) = &self.hull {
+            let points: Vec<Vec3> = match &hull.file {
+                Some(file) => load(file)?.vertices().to_vec(),
+                None => hull.points.iter().copied().map(Vec3::from_array).collect(),
+            };
+            return Shape::hull(&points).map_err(|error| wrong(format!("`hull`: {error}")));
+        }
+        let file = self.mesh.as_ref().expect("one shape is given");
+        Ok(Shape::mesh(load(&file.file)?))
+    }
+}
+
+fn color(source: &Source<'_>, sky: &Spanned<String>) -> Result<[u8; 3], FileError> {
+    let text = sky.get_ref();
+    let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6 && digits.is_ascii());
+    let number = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
+    let number = number.ok_or_else(|| {
+        source.error(sky.span().start, format!("`sky` is `{text}`, expected a colour like `#9fc6e8`"))
+    })?;
+    Ok([(number >> 16) as u8, (number >> 8) as u8, number as u8])
+}

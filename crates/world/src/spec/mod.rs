@@ -1,0 +1,150 @@
+//! What a world is made of, before anything moves: bounds, limits, places and objects.
+//!
+//! A [`Spec`] comes from a world file ([`Spec::from_toml`]), from [`plaza`], or from code. [`Spec::check`] refuses what
+//! makes no world and names the object and the key.
+
+mod check;
+pub mod file;
+mod plaza;
+
+pub use check::SpecError;
+pub use file::FileError;
+pub use plaza::Plaza;
+
+use space::{Quat, Vec3};
+
+pub use space::narrow::Shape;
+
+pub use crate::rule::Rule;
+
+/// Everything a world starts from.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    /// What it is called.
+    pub name: String,
+    /// The colour of its sky: red, green, blue.
+    pub sky: [u8; 3],
+    /// The corner of its bounds with the smallest coordinates. The bottom is the ground.
+    pub low: Vec3,
+    /// The corner with the greatest.
+    pub high: Vec3,
+    /// How strongly things are pulled down, in metres per second squared; zero is a world to fly in.
+    pub gravity: f32,
+    /// Ticks per second.
+    pub tick_rate: u32,
+    /// What participants may do.
+    pub limits: Limits,
+    /// Where avatars appear: points on the ground. Without one, in the middle of the bounds.
+    pub spawns: Vec<Vec3>,
+    /// The avatars to choose from.
+    pub avatars: Vec<AvatarSpec>,
+    /// What is there from the start. The first is called object 1.
+    pub objects: Vec<ObjectSpec>,
+    /// Who walks about without being told.
+    pub crowd: Option<CrowdSpec>,
+}
+
+/// How fast, how far, how many. Every refusal names the limit that it met.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limits {
+    /// The fastest wish to move, in metres per second.
+    pub speed: f32,
+    /// The speed of a jump upwards, in metres per second.
+    pub jump_speed: f32,
+    /// Nothing falls or flies faster, in metres per second.
+    pub terminal_speed: f32,
+    /// What a walker steps onto without jumping, in metres.
+    pub step_height: f32,
+    /// How far away, from surface to surface, an object may be to be held, in metres.
+    pub grab_reach: f32,
+    /// How many inputs of one sender a tick looks at.
+    pub inputs_per_tick: u32,
+    /// After how many ticks a wish to move is forgotten.
+    pub wish_ticks: u32,
+    /// How many avatars there may be at once, the crowd included.
+    pub avatars: u32,
+    /// The longest name, in bytes.
+    pub name_bytes: usize,
+    /// The longest thing to say, in bytes.
+    pub text_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            speed: 6.0,
+            jump_speed: 4.5,
+            terminal_speed: 50.0,
+            step_height: 0.35,
+            grab_reach: 1.5,
+            inputs_per_tick: 8,
+            wish_ticks: 30,
+            avatars: 100_000,
+            name_bytes: 96,
+            text_bytes: 1_000,
+        }
+    }
+}
+
+/// An avatar to choose: an upright capsule, so that turning never collides.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AvatarSpec {
+    /// What it is called.
+    pub name: String,
+    /// Half its width, in metres.
+    pub radius: f32,
+    /// From sole to crown, in metres.
+    pub height: f32,
+    /// What it does when it meets something.
+    pub policy: Policy,
+}
+
+/// An object that is there from the start.
+#[derive(Clone, Debug)]
+pub struct ObjectSpec {
+    /// What it is called; errors name it.
+    pub name: String,
+    /// Whether and how it moves.
+    pub kind: ObjectKind,
+    /// What it looks like to whoever bumps into it.
+    pub shape: Shape,
+    /// Where its centre is at the start.
+    pub at: Vec3,
+    /// How it is turned at the start.
+    pub rotation: Quat,
+    /// What it does when it meets something.
+    pub policy: Policy,
+}
+
+/// Whether and how an object moves.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ObjectKind {
+    /// It never does.
+    Fixed,
+    /// By a rule that every host knows. Where its way is blocked, it waits.
+    Moving(Rule),
+    /// It is shared: it falls, and it can be pushed and held.
+    Movable,
+}
+
+/// What a mover does when it meets something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// It stops there, as in paper 002.
+    Block,
+    /// It keeps the motion along the surface: the default for avatars.
+    Slide,
+    /// It is reflected, as in papers 001 and 003.
+    Bounce,
+    /// It passes through everything and everything through it: only auras notice.
+    Ghost,
+}
+
+/// Avatars that walk towards places of their own choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CrowdSpec {
+    /// How many.
+    pub seekers: u32,
+    /// The same seed gives the same wishes.
+    pub seed: u64,
+}

@@ -1,0 +1,620 @@
+//! The world: the only way the truth changes is a step.
+
+use std::sync::Arc;
+
+use space::narrow::Shape;
+use space::workload::Wishes;
+use space::{Grid, GridPoint, NodeId, ObjectId, Tick, Turn, Vec3, snap};
+
+use crate::hash::StateHash;
+use crate::input::{Input, Reason};
+use crate::make;
+use crate::members::Members;
+use crate::neighbours::Neighbours;
+use crate::objects::{Card, Drive, EXACT, HOLDING, Kind, Label, Objects, SOLID};
+use crate::outcome::{Held, Outcome};
+use crate::places::{Among, Places};
+use crate::scenery::Scenery;
+use crate::settle::{CLOSEST_M, Order, Schedule, Settler, Surroundings};
+use crate::solid::GAP;
+use crate::spec::{ObjectKind, Policy, Spec, SpecError};
+
+/// A shared world whose solids never overlap.
+///
+/// - [`World::new`] makes it from a spec, [`World::restore`] from a snapshot.
+/// - [`World::step`] takes a tick's inputs and says what came of them. Given the same start and the same inputs in the
+///   same ticks, the outcome is the same to the bit: [`World::hash`] tells.
+/// - [`World::object`] and [`World::objects`] show where everything is.
+#[derive(Debug)]
+pub struct World {
+    pub(crate) spec: Arc<Spec>,
+    pub(crate) grid: Grid,
+    /// Of the spec: snapshots carry it.
+    pub(crate) fingerprint: u64,
+    pub(crate) shapes: Vec<Shape>,
+    pub(crate) scenery: Scenery,
+    pub(crate) tick: Tick,
+    pub(crate) next_id: u64,
+    /// How many have joined: spawn places take turns.
+    pub(crate) joins: u64,
+    pub(crate) objects: Objects,
+    pub(crate) members: Members,
+    pub(crate) wishes: Option<Wishes>,
+    outcome: Outcome,
+    /// Grabs of this tick, until it is known who comes first: the sender, the sequence, the avatar's row, the object.
+    pub(crate) grabs: Vec<(NodeId, u32, u32, ObjectId)>,
+    scratch: Scratch,
+}
+
+/// Memory that a tick needs and the next one can use again.
+#[derive(Debug, Default)]
+struct Scratch {
+    neighbours: Neighbours,
+    schedule: Schedule,
+    surroundings: Surroundings,
+    pushed: Surroundings,
+    was_pushed: Vec<bool>,
+    is_mover: Vec<bool>,
+    movers: Vec<u32>,
+    order: Vec<u32>,
+    kicks: Vec<(u32, [f32; 2])>,
+}
+
+/// The parts of a tick, for whoever measures them. There is no clock in here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Inputs are checked, and everybody's wanted motion is known.
+    Propose,
+    /// Pairs whose motions may meet were found by their spheres.
+    Broad,
+    /// Pairs whose whole motions stay apart have been sorted out.
+    Narrow,
+    /// Everybody is where they are.
+    Settle,
+}
+
+/// An object as it is now.
+#[derive(Clone, Copy, Debug)]
+pub struct ObjectView<'a> {
+    /// Its name among objects.
+    pub id: ObjectId,
+    /// What kind of object it is.
+    pub kind: Kind,
+    /// Where it is, on the grid: exactly what is sent.
+    pub at: GridPoint,
+    /// How it is turned.
+    pub turn: Turn,
+    /// By how much it moved in the last tick, in metres per second.
+    pub velocity: Vec3,
+    /// Whether something carries its weight.
+    pub is_standing: bool,
+    /// Its shape, around where it is.
+    pub shape: &'a Shape,
+    /// Which of the spec's objects it is, or which of its avatars.
+    pub model: Model,
+    /// What it does when it meets something.
+    pub policy: Policy,
+    /// What it is called among people.
+    pub name: &'a str,
+    /// Whose avatar it is.
+    pub owner: Option<NodeId>,
+    /// What it holds.
+    pub holds: Option<ObjectId>,
+    /// Who holds it.
+    pub held_by: Option<ObjectId>,
+}
+
+/// Where an object's looks are described.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Model {
+    /// In `objects` of the spec, by index.
+    Object(u32),
+    /// In `avatars` of the spec, by index.
+    Avatar(u32),
+}
+
+impl ObjectView<'_> {
+    /// Where it is, in metres.
+    pub fn position(&self) -> Vec3 {
+        self.at.position()
+    }
+}
+
+impl World {
+    /// The world that a spec describes, before its first tick.
+    pub fn new(spec: impl Into<Arc<Spec>>) -> Result<World, SpecError> {
+        let mut world = World::bare(spec.into())?;
+        let spec = Arc::clone(&world.spec);
+        for (index, object) in spec.objects.iter().enumerate().filter(|(_, object)| object.kind != ObjectKind::Fixed) {
+            let made = make::object(object)?;
+            let card = make::card(index, object, made.turn);
+            let drive = make::drive(card.kind);
+            world.objects.insert(made.body, drive, card, make::label(object));
+        }
+        world.place_crowd()?;
+        Ok(world)
+    }
+
+    /// A world with its scenery and nothing that moves.
+    pub(crate) fn bare(spec: Arc<Spec>) -> Result<World, SpecError> {
+        let grid = spec.check()?;
+        let made: Vec<_> = spec.objects.iter().map(make::object).collect::<Result<_, _>>()?;
+        make::check_apart(&spec, &made, grid.low(), grid.high())?;
+        let mut shapes = Vec::with_capacity(made.len() + spec.avatars.len());
+        let mut scenery = Scenery::default();
+        for (index, (made, object)) in made.into_iter().zip(&spec.objects).enumerate() {
+            if object.kind == ObjectKind::Fixed {
+                scenery.push(made.body, make::object_id(index), made.turn, index as u32, object.name.as_str().into());
+            }
+            shapes.push(made.shape);
+        }
+        shapes.extend(spec.avatars.iter().map(|avatar| make::round_shape(make::avatar_solid(avatar))));
+        scenery.arrange(grid.low(), grid.high());
+        let wishes = spec.crowd.map(|crowd| {
+            let margin = Vec3::new(2.0, 0.0, 2.0);
+            Wishes::new(crowd.seed, crowd.seekers as usize, spec.low + margin, spec.high - margin)
+        });
+        Ok(World {
+            next_id: spec.objects.len() as u64 + 1,
+            fingerprint: crate::snapshot::fingerprint(&spec),
+            spec,
+            grid,
+            shapes,
+            scenery,
+            tick: Tick::new(0),
+            joins: 0,
+            objects: Objects::new(),
+            members: Members::default(),
+            wishes,
+            outcome: Outcome::default(),
+            grabs: Vec::new(),
+            scratch: Scratch::default(),
+        })
+    }
+
+    /// One tick: takes its inputs, in any order, and says what came of them.
+    pub fn step(&mut self, inputs: &[Input]) -> &Outcome {
+        self.step_observed(inputs, &mut |_| {})
+    }
+
+    /// The same; `finished` is told whenever a stage is over.
+    pub fn step_observed(&mut self, inputs: &[Input], finished: &mut dyn FnMut(Stage)) -> &Outcome {
+        self.tick = self.tick.next();
+        let mut outcome = std::mem::take(&mut self.outcome);
+        outcome.clear(self.tick);
+        let first_new = self.next_id;
+        self.take_inputs(inputs, &mut outcome);
+        self.hand_over(&mut outcome);
+        self.propose();
+        finished(Stage::Propose);
+        self.objects.broad_phase();
+        finished(Stage::Broad);
+        let Scratch { neighbours, is_mover, .. } = &mut self.scratch;
+        let (objects, pairs) = self.objects.with_pairs();
+        outcome.work.pairs = neighbours.update(pairs, &objects.body, is_mover);
+        finished(Stage::Narrow);
+        self.settle(&mut outcome);
+        self.notice(first_new, &mut outcome);
+        finished(Stage::Settle);
+        self.outcome = outcome;
+        &self.outcome
+    }
+
+    /// How many ticks there have been.
+    pub fn tick(&self) -> Tick {
+        self.tick
+    }
+
+    /// What the world was made from.
+    pub fn spec(&self) -> &Arc<Spec> {
+        &self.spec
+    }
+
+    /// The grid that all poses lie on.
+    pub fn grid(&self) -> Grid {
+        self.grid
+    }
+
+    /// What the last tick brought.
+    pub fn outcome(&self) -> &Outcome {
+        &self.outcome
+    }
+
+    /// How many objects there are, fixed ones included.
+    pub fn len(&self) -> usize {
+        self.scenery.body.len() + self.objects.by_id.len()
+    }
+
+    /// Whether there is nothing at all.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The avatar of a participant, who has joined.
+    pub fn avatar_of(&self, sender: NodeId) -> Option<ObjectId> {
+        self.members.get(sender).map(|member| self.objects.card(member.row).id)
+    }
+
+    /// An object, if it is there.
+    pub fn object(&self, id: ObjectId) -> Option<ObjectView<'_>> {
+        match self.objects.row(id) {
+            Some(row) => Some(self.view(row)),
+            None => self.scenery.id.binary_search(&id).ok().map(|index| self.fixed_view(index)),
+        }
+    }
+
+    /// Everything there is: fixed objects first, then the others, each by name.
+    pub fn objects(&self) -> impl Iterator<Item = ObjectView<'_>> {
+        let fixed = (0..self.scenery.body.len()).map(|index| self.fixed_view(index));
+        fixed.chain(self.dynamic())
+    }
+
+    /// Everything that can move, by name.
+    pub fn dynamic(&self) -> impl Iterator<Item = ObjectView<'_>> {
+        self.objects.by_id.iter().map(|&(_, row)| self.view(row))
+    }
+
+    /// A fingerprint of everything that the future depends on.
+    pub fn hash(&self) -> StateHash {
+        StateHash::of(self)
+    }
+
+    /// Two solids that overlap, if there are any: the promise, checked the slow way, everybody against everybody.
+    /// Upright solids are compared in whole numbers; hulls, meshes and turned boxes must be half the skin apart.
+    pub fn first_overlap(&self) -> Option<(ObjectId, ObjectId)> {
+        let rows = &self.objects.by_id;
+        for (index, &(id, row)) in rows.iter().enumerate() {
+            let body = &self.objects.body[row as usize];
+            if !body.is(SOLID) {
+                continue;
+            }
+            let card = self.objects.card(row);
+            for &(other_id, other) in &rows[index + 1..] {
+                let other_body = &self.objects.body[other as usize];
+                let other_card = self.objects.card(other);
+                let overlaps =
+                    || self.overlaps((body, card.shape, card.turn), (other_body, other_card.shape, other_card.turn));
+                if other_body.is(SOLID) && overlaps() {
+                    return Some((id, other_id));
+                }
+            }
+            for (index, other) in self.scenery.body.iter().enumerate() {
+                let (shape, turn) = (self.scenery.shape[index], self.scenery.turn[index]);
+                if other.is(SOLID) && self.overlaps((body, card.shape, card.turn), (other, shape, turn)) {
+                    return Some((id, self.scenery.id[index]));
+                }
+            }
+        }
+        None
+    }
+
+    fn overlaps(&self, one: (&crate::objects::Body, u32, Turn), other: (&crate::objects::Body, u32, Turn)) -> bool {
+        let ((a, a_shape, a_turn), (b, b_shape, b_turn)) = (one, other);
+        if (a.flags | b.flags) & EXACT == 0 {
+            return a.solid.overlaps(a.at, b.solid, b.at);
+        }
+        if !a.block().grown(4).meets(&b.block()) {
+            return false;
+        }
+        let pose = |body: &crate::objects::Body, turn: Turn| space::narrow::Pose::new(body.at.position(), turn.quat());
+        let (a_shape, b_shape) = (&self.shapes[a_shape as usize], &self.shapes[b_shape as usize]);
+        // The narrow phase may round differently when it is asked the other way round.
+        space::narrow::exact::distance(a_shape, &pose(a, a_turn), b_shape, &pose(b, b_turn)) < CLOSEST_M - 1e-5
+    }
+
+    /// How many pairs of shapes wait for a known time before the narrow phase looks at them again.
+    pub fn scheduled_pairs(&self) -> usize {
+        self.scratch.schedule.pairs()
+    }
+
+    /// Puts an avatar at the nearest free place.
+    pub(crate) fn place_avatar(
+        &mut self,
+        places: &mut Places,
+        avatar: u16,
+        wanted: Option<Vec3>,
+    ) -> Result<(u32, ObjectId), Reason> {
+        let spec = Arc::clone(&self.spec);
+        let model = &spec.avatars[usize::from(avatar)];
+        let shape = (spec.objects.len() + usize::from(avatar)) as u32;
+        let among = Among { grid: self.grid, shapes: &self.shapes, scenery: &self.scenery, objects: &self.objects };
+        let middle = [Vec3::new(0.5 * (spec.low.x + spec.high.x), spec.low.y, 0.5 * (spec.low.z + spec.high.z))];
+        let spawns = if spec.spawns.is_empty() { &middle[..] } else { &spec.spawns[..] };
+        let turn = (self.joins % spawns.len() as u64) as usize;
+        let in_turn = spawns[turn..].iter().chain(&spawns[..turn]).copied();
+        let half = make::avatar_solid(model).half_extents()[1];
+        let found = wanted.into_iter().chain(in_turn).find_map(|place| {
+            let feet = GridPoint::nearest(place)?;
+            let at = GridPoint::new(feet.x, feet.y.max(self.grid.low().y) + half + GAP, feet.z);
+            places.find(&among, make::avatar_body(model, at), shape)
+        });
+        let at = found.ok_or(Reason::NoRoom)?;
+        let id = ObjectId::new(self.next_id).expect("names are counted from one");
+        self.next_id += 1;
+        self.joins += 1;
+        let card = Card {
+            id,
+            kind: Kind::Avatar,
+            shape,
+            turn: Turn::IDENTITY,
+            policy: model.policy,
+            seeker: None,
+            holds: None,
+            held_by: None,
+            phase: 0,
+        };
+        let body = make::avatar_body(model, at);
+        let row = self.objects.insert(body, Drive { awake: true, ..Drive::default() }, card, Label::default());
+        places.insert(row, &body);
+        Ok((row, id))
+    }
+
+    fn place_crowd(&mut self) -> Result<(), SpecError> {
+        let Some(crowd) = self.spec.crowd else { return Ok(()) };
+        let mut places = Places::new(&self.objects);
+        let mut random = space::workload::Random::new(crowd.seed);
+        let (low, high) = (self.spec.low, self.spec.high);
+        for seeker in 0..crowd.seekers {
+            let share = Vec3::new(random.unit(), 0.0, random.unit());
+            let place = low + Vec3::new(2.0, 0.0, 2.0) + (high - low - 4.0) * share;
+            let avatar = (seeker as usize % self.spec.avatars.len()) as u16;
+            match self.place_avatar(&mut places, avatar, Some(place)) {
+                Ok((row, _)) => self.objects.card_mut(row).seeker = Some(seeker),
+                Err(_) => return Err(SpecError::NoRoom { seekers: crowd.seekers, found: seeker }),
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets the grabs of this tick take hold, in this tick's order of settling.
+    fn hand_over(&mut self, outcome: &mut Outcome) {
+        if self.grabs.is_empty() {
+            return;
+        }
+        let mut rank = vec![0usize; self.objects.by_id.len()];
+        for (place, index) in Order::of_tick(self.tick.number(), rank.len()).iter().enumerate() {
+            rank[index] = place;
+        }
+        let mut grabs = std::mem::take(&mut self.grabs);
+        grabs.sort_by_key(|&(_, sequence, row, _)| {
+            let id = self.objects.card(row).id;
+            let index = self.objects.by_id.partition_point(|&(known, _)| known < id);
+            (rank[index], sequence)
+        });
+        for (sender, sequence, row, object) in grabs.drain(..) {
+            match self.grab(row, object) {
+                Ok(held) => outcome.grabbed.push(held),
+                Err(reason) => outcome.refused.push(crate::input::Refusal { sender, sequence, reason }),
+            }
+        }
+        outcome.refused.sort_by_key(|refusal| (refusal.sender, refusal.sequence));
+        self.grabs = grabs;
+    }
+
+    fn grab(&mut self, row: u32, object: ObjectId) -> Result<Held, Reason> {
+        let target = self.objects.row(object).ok_or(Reason::NotMovable)?;
+        let (carrier, card) = (self.objects.card(row), self.objects.card(target));
+        if card.kind != Kind::Movable {
+            return Err(Reason::NotMovable);
+        }
+        if carrier.holds.is_some() {
+            return Err(Reason::HandsFull);
+        }
+        if card.held_by.is_some() {
+            return Err(Reason::AlreadyHeld);
+        }
+        if !self.is_in_reach(row, target) {
+            return Err(Reason::OutOfReach);
+        }
+        let held = Held { carrier: carrier.id, object };
+        self.objects.card_mut(row).holds = Some(target);
+        self.objects.card_mut(target).held_by = Some(row);
+        self.objects.body[row as usize].flags |= HOLDING;
+        let odometer = self.objects.drive[target as usize].odometer;
+        self.objects.drive[target as usize] = Drive { odometer, ..Drive::default() };
+        Ok(held)
+    }
+
+    pub(crate) fn is_in_reach(&self, row: u32, target: u32) -> bool {
+        let (one, other) = (&self.objects.body[row as usize], &self.objects.body[target as usize]);
+        let reach = (self.spec.limits.grab_reach * snap::STEPS_PER_METRE as f32) as i32;
+        !one.solid.is_apart(one.at, other.solid, other.at, reach)
+    }
+
+    /// Lets go of what an avatar holds.
+    pub(crate) fn release(&mut self, row: u32) -> Option<Held> {
+        let carrier = self.objects.card_mut(row);
+        let (held, id) = (carrier.holds.take()?, carrier.id);
+        self.objects.body[row as usize].flags &= !HOLDING;
+        let card = self.objects.card_mut(held);
+        card.held_by = None;
+        let object = card.id;
+        self.objects.drive[held as usize].awake = true;
+        Some(Held { carrier: id, object })
+    }
+
+    /// Takes an object out of the world. Whoever stood on it may fall.
+    pub(crate) fn remove(&mut self, row: u32) {
+        let card = self.objects.remove(row);
+        if self.scratch.schedule.pairs() > 0 {
+            self.scratch.schedule.forget(card.id);
+        }
+        for &(_, other) in &self.objects.by_id {
+            let drive = &mut self.objects.drive[other as usize];
+            drive.awake |= drive.on_object;
+        }
+    }
+
+    fn propose(&mut self) {
+        let Scratch { is_mover, movers, .. } = &mut self.scratch;
+        if let Some(wishes) = &mut self.wishes {
+            wishes.begin(self.tick.number());
+        }
+        crate::propose::propose(
+            &self.spec,
+            self.grid,
+            self.tick.number(),
+            self.wishes.as_ref(),
+            &mut self.objects,
+            is_mover,
+            movers,
+        );
+    }
+
+    fn settle(&mut self, outcome: &mut Outcome) {
+        let Scratch { neighbours, schedule, surroundings, pushed, was_pushed, movers, order, kicks, .. } =
+            &mut self.scratch;
+        was_pushed.clear();
+        was_pushed.resize(self.objects.body.len(), false);
+        order.clear();
+        // Whoever can meet nobody that moves need not wait for a turn: by name is by memory, mostly.
+        let objects = &self.objects;
+        let is_alone = |row: u32| {
+            let is_alone = |row: u32| neighbours.of(row).is_empty();
+            is_alone(row) && (!objects.body[row as usize].is(HOLDING) || objects.card(row).holds.is_none_or(is_alone))
+        };
+        order.extend(movers.iter().copied().filter(|&row| is_alone(row)));
+        let alone = order.len();
+        let in_turn = Order::of_tick(self.tick.number(), movers.len()).iter().map(|index| movers[index]);
+        if alone < movers.len() {
+            order.extend(in_turn.filter(|&row| !is_alone(row)));
+        }
+        surroundings.sweeps = 0;
+        pushed.sweeps = 0;
+        outcome.work.movers = movers.len() as u64;
+        let mut settler = Settler {
+            spec: &self.spec,
+            grid: self.grid,
+            shapes: &self.shapes,
+            scenery: &self.scenery,
+            objects: &mut self.objects,
+            neighbours,
+            schedule,
+            surroundings,
+            pushed,
+            was_pushed,
+            kicks,
+            tick: self.tick.number(),
+            outcome,
+        };
+        for (rows, ahead) in batches(order) {
+            settler.look_ahead(ahead);
+            for &row in rows {
+                settler.settle(row);
+            }
+        }
+        for (row, kick) in kicks.drain(..) {
+            let drive = &mut self.objects.drive[row as usize];
+            drive.velocity[0] += kick[0];
+            drive.velocity[2] += kick[1];
+            drive.awake = true;
+        }
+        outcome.work.sweeps = surroundings.sweeps + pushed.sweeps;
+    }
+
+    /// Lists who moved, of those that were there before, and wakes those who may have stood on them.
+    fn notice(&mut self, first_new: u64, outcome: &mut Outcome) {
+        for index in 0..self.objects.by_id.len() {
+            let (id, row) = self.objects.by_id[index];
+            let (at, turn) = self.objects.before[row as usize];
+            if self.objects.body[row as usize].at == at && self.objects.card(row).turn == turn {
+                continue;
+            }
+            if id.number() < first_new {
+                outcome.moved.push(id);
+            }
+            for &other in self.scratch.neighbours.of(row) {
+                let drive = &mut self.objects.drive[other as usize];
+                drive.awake |= drive.on_object;
+            }
+        }
+    }
+
+    fn view(&self, row: u32) -> ObjectView<'_> {
+        let card = self.objects.card(row);
+        let (body, drive) = (&self.objects.body[row as usize], &self.objects.drive[row as usize]);
+        let objects = self.spec.objects.len() as u32;
+        let name = |row: Option<u32>| row.map(|row| self.objects.card(row).id);
+        ObjectView {
+            id: card.id,
+            kind: card.kind,
+            at: body.at,
+            turn: card.turn,
+            velocity: (body.at.position() - self.objects.before[row as usize].0.position())
+                * self.spec.tick_rate as f32,
+            is_standing: drive.standing,
+            shape: &self.shapes[card.shape as usize],
+            model: if card.shape < objects { Model::Object(card.shape) } else { Model::Avatar(card.shape - objects) },
+            policy: card.policy,
+            name: &self.objects.label[row as usize].name,
+            owner: self.objects.label[row as usize].owner,
+            holds: name(card.holds),
+            held_by: name(card.held_by),
+        }
+    }
+
+    fn fixed_view(&self, index: usize) -> ObjectView<'_> {
+        let scenery = &self.scenery;
+        let shape = scenery.shape[index];
+        ObjectView {
+            id: scenery.id[index],
+            kind: Kind::Fixed,
+            at: scenery.body[index].at,
+            turn: scenery.turn[index],
+            velocity: Vec3::ZERO,
+            is_standing: true,
+            shape: &self.shapes[shape as usize],
+            model: Model::Object(shape),
+            policy: self.spec.objects[shape as usize].policy,
+            name: &scenery.name[index],
+            owner: None,
+            holds: None,
+            held_by: None,
+        }
+    }
+}
+
+/// A list in batches, each with the one after it.
+fn batches(rows: &[u32]) -> impl Iterator<Item = (&[u32], &[u32])> {
+    const BATCH: usize = 16;
+    rows.chunks(BATCH).zip(rows.chunks(BATCH).skip(1).chain(std::iter::once(&[][..])))
+}
+
+impl World {
+    /// As [`first_overlap`](World::first_overlap), looking only at who is near: for snapshots of large worlds.
+    pub(crate) fn overlap_near(&self) -> Option<(ObjectId, ObjectId)> {
+        let mut columns = crate::scenery::Columns::over(self.grid.low(), self.grid.high(), self.len());
+        let block_of = |row: u32| self.objects.body[row as usize].block().grown(4);
+        let blocks: Vec<_> = self.objects.by_id.iter().map(|&(_, row)| (row, block_of(row))).collect();
+        columns.fill(&blocks);
+        for &(id, row) in &self.objects.by_id {
+            let body = &self.objects.body[row as usize];
+            if !body.is(SOLID) {
+                continue;
+            }
+            let card = self.objects.card(row);
+            let mut found = None;
+            columns.visit(&block_of(row), block_of, |other| {
+                let (other_body, other_card) = (&self.objects.body[other as usize], self.objects.card(other));
+                if other_card.id > id
+                    && other_body.is(SOLID)
+                    && self.overlaps((body, card.shape, card.turn), (other_body, other_card.shape, other_card.turn))
+                {
+                    found = found.or(Some(other_card.id));
+                }
+            });
+            self.scenery.near(&block_of(row), |index| {
+                let index = index as usize;
+                let (other, shape, turn) =
+                    (&self.scenery.body[index], self.scenery.shape[index], self.scenery.turn[index]);
+                if other.is(SOLID) && self.overlaps((body, card.shape, card.turn), (other, shape, turn)) {
+                    found = found.or(Some(self.scenery.id[index]));
+                }
+            });
+            if let Some(other) = found {
+                return Some((id, other));
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,146 @@
+//! The same inputs give the same world, to the bit: again, from any snapshot, on any number of threads, in any build.
+
+mod crowd;
+
+use std::sync::Arc;
+
+use crowd::Hostile;
+use space::mesh::TriangleMesh;
+use world::spec::Spec;
+use world::{Plaza, World, journal};
+
+fn courtyard() -> Spec {
+    let no_mesh = &mut |_: &str| -> Result<TriangleMesh, String> { Err("no mesh here".to_owned()) };
+    Spec::from_toml(include_str!("../../../worlds/courtyard.toml"), "courtyard.toml", no_mesh).unwrap()
+}
+
+fn plaza(seed: u64) -> Spec {
+    Plaza { seekers: 60, side: 60.0, seed, ..Plaza::default() }.spec()
+}
+
+/// A world with its journal, and snapshots taken on the way.
+fn recorded(spec: Arc<Spec>, seed: u64, ticks: u32) -> (World, Vec<u8>, Vec<Vec<u8>>) {
+    let mut world = World::new(spec).unwrap();
+    let mut hostile = Hostile::new(seed, 15);
+    let (mut written, mut snapshots) = (Vec::new(), Vec::new());
+    for tick in 0..ticks {
+        if tick % 40 == 7 {
+            let mut snapshot = Vec::new();
+            world.snapshot(&mut snapshot);
+            snapshots.push(snapshot);
+        }
+        let inputs = hostile.inputs(&world);
+        journal::write(world.tick().next(), &inputs, &mut written);
+        world.step(&inputs);
+    }
+    (world, written, snapshots)
+}
+
+#[test]
+fn a_journal_replays_from_the_start_and_from_any_snapshot() {
+    for (number, spec) in [courtyard(), plaza(1), plaza(2)].into_iter().enumerate() {
+        let spec = Arc::new(spec);
+        let (world, written, snapshots) = recorded(Arc::clone(&spec), number as u64, 200);
+        let mut again = World::new(Arc::clone(&spec)).unwrap();
+        let mut hashes = Vec::new();
+        let last = journal::replay(&mut again, &written, &mut |world| hashes.push(world.hash())).unwrap();
+        assert_eq!(last, world.hash(), "world {number}");
+        for (index, snapshot) in snapshots.iter().enumerate() {
+            let mut restored = World::restore(Arc::clone(&spec), snapshot).unwrap();
+            let begun = restored.tick().number() as usize;
+            let mut tick = begun;
+            journal::replay(&mut restored, &written, &mut |world| {
+                assert_eq!(world.hash(), hashes[tick], "world {number}, snapshot {index}, tick {tick}");
+                tick += 1;
+            })
+            .unwrap();
+            assert_eq!(tick, 200);
+        }
+    }
+}
+
+#[test]
+fn the_number_of_threads_cannot_be_seen() {
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            // So dense that the pairs are looked at by several threads.
+            let mut spec = Plaza { seekers: 8_000, side: 140.0, ..Plaza::default() }.spec();
+            spec.avatars[0].radius = 0.45;
+            let mut world = World::new(spec).unwrap();
+            for _ in 0..6 {
+                world.step(&[]);
+            }
+            (world.hash(), world.outcome().work)
+        })
+    };
+    let (one, work) = run(1);
+    assert!(work.pairs > 1_000, "{work:?}");
+    assert_eq!(run(3), (one, work));
+}
+
+/// The same in debug and in release, on every machine: whoever changes how things move changes this number, too.
+#[test]
+fn the_golden_hash() {
+    let (world, _, _) = recorded(Arc::new(courtyard()), 7, 300);
+    let (other, _, _) = recorded(Arc::new(plaza(7)), 7, 300);
+    assert_eq!(
+        (world.hash().to_string().as_str(), other.hash().to_string().as_str()),
+        ("db05fc29def2dc84", "d028f941345db155")
+    );
+}
+
+#[test]
+fn damaged_snapshots_and_journals_are_refused() {
+    let spec = Arc::new(plaza(3));
+    let (_, written, snapshots) = recorded(Arc::clone(&spec), 3, 60);
+    let mut random = space::workload::Random::new(9);
+    for _ in 0..3_000 {
+        let mut bytes = snapshots[1].clone();
+        match random.whole(0, 3) {
+            0 => bytes.truncate(random.whole(0, bytes.len() as u32) as usize),
+            1 => {
+                let at = random.whole(0, bytes.len() as u32) as usize;
+                bytes[at] ^= 1 << random.whole(0, 8);
+            }
+            _ => bytes.extend_from_slice(b"and more"),
+        }
+        assert!(World::restore(Arc::clone(&spec), &bytes).is_err());
+    }
+    assert!(World::restore(Arc::new(plaza(4)), &snapshots[1]).is_err(), "of another world");
+    for _ in 0..3_000 {
+        let mut bytes = written.clone();
+        let at = random.whole(0, bytes.len() as u32) as usize;
+        bytes[at] ^= 1 << random.whole(0, 8);
+        // What is still a journal may say anything; the world judges it.
+        journal::read(&bytes).for_each(drop);
+    }
+}
+
+/// Whoever can compute the fingerprint can write any bytes: still nothing panics and nothing overlaps.
+#[test]
+fn forged_snapshots_make_no_overlap() {
+    let spec = Arc::new(plaza(5));
+    let (_, _, snapshots) = recorded(Arc::clone(&spec), 5, 60);
+    let mut random = space::workload::Random::new(11);
+    let (mut accepted, mut refused) = (0, 0);
+    for _ in 0..400 {
+        let mut bytes = snapshots[1].clone();
+        for _ in 0..random.whole(1, 4) {
+            let at = random.whole(12, bytes.len() as u32 - 8) as usize;
+            bytes[at] = random.whole(0, 256) as u8;
+        }
+        world::forge_fingerprint(&mut bytes);
+        match World::restore(Arc::clone(&spec), &bytes) {
+            Err(_) => refused += 1,
+            Ok(mut world) => {
+                accepted += 1;
+                for _ in 0..3 {
+                    world.step(&[]);
+                    assert_eq!(world.first_overlap(), None);
+                }
+            }
+        }
+    }
+    assert!(accepted > 20 && refused > 20, "{accepted} accepted, {refused} refused");
+}

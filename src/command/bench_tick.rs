@@ -1,0 +1,53 @@
+//! `kinesphere bench tick`: what does a whole tick of a server cost?
+
+use clap::Args;
+use lab::bench::tick::{self, Settings};
+
+use super::Failure;
+use crate::clock::ProcessClock;
+use crate::output::{print, print_json};
+use crate::progress::Bar;
+
+/// Runs a server with a plaza full of seekers and says what a tick costs, from the bytes that arrive to the bytes that are
+/// sent, and how many bytes those are.
+#[derive(Args)]
+#[command(
+    allow_negative_numbers = true,
+    after_help = "Example: kinesphere bench tick --objects 100000 --clients 1000 --json"
+)]
+pub struct Tick {
+    /// How many avatars there are, clients included
+    #[arg(long, default_value_t = 100_000, value_name = "N")]
+    objects: usize,
+    /// How many of them are clients
+    #[arg(long, default_value_t = 1_000, value_name = "N")]
+    clients: usize,
+    /// How many objects a client hears, on average, if they were spread evenly
+    #[arg(long, default_value_t = 30.0, value_name = "N")]
+    listened: f64,
+    /// Ticks before measuring
+    #[arg(long, default_value_t = 30, value_name = "TICKS")]
+    warm: u32,
+    /// Ticks measured
+    #[arg(long, default_value_t = 60)]
+    ticks: u32,
+    /// The same seed gives the same world
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Print one JSON document instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub fn run(arguments: Tick) -> Result<(), Failure> {
+    let Tick { objects, clients, listened, warm, ticks, seed, json } = arguments;
+    let settings = Settings { objects, clients, listened, warm, ticks, seed };
+    let bar = Bar::new("ticks");
+    let report = tick::measure(&settings, &mut ProcessClock::new(), &mut |done, total| bar.set(done, total));
+    drop(bar);
+    let report = report.map_err(|error| {
+        Failure::Input(format!("{error}\nNothing was measured; `kinesphere bench tick --help` lists the settings."))
+    })?;
+    if json { print_json(&report) } else { print(&report.to_text()) }
+}

@@ -1,0 +1,59 @@
+//! `kinesphere bench world`: what does a tick cost?
+
+use clap::Args;
+use lab::bench::world::{self, Settings};
+
+use super::Failure;
+use crate::clock::ProcessClock;
+use crate::output::{print, print_json};
+use crate::progress::Bar;
+
+/// Steps a plaza full of people and says what a tick costs, stage by stage. Fails if two solids overlap at the end.
+#[derive(Args)]
+#[command(after_help = "Example: kinesphere bench world --objects 50000 --movers 20 --json")]
+pub struct World {
+    /// How many avatars there are
+    #[arg(long, default_value_t = 10_000, value_name = "N")]
+    objects: usize,
+    /// How many of them walk
+    #[arg(long, default_value_t = 100.0, value_name = "PERCENT", allow_negative_numbers = true)]
+    movers: f64,
+    /// Ticks before measuring
+    #[arg(long, default_value_t = 60, value_name = "TICKS")]
+    warm: u32,
+    /// Ticks measured
+    #[arg(long, default_value_t = 120)]
+    ticks: u32,
+    /// The same seed gives the same world
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Print one JSON document instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub fn run(arguments: World) -> Result<(), Failure> {
+    let settings = Settings {
+        avatars: arguments.objects,
+        movers_percent: arguments.movers,
+        warm: arguments.warm,
+        ticks: arguments.ticks,
+        seed: arguments.seed,
+    };
+    let bar = Bar::new("ticks");
+    let report = world::measure(&settings, &mut ProcessClock::new(), &mut |done, total| bar.set(done, total));
+    drop(bar);
+    let report = report.map_err(|error| {
+        Failure::Input(format!("{error}\nNothing was measured; `kinesphere bench world --help` lists the settings."))
+    })?;
+    if arguments.json {
+        print_json(&report)?;
+    } else {
+        print(&report.to_text())?;
+    }
+    if report.holds {
+        return Ok(());
+    }
+    Err(Failure::Check(format!("solids overlap at the end.\nTo see it again: {}", report.command)))
+}

@@ -1,0 +1,43 @@
+//! `kinesphere lab groups`: who gets a copy?
+
+use std::path::PathBuf;
+
+use clap::Args;
+use lab::experiment::groups::{self, Settings};
+
+use super::{Failure, lab::present};
+use crate::progress::Bar;
+
+/// Delivers updates in four ways on the same worlds: relations as groups, the cover, a channel per object, and cells. Counts
+/// groups, memberships, copies and changes, and writes plots, numbers and a page.
+#[derive(Args)]
+#[command(after_help = "Example: kinesphere lab groups --ticks 100 --json")]
+pub struct Groups {
+    /// Objects of the uniform worlds
+    #[arg(long, default_value_t = 4_000, value_name = "N")]
+    objects: usize,
+    /// Ticks per world
+    #[arg(long, default_value_t = 300)]
+    ticks: u32,
+    /// The same seed gives the same worlds
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Where the report goes
+    #[arg(long, default_value = "lab-results/groups", value_name = "DIR")]
+    out: PathBuf,
+    /// Print one JSON document instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub fn run(arguments: Groups) -> Result<(), Failure> {
+    let settings = Settings { objects: arguments.objects, ticks: arguments.ticks, seed: arguments.seed };
+    let bar = Bar::new("ticks");
+    let report = groups::run(&settings, &mut |done, total| bar.set(done, total));
+    drop(bar);
+    let report = report.map_err(|error| {
+        Failure::Input(format!("{error}\nNothing was run; `kinesphere lab groups --help` lists the settings."))
+    })?;
+    present(&report, report.documents(), &report.to_text(), &arguments.out, arguments.json)
+}

@@ -1,0 +1,47 @@
+//! `kinesphere lab missed-collisions`: who walks through whom?
+
+use std::path::PathBuf;
+
+use clap::Args;
+use lab::experiment::missed_collisions::{self, Settings};
+
+use super::{Failure, lab::present};
+use crate::progress::Bar;
+
+/// Lets two avatars walk into each other over a network that loses messages, and counts how often they end up inside each
+/// other: with peers who believe what they heard last, with dead reckoning, and with a server. Fails if the server misses
+/// one.
+#[derive(Args)]
+#[command(after_help = "Example: kinesphere lab missed-collisions --encounters 200 --json")]
+pub struct MissedCollisions {
+    /// Encounters per setting
+    #[arg(long, default_value_t = 1_000, value_name = "N")]
+    encounters: u32,
+    /// The first encounter's seed
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Where the report goes
+    #[arg(long, default_value = "lab-results/missed-collisions", value_name = "DIR")]
+    out: PathBuf,
+    /// Print one JSON document instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub fn run(arguments: MissedCollisions) -> Result<(), Failure> {
+    let settings = Settings { encounters: arguments.encounters, seed: arguments.seed };
+    let bar = Bar::new("settings");
+    let report = missed_collisions::run(&settings, &mut |done, total| bar.set(done, total));
+    drop(bar);
+    let report = report.map_err(|error| {
+        Failure::Input(format!(
+            "{error}\nNothing was run; `kinesphere lab missed-collisions --help` lists the settings."
+        ))
+    })?;
+    present(&report, report.documents(), &report.to_text(), &arguments.out, arguments.json)?;
+    if report.holds() {
+        return Ok(());
+    }
+    Err(Failure::Check(format!("the server missed a collision.\nTo see it again: {}", report.command)))
+}
