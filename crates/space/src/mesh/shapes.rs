@@ -70,7 +70,7 @@ pub fn vessel() -> Result<TriangleMesh, TriangleMeshError> {
         let handle = DVec3::new(ring, point.y, 0.0).length() - 0.05;
         outer.min(handle).max(-cavity)
     };
-    of_implicit(DVec3::new(-0.45, -0.45, -0.5), DVec3::new(0.75, 0.45, 0.5), 0.055, solid)
+    upright(of_implicit(DVec3::new(-0.45, -0.45, -0.5), DVec3::new(0.75, 0.45, 0.5), 0.055, solid)?)
 }
 
 /// A sitting animal with a head, two long ears, feet and a tail: about 1,500 triangles.
@@ -89,7 +89,7 @@ pub fn rabbit() -> Result<TriangleMesh, TriangleMeshError> {
         let parts = [
             egg(point, DVec3::new(0.05, 0.0, -0.12), DVec3::new(0.32, 0.25, 0.26)),
             egg(point, DVec3::new(-0.26, 0.0, 0.14), DVec3::new(0.17, 0.14, 0.14)),
-            capsule(mirrored, DVec3::new(-0.2, 0.06, 0.22), DVec3::new(-0.06, 0.11, 0.52), 0.05),
+            capsule(mirrored, DVec3::new(-0.24, 0.07, 0.16), DVec3::new(-0.08, 0.13, 0.5), 0.075),
             capsule(mirrored, DVec3::new(-0.08, 0.14, -0.34), DVec3::new(-0.26, 0.15, -0.36), 0.07),
             capsule(mirrored, DVec3::new(0.2, 0.17, -0.3), DVec3::new(0.02, 0.2, -0.35), 0.08),
             point.distance(DVec3::new(0.38, 0.0, -0.2)) - 0.08,
@@ -103,7 +103,7 @@ pub fn rabbit() -> Result<TriangleMesh, TriangleMeshError> {
             })
             .unwrap_or(1.0)
     };
-    of_implicit(DVec3::new(-0.5, -0.4, -0.5), DVec3::new(0.52, 0.4, 0.64), 0.0905, solid)
+    upright(of_implicit(DVec3::new(-0.5, -0.4, -0.5), DVec3::new(0.52, 0.4, 0.64), 0.0905, solid)?)
 }
 
 /// A seat, a back and four legs: six boxes that reach into one another.
@@ -122,7 +122,7 @@ pub fn chair() -> Result<TriangleMesh, TriangleMeshError> {
     for (x, y) in [(-0.22, -0.22), (-0.22, 0.22), (0.22, -0.22), (0.22, 0.22)] {
         add(Vec3::new(x, y, -0.23), Vec3::new(0.022, 0.022, 0.24))?;
     }
-    TriangleMesh::new(vertices, triangles)
+    upright(TriangleMesh::new(vertices, triangles)?)
 }
 
 /// Triangles anywhere: no inside, no order.
@@ -200,6 +200,12 @@ fn of_implicit(
     TriangleMesh::new(vertices, triangles)
 }
 
+/// Turned so that what was up along z is up along y.
+fn upright(mesh: TriangleMesh) -> Result<TriangleMesh, TriangleMeshError> {
+    let (vertices, triangles) = mesh.into_parts();
+    TriangleMesh::new(vertices.into_iter().map(|vertex| Vec3::new(vertex.x, vertex.z, -vertex.y)).collect(), triangles)
+}
+
 /// Turned, if it must be, so that the volume is positive.
 fn outward(vertices: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> Result<TriangleMesh, TriangleMeshError> {
     let mesh = TriangleMesh::new(vertices, triangles)?;
@@ -208,4 +214,53 @@ fn outward(vertices: Vec<Vec3>, triangles: Vec<[u32; 3]>) -> Result<TriangleMesh
     }
     let (vertices, triangles) = mesh.into_parts();
     TriangleMesh::new(vertices, triangles.into_iter().map(|[a, b, c]| [a, c, b]).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    /// Whether each edge is walked once in either direction, and how many pieces hang together.
+    fn is_closed_in_pieces(mesh: &TriangleMesh) -> (bool, usize) {
+        let mut edges = BTreeMap::new();
+        let mut group: Vec<usize> = (0..mesh.vertices().len()).collect();
+        fn root(group: &mut [usize], mut at: usize) -> usize {
+            while group[at] != at {
+                group[at] = group[group[at]];
+                at = group[at];
+            }
+            at
+        }
+        for corners in mesh.triangles() {
+            for side in 0..3 {
+                let (from, to) = (corners[side], corners[(side + 1) % 3]);
+                *edges.entry((from, to)).or_insert(0) += 1;
+                let (a, b) = (root(&mut group, from as usize), root(&mut group, to as usize));
+                group[a] = b;
+            }
+        }
+        let closed = edges.iter().all(|(&(from, to), &count)| count == 1 && edges.contains_key(&(to, from)));
+        (closed, (0..group.len()).filter(|&at| root(&mut group, at) == at).count())
+    }
+
+    #[test]
+    fn solids_are_closed_look_outward_and_hang_together() {
+        for name in NAMES {
+            let mesh = shape(name).unwrap_or_else(|| panic!("{name}"));
+            let (closed, pieces) = is_closed_in_pieces(&mesh);
+            match name {
+                "soup" => assert!(!closed),
+                "chair" => assert!(closed && pieces == 6 && mesh.volume() > 0.0),
+                _ => assert!(closed && pieces == 1 && mesh.volume() > 0.0, "{name}: {closed}, {pieces} pieces"),
+            }
+        }
+        assert!(shape("teapot").is_none());
+    }
+
+    #[test]
+    fn the_rabbit_has_about_1500_triangles() {
+        let count = rabbit().unwrap().triangles().len();
+        assert!((1_300..=1_700).contains(&count), "{count}");
+    }
 }

@@ -41,7 +41,7 @@ pub fn shipped_one(name: &str) -> Case {
 pub fn broken(seed: u64) -> Case {
     let mut random = Random::new(seed);
     let kind = seed % 8;
-    let mut case = shipped_one(if kind % 2 == 0 { "torus" } else { "box" });
+    let mut case = shipped_one(if kind.is_multiple_of(2) { "torus" } else { "box" });
     case.name = format!("broken mesh, seed {seed}");
     match kind {
         // Triangles missing: open.

@@ -142,7 +142,7 @@ fn plan_level(object: &Object, field: Option<&Field>, plans: &[Plan], cap: usize
     let effort = if cap <= 128 {
         Effort { sweeps: 16, transfers: 20, evaluations: 50 }
     } else {
-        Effort { sweeps: 8, transfers: 8, evaluations: 32 }
+        Effort { sweeps: 5, transfers: 4, evaluations: 28 }
     };
     let as_above = || -> Vec<Site> {
         let sites = above.balls.iter().enumerate();
