@@ -363,7 +363,7 @@ impl Crowd {
     }
 
     /// Remembers what a member is told. Of a state, gives what concerns the member's own avatar: bots look at nobody, and
-    /// to predict all others for each of them would cost more than everything else.
+    /// nobody would see what it predicts of all others.
     fn witness(&mut self, number: usize, bytes: &[u8], now: Time) -> Option<Vec<u8>> {
         let matters =
             matches!(bytes.first(), Some(&(kind::WELCOME | kind::ROSTER | kind::STATE | kind::REFUSED | kind::CLOSED)));
