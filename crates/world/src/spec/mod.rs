@@ -1,6 +1,6 @@
 //! What a world is made of, before anything moves: bounds, limits, places and objects.
 //!
-//! A [`Spec`] comes from a world file ([`Spec::from_toml`]), from [`plaza`], or from code. [`Spec::check`] refuses what
+//! A [`Spec`] comes from a world file ([`Spec::from_toml`]), from a [`Plaza`], or from code. [`Spec::check`] refuses what
 //! makes no world and names the object and the key.
 
 mod check;
