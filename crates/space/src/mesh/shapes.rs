@@ -103,7 +103,7 @@ pub fn rabbit() -> Result<TriangleMesh, TriangleMeshError> {
             })
             .unwrap_or(1.0)
     };
-    upright(of_implicit(DVec3::new(-0.5, -0.4, -0.5), DVec3::new(0.52, 0.4, 0.64), 0.0905, solid)?)
+    upright(of_implicit(DVec3::new(-0.5, -0.4, -0.5), DVec3::new(0.52, 0.4, 0.64), 0.1, solid)?)
 }
 
 /// A seat, a back and four legs: six boxes that reach into one another.
