@@ -181,7 +181,7 @@ impl Report {
     pub fn to_text(&self) -> String {
         let mut table = Table::new(["stage", "cpu ms", "min", "max"]);
         for row in &self.rows {
-            let numbers = [row.cpu_ms_mean, row.cpu_ms_min, row.cpu_ms_max].map(|number| significant(number));
+            let numbers = [row.cpu_ms_mean, row.cpu_ms_min, row.cpu_ms_max].map(significant);
             table.row(std::iter::once(row.stage.to_owned()).chain(numbers));
         }
         format!(
