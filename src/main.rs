@@ -4,12 +4,15 @@
 
 mod clock;
 mod command;
+mod mesh_file;
 mod output;
 mod progress;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches, Parser};
+use kinesphere::settings;
 
 use command::{Command, Failure};
 
@@ -27,7 +30,9 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    match run(Arguments::parse()) {
+    // Two providers in one program would panic at the first handshake: there is one, and it is chosen here.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    match arguments().and_then(run) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("kinesphere: {failure}");
@@ -36,9 +41,27 @@ fn main() -> ExitCode {
     }
 }
 
+/// What was asked for: by flags, by the environment and by a file of settings. clap prints its own errors, and ends.
+fn arguments() -> Result<Arguments, Failure> {
+    let given: Vec<OsString> = std::env::args_os().collect();
+    let matches = match settings::matches(&Arguments::command(), &given) {
+        Ok(matches) => matches.map_err(|error| Failure::Input(error.to_string()))?,
+        Err(error) => error.exit(),
+    };
+    Ok(Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()))
+}
+
 fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.command {
+        Command::Serve(serve) => command::serve::run(*serve),
+        Command::Bots(bots) => command::bots::run(bots),
         Command::Bench(bench) => command::bench::run(bench),
         Command::Lab(lab) => command::lab::run(lab),
+        Command::Relay(relay) => command::relay::run(relay),
+        Command::Replay(replay) => command::replay::run(replay),
+        Command::Why(why) => command::why::run(why),
+        Command::Token(token) => command::token::run(token),
+        Command::Store(store) => command::store::run(store),
+        Command::Tree(tree) => command::tree::run(tree),
     }
 }

@@ -15,6 +15,7 @@ use super::missed_collisions::{self, MissedCollisions};
 use super::prediction::{self, Prediction};
 use super::relations::{self, Relations};
 use super::simulate::{self, Simulate};
+use super::sphere_trees::{self, SphereTrees};
 use crate::clock::ProcessClock;
 use crate::output::{print, print_json};
 use crate::progress::Bar;
@@ -38,6 +39,8 @@ pub enum Lab {
     MissedCollisions(MissedCollisions),
     /// Does the server keep its promises on a bad network, whatever its clients do?
     Simulate(Simulate),
+    /// Paper 003, section 4: how closely can spheres wrap a shape?
+    SphereTrees(SphereTrees),
 }
 
 /// Runs the paper's methods and ours in its room, prints a verdict on each of its claims, and writes plots, numbers and a
@@ -79,6 +82,7 @@ pub fn run(lab: Lab) -> Result<(), Failure> {
         Lab::World(arguments) => return lab_world::run(arguments),
         Lab::MissedCollisions(arguments) => return missed_collisions::run(arguments),
         Lab::Simulate(arguments) => return simulate::run(arguments),
+        Lab::SphereTrees(arguments) => return sphere_trees::run(arguments),
     };
     let mut settings =
         Settings { frames: arguments.frames, speed: arguments.speed, seed: arguments.seed, ..Settings::default() };

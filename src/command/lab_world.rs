@@ -55,7 +55,7 @@ pub fn run(arguments: World) -> Result<(), Failure> {
 }
 
 /// Reads a world file and the meshes that it names, from beside it.
-fn load(file: &Path) -> Result<(Spec, String), Failure> {
+pub(super) fn load(file: &Path) -> Result<(Spec, String), Failure> {
     let name = file.display().to_string();
     let text = fs::read_to_string(file).map_err(|error| Failure::Input(format!("cannot read {name}: {error}")))?;
     let folder = file.parent().unwrap_or(Path::new("."));

@@ -6,6 +6,7 @@ pub mod bench_motion;
 mod bench_queries;
 pub mod bench_tick;
 pub mod bench_world;
+pub mod bots;
 pub mod decisions;
 pub mod groups;
 pub mod lab;
@@ -13,7 +14,15 @@ pub mod lab_world;
 pub mod missed_collisions;
 pub mod prediction;
 pub mod relations;
+pub mod relay;
+pub mod replay;
+pub mod serve;
 pub mod simulate;
+pub mod sphere_trees;
+pub mod store;
+pub mod token;
+pub mod tree;
+pub mod why;
 
 use std::fmt;
 use std::process::ExitCode;
@@ -23,12 +32,36 @@ use clap::Subcommand;
 /// What can be asked for.
 #[derive(Subcommand)]
 pub enum Command {
+    /// Serve a world that one can enter.
+    Serve(Box<serve::Serve>),
+    /// Let many clients loose on a server, and check its promises.
+    Bots(bots::Bots),
     /// Measure how fast something is, against its rivals.
     #[command(subcommand, after_help = "Example: kinesphere bench broad-phase --objects 100000")]
     Bench(bench::Bench),
     /// Run a paper's experiment again, and judge its claims.
     #[command(subcommand, after_help = "Example: kinesphere lab broad-phases")]
     Lab(lab::Lab),
+    /// Stand between a server and its clients, and make the network worse.
+    Relay(relay::Relay),
+    /// Play a kept world again, and compare it with its snapshots.
+    Replay(replay::Replay),
+    /// Say why one is, or is not, told of another.
+    Why(why::Why),
+    /// Make a join token, which lets a guest in.
+    Token(token::Token),
+    /// Check, back up or export a kept world.
+    #[command(subcommand, after_help = "Example: kinesphere store check")]
+    Store(store::StoreCommand),
+    /// Build, show and check sphere-trees.
+    #[command(subcommand, after_help = "Example: kinesphere tree build rabbit -o rabbit.tree")]
+    Tree(tree::Tree),
+}
+
+/// Where everything that waits is waited for.
+pub fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    runtime.map_err(|error| Failure::Machine(format!("no threads could be had: {error}")))
 }
 
 /// Why a command did not succeed.

@@ -11,7 +11,7 @@ use cpu_time::ProcessTime;
 use lab::bench::world::Walkers;
 use rapier3d::control::{CharacterAutostep, CharacterLength, KinematicCharacterController};
 use rapier3d::prelude::{
-    ColliderBuilder, PhysicsWorld, Pose, QueryFilter, RigidBodyBuilder, RigidBodyHandle, SharedShape, Vector,
+    ColliderBuilder, PhysicsWorld, QueryFilter, RigidBodyBuilder, RigidBodyHandle, SharedShape, Vector,
 };
 use world::spec::{ObjectKind, Shape};
 use world::{Act, Plaza, World};
@@ -27,7 +27,9 @@ fn main() {
     let joined = Walkers::join(&mut world, walkers, 1);
     assert_eq!(joined, walkers, "everybody finds a place");
     // Until everything has fallen and everybody stands.
-    (0..60).for_each(|_| drop(world.step(&[])));
+    for _ in 0..60 {
+        world.step(&[]);
+    }
 
     let mut rapier = Rapier::new(&world);
     let mut people = Walkers::new(&world, walkers, walkers, 1);
@@ -55,7 +57,11 @@ fn main() {
     let per_walker = |seconds: f64| seconds * 1e9 / (ticks * walkers) as f64;
     println!("{walkers} walkers on a plaza of {} objects, {ticks} ticks", world.len());
     println!("kinesphere  {:>8.0} ns per walker and tick; overlap: {:?}", per_walker(ours), world.first_overlap());
-    println!("rapier      {:>8.0} ns per walker and tick; went {:.2} m on average", per_walker(theirs), rapier.mean_way());
+    println!(
+        "rapier      {:>8.0} ns per walker and tick; went {:.2} m on average",
+        per_walker(theirs),
+        rapier.mean_way()
+    );
     println!("rapier takes {:.1} times as long", theirs / ours);
 }
 
@@ -72,7 +78,8 @@ impl Rapier {
         let mut world = PhysicsWorld::new();
         world.integration_parameters.dt = 1.0 / 30.0;
         let (low, high) = (from.spec().low, from.spec().high);
-        let ground = ColliderBuilder::cuboid(high.x - low.x, 1.0, high.z - low.z).translation(Vector::new(0.0, -1.0, 0.0));
+        let ground =
+            ColliderBuilder::cuboid(high.x - low.x, 1.0, high.z - low.z).translation(Vector::new(0.0, -1.0, 0.0));
         world.colliders.insert(ground);
         let controller = KinematicCharacterController {
             offset: CharacterLength::Absolute(0.004),
@@ -114,7 +121,8 @@ impl Rapier {
             let queries = self.world.query_pipeline_with_filter(QueryFilter::default().exclude_rigid_body(*body));
             let dt = self.world.integration_parameters.dt;
             let moved = self.controller.move_shape(dt, &queries, &*self.capsule, &at, wish, |_| {});
-            let next = Pose { translation: at.translation + moved.translation, rotation: at.rotation };
+            let mut next = at;
+            next.translation += moved.translation;
             self.world.bodies[*body].set_next_kinematic_position(next);
         }
         self.world.step();

@@ -13,7 +13,7 @@
 //!   until the pair ends.
 
 use space::bits::Bits;
-use space::{BroadPhase, Columns, Kinesphere, Pair, Slot, Sphere, Spheres, Vec3};
+use space::{BroadPhase, Kinesphere, Pair, Slot, Sphere, Spheres, Vec3};
 
 use crate::lists::Lists;
 use crate::radix;
@@ -26,6 +26,13 @@ pub struct Hearing {
     pub listener: Slot,
     /// Who is heard.
     pub speaker: Slot,
+}
+
+/// Where an object is, or nowhere, and its aura.
+#[derive(Clone, Copy, Debug)]
+struct Object {
+    center: Vec3,
+    aura: Aura,
 }
 
 /// How an [`Audience`] works.
@@ -62,7 +69,8 @@ pub struct Audience {
     hysteresis: f32,
     /// The auras at the size at which pairs are parted, as seen by the broad phase.
     spheres: Spheres,
-    auras: Vec<Aura>,
+    /// The objects once more, each in one piece: watched pairs are all over the memory.
+    objects: Vec<Object>,
     broad_phase: Kinesphere,
     pairs: Vec<Pair>,
     lists: Lists<Entry>,
@@ -101,7 +109,7 @@ impl Audience {
         Ok(Audience {
             hysteresis,
             spheres: Spheres::new(),
-            auras: Vec::new(),
+            objects: Vec::new(),
             broad_phase: Kinesphere::with_threads(threads.max(1)).tracking_changes(),
             pairs: Vec::new(),
             lists: Lists::new(),
@@ -122,30 +130,34 @@ impl Audience {
     pub fn insert(&mut self, center: Vec3, aura: Aura) -> Result<Slot, AuraError> {
         aura.check(None)?;
         let slot = self.spheres.insert(Sphere::new(center, aura.scaled(self.hysteresis).reach()))?;
-        if self.auras.len() < self.spheres.rows() {
-            self.auras.resize(self.spheres.rows(), Aura::new(0.0));
+        if self.objects.len() < self.spheres.rows() {
+            self.objects.resize(self.spheres.rows(), Object { center: Vec3::NAN, aura });
         }
-        self.auras[slot.row()] = aura;
+        self.objects[slot.row()] = Object { center, aura };
         Ok(slot)
     }
 
     /// Takes an object out. The next update says who no longer hears it.
     pub fn remove(&mut self, slot: Slot) -> Result<(), AuraError> {
         self.spheres.remove(slot)?;
+        self.objects[slot.row()].center = Vec3::NAN;
         Ok(())
     }
 
     /// Puts an object somewhere else, at any distance.
     pub fn move_to(&mut self, slot: Slot, center: Vec3) -> Result<(), AuraError> {
-        Ok(self.spheres.move_to(slot, center)?)
+        self.spheres.move_to(slot, center)?;
+        self.objects[slot.row()].center = center;
+        Ok(())
     }
 
     /// Gives an object another aura.
     pub fn set_aura(&mut self, slot: Slot, aura: Aura) -> Result<(), AuraError> {
         aura.check(Some(slot))?;
         self.spheres.resize(slot, aura.scaled(self.hysteresis).reach())?;
-        if self.auras[slot.row()] != aura {
-            self.auras[slot.row()] = aura;
+        let known = &mut self.objects[slot.row()].aura;
+        if *known != aura {
+            *known = aura;
             self.changed.insert(slot.row());
             self.any_changed = true;
         }
@@ -160,7 +172,7 @@ impl Audience {
     /// The aura of an object.
     pub fn aura(&self, slot: Slot) -> Result<Aura, AuraError> {
         self.spheres.get(slot)?;
-        Ok(self.auras[slot.row()])
+        Ok(self.objects[slot.row()].aura)
     }
 
     /// How many objects there are.
@@ -230,7 +242,7 @@ impl Audience {
             + self.broad_phase.bytes()
             + self.lists.bytes()
             + self.changed.bytes()
-            + self.auras.capacity() * size_of::<Aura>()
+            + self.objects.capacity() * size_of::<Object>()
             + self.pairs.capacity() * size_of::<Pair>()
             + self.watched.capacity() * size_of::<Watched>()
             + (self.entered.capacity() + self.left.capacity()) * size_of::<Hearing>()
@@ -271,11 +283,10 @@ impl Audience {
 
     /// Takes the distances of all watched pairs, notes who hears whom now, and lets go of those that are settled.
     fn look_at_watched(&mut self) {
-        let Audience { spheres, auras, watched, verdicts, changes, hysteresis, .. } = self;
-        let (columns, hysteresis) = (spheres.columns(), *hysteresis);
+        let Audience { objects, watched, verdicts, changes, hysteresis, .. } = self;
         // All distances come first, without a branch between them: their cache misses overlap then.
         verdicts.clear();
-        verdicts.extend(watched.iter().map(|watched| watched.judge(&columns, auras, hysteresis)));
+        verdicts.extend(watched.iter().map(|watched| watched.judge(objects, *hysteresis)));
         let mut kept = 0;
         for index in 0..watched.len() {
             let (pair, verdict) = (watched[index], verdicts[index]);
@@ -446,16 +457,14 @@ impl Watched {
     }
 
     #[inline]
-    fn judge(self, columns: &Columns<'_>, auras: &[Aura], hysteresis: f32) -> Verdict {
-        let (a, b) = (self.a as usize, self.b as usize);
-        let dx = columns.x[a] - columns.x[b];
-        let dy = columns.y[a] - columns.y[b];
-        let dz = columns.z[a] - columns.z[b];
-        let distance_squared = dx * dx + dy * dy + dz * dz;
+    fn judge(self, objects: &[Object], hysteresis: f32) -> Verdict {
+        let (a, b) = (objects[self.a as usize], objects[self.b as usize]);
+        let way = a.center - b.center;
+        let distance_squared = way.x * way.x + way.y * way.y + way.z * way.z;
         // To the bit what `Sphere::overlaps` says; a reach that is not positive reaches nobody.
         let is_within = |reach: f32| (reach > 0.0) & (distance_squared < reach * reach);
 
-        let (plain_a, plain_b) = (auras[a], auras[b]);
+        let (plain_a, plain_b) = (a.aura, b.aura);
         let (wide_a, wide_b) = (plain_a.scaled(hysteresis), plain_b.scaled(hysteresis));
         let whole_reach = wide_a.reach() + wide_b.reach();
         let direction = |hears: bool, plain: f32, wide: f32| {

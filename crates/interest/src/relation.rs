@@ -22,9 +22,12 @@ pub struct Comparisons {
     pub distinct: u64,
 }
 
-/// Relations, one after the other in one piece of memory.
+/// Relations, one after the other in a few pieces of memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Relations {
+    /// Those of one member.
+    alone: Vec<Slot>,
+    /// All others, one after the other, and where each ends.
     members: Vec<Slot>,
     ends: Vec<u32>,
     crowds: Vec<Crowd>,
@@ -46,22 +49,22 @@ impl Relations {
 
     /// How many there are, without those of crowds, which nobody knows.
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.alone.len() + self.ends.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.len() == 0
     }
 
     /// The members of each, ascending.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[Slot]> {
-        (0..self.len()).map(|index| self.get(index))
+    pub fn iter(&self) -> impl Iterator<Item = &[Slot]> {
+        self.alone.chunks(1).chain((0..self.ends.len()).map(|index| self.get(index)))
     }
 
     /// How many objects are in how many relations, counted together.
     pub fn memberships(&self) -> usize {
-        self.members.len()
+        self.alone.len() + self.members.len()
     }
 
     /// Components that had too many relations to be listed.
@@ -78,11 +81,12 @@ impl Relations {
 
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
-        (self.members.capacity() + self.ends.capacity()) * 4
+        (self.alone.capacity() + self.members.capacity() + self.ends.capacity()) * 4
             + self.crowds.iter().map(|crowd| crowd.members.capacity() * 4 + size_of::<Crowd>()).sum::<usize>()
     }
 
     pub(crate) fn clear(&mut self) {
+        self.alone.clear();
         self.members.clear();
         self.ends.clear();
         self.crowds.clear();
@@ -101,9 +105,12 @@ impl Relations {
         self.ends.push(self.members.len() as u32);
     }
 
-    pub(crate) fn push_alone(&mut self, slot: Slot) {
-        self.members.push(slot);
-        self.ends.push(self.members.len() as u32);
+    /// Adds relations of one member: the slots whose bits are set, counted from `first`.
+    pub(crate) fn push_alone(&mut self, first: u32, mut bits: u64) {
+        while bits != 0 {
+            self.alone.push(Slot::new(first + bits.trailing_zeros()));
+            bits &= bits - 1;
+        }
     }
 
     pub(crate) fn push_crowd(&mut self, members: &[Slot]) {

@@ -29,7 +29,7 @@ fn assert_groups_are_exact(groups: &Groups, graph: &Graph) {
 
 #[test]
 fn a_generalised_octahedron_is_a_crowd_with_few_groups() {
-    for pairs in [20, 60, 200] {
+    for pairs in [20, 60, 120] {
         let edges = octahedron(pairs);
         let mut graph = Graph::new();
         graph.update(&edges, &[]);
@@ -113,13 +113,13 @@ fn five_thousand_in_a_ring_are_covered() {
 #[test]
 fn a_ring_that_nearly_closes_is_a_crowd() {
     let mut auras = Spheres::new();
-    for index in 0..1_000 {
-        let angle = index as f32 / 1_000.0 * std::f32::consts::TAU;
+    for index in 0..600 {
+        let angle = index as f32 / 600.0 * std::f32::consts::TAU;
         auras.insert(Sphere::new(Vec3::new(angle.cos(), angle.sin(), 0.0) * 100.0, 99.99)).unwrap();
     }
     let (graph, groups, relations) = settle(&auras);
     assert_eq!(relations.crowds().len(), 1);
-    assert_eq!(relations.crowds()[0].members.len(), 1_000);
+    assert_eq!(relations.crowds()[0].members.len(), 600);
     assert!(relations.is_empty() && relations.bytes() < 1 << 22);
     assert_groups_are_exact(&groups, &graph);
 }

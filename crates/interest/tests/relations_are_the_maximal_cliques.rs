@@ -133,7 +133,7 @@ fn a_ring_of_three_is_a_relation() {
 /// a little, so that finders with a memory use it.
 #[test]
 fn relations_are_the_maximal_cliques() {
-    for seed in 0..1_200 {
+    for seed in 0..1_000 {
         let mut random = Random::new(seed);
         let count = random.whole(0, 24) as usize;
         let side = random.between(2.0, 9.0);
@@ -201,7 +201,7 @@ fn finders_agree_in_larger_worlds() {
 #[test]
 fn large_components_are_searched_as_small_ones_are() {
     for (seed, count, density) in
-        [(1, 70, 0.1), (2, 150, 0.05), (3, 100, 0.3), (4, 140, 0.5), (5, 90, 0.8), (6, 66, 0.97)]
+        [(1, 70, 0.1), (2, 150, 0.05), (3, 100, 0.3), (4, 120, 0.4), (5, 80, 0.8), (6, 66, 0.97)]
     {
         let mut random = Random::new(seed);
         let mut matrix = vec![vec![false; count]; count];

@@ -301,8 +301,8 @@ mod tests {
             let inside = at.map(|number| number % (size * 1000.0) as u32);
             let point = grid.point(inside).unwrap();
             prop_assert_eq!(grid.index(point), Some(inside));
-            for axis in 0..3 {
-                prop_assert!(inside[axis] < 1 << grid.bits()[axis]);
+            for (steps, bits) in inside.into_iter().zip(grid.bits()) {
+                prop_assert!(steps < 1 << bits);
             }
         }
 

@@ -6,7 +6,7 @@ use space::{BroadPhase, Kinesphere};
 /// The ticks of a hundred steady ones that allocated, and how many bytes each took.
 fn allocating_ticks() -> Vec<(usize, u64)> {
     let mut workload = Workload::new(Settings { objects: 20_000, ..Settings::default() }).unwrap();
-    let mut kinesphere = Kinesphere::new();
+    let mut kinesphere = Kinesphere::new().eager();
     let mut pairs = Vec::new();
     for _ in 0..800 {
         kinesphere.pairs(workload.spheres(), &mut pairs);

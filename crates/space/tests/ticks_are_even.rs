@@ -7,7 +7,7 @@ use space::{BroadPhase, Kinesphere};
 #[test]
 fn the_largest_tick_has_at_most_three_times_the_mean_to_do() {
     let mut workload = Workload::new(Settings { objects: 20_000, ..Settings::default() }).unwrap();
-    let mut kinesphere = Kinesphere::new();
+    let mut kinesphere = Kinesphere::new().eager();
     let mut pairs = Vec::new();
     let mut efforts = Vec::new();
     for tick in 0..500 {

@@ -43,7 +43,7 @@ impl Frames {
     }
 
     /// The next complete message. After an error the stream is of no more use.
-    pub fn message(&mut self) -> Result<Option<&[u8]>, FrameError> {
+    pub fn next_message(&mut self) -> Result<Option<&[u8]>, FrameError> {
         let rest = &self.bytes[self.start..];
         let Some((length, rest)) = rest.split_first_chunk::<4>() else { return Ok(None) };
         let length = u32::from_le_bytes(*length) as usize;
@@ -74,7 +74,7 @@ mod tests {
             let (mut frames, mut heard) = (Frames::new(), Vec::new());
             for piece in stream.chunks(size) {
                 frames.arrived(piece);
-                while let Some(message) = frames.message().unwrap() {
+                while let Some(message) = frames.next_message().unwrap() {
                     heard.push(message.to_vec());
                 }
             }
@@ -86,6 +86,6 @@ mod tests {
     fn a_length_beyond_the_limit_ends_the_stream() {
         let mut frames = Frames::new();
         frames.arrived(&[0xff, 0xff, 0xff, 0xff, 0]);
-        assert_eq!(frames.message(), Err(FrameError::Length { length: 0xffff_ffff }));
+        assert_eq!(frames.next_message(), Err(FrameError::Length { length: 0xffff_ffff }));
     }
 }

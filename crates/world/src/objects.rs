@@ -213,6 +213,8 @@ impl Objects {
         let at = &mut self.body[row as usize].at;
         *at = GridPoint::new(at.x + offset[0], at.y + offset[1], at.z + offset[2]);
         let [x, y, z] = offset.map(f64::from);
+        let body = &self.body[row as usize];
+        debug_assert!(body.reach.contains(&body.block()), "nobody leaves the reach that others were told of: {body:?}");
         self.drive[row as usize].odometer += (x * x + y * y + z * z).sqrt() * (1.0 + 1e-9);
     }
 

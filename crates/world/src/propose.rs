@@ -23,23 +23,26 @@ struct Extent {
 }
 
 impl Extent {
-    /// Makes room for a motion that may be diverted along whatever it meets. A vector without its part along some
-    /// normal ends on the sphere over that vector as a diameter (Thales), so all slides end within that ball.
+    /// Makes room for a motion that may be diverted along whatever it meets. However often that happens, it gets no
+    /// longer and never turns back (`Surroundings::slide` sees to it), so that it ends within half a ball.
     fn add_slide(&mut self, v: DVec3) {
-        let half = 0.5 * v.length();
+        let square = v.length_squared();
         for axis in 0..3 {
-            self.low[axis] += 0.5 * v[axis] - half;
-            self.high[axis] += 0.5 * v[axis] + half;
+            self.add_half_ball(axis, v[axis], square);
         }
     }
 
     /// The same within the plane: for those who keep to the ground.
     fn add_level_slide(&mut self, v: DVec3) {
-        let half = 0.5 * (v.x * v.x + v.z * v.z).sqrt();
-        for axis in [0, 2] {
-            self.low[axis] += 0.5 * v[axis] - half;
-            self.high[axis] += 0.5 * v[axis] + half;
-        }
+        let square = v.x * v.x + v.z * v.z;
+        self.add_half_ball(0, v.x, square);
+        self.add_half_ball(2, v.z, square);
+    }
+
+    fn add_half_ball(&mut self, axis: usize, along: f64, square: f64) {
+        let (ahead, back) = (square.sqrt(), (square - along * along).max(0.0).sqrt());
+        self.low[axis] -= if along >= 0.0 { back } else { ahead };
+        self.high[axis] += if along >= 0.0 { ahead } else { back };
     }
 
     /// Makes room for a motion that ends on the straight line, or before.

@@ -114,6 +114,10 @@ impl Block {
         (along(0) * along(0) + along(1) * along(1) + along(2) * along(2)).sqrt()
     }
 
+    pub fn contains(&self, other: &Block) -> bool {
+        (0..3).all(|axis| self.low[axis] <= other.low[axis] && other.high[axis] <= self.high[axis])
+    }
+
     pub fn meets(&self, other: &Block) -> bool {
         (self.low[0] <= other.high[0])
             & (self.high[0] >= other.low[0])

@@ -57,6 +57,7 @@ struct Scratch {
     is_mover: Vec<bool>,
     movers: Vec<u32>,
     order: Vec<u32>,
+    kicks: Vec<(u32, [f32; 2])>,
 }
 
 /// The parts of a tick, for whoever measures them. There is no clock in here.
@@ -461,7 +462,8 @@ impl World {
     }
 
     fn settle(&mut self, outcome: &mut Outcome) {
-        let Scratch { neighbours, schedule, surroundings, pushed, was_pushed, movers, order, .. } = &mut self.scratch;
+        let Scratch { neighbours, schedule, surroundings, pushed, was_pushed, movers, order, kicks, .. } =
+            &mut self.scratch;
         was_pushed.clear();
         was_pushed.resize(self.objects.body.len(), false);
         order.clear();
@@ -491,6 +493,7 @@ impl World {
             surroundings,
             pushed,
             was_pushed,
+            kicks,
             tick: self.tick.number(),
             outcome,
         };
@@ -499,6 +502,12 @@ impl World {
             for &row in rows {
                 settler.settle(row);
             }
+        }
+        for (row, kick) in kicks.drain(..) {
+            let drive = &mut self.objects.drive[row as usize];
+            drive.velocity[0] += kick[0];
+            drive.velocity[2] += kick[1];
+            drive.awake = true;
         }
         outcome.work.sweeps = surroundings.sweeps + pushed.sweeps;
     }
@@ -572,8 +581,8 @@ fn batches(rows: &[u32]) -> impl Iterator<Item = (&[u32], &[u32])> {
 }
 
 impl World {
-    /// As [`first_overlap`](World::first_overlap), looking only at who is near: for snapshots of large worlds.
-    pub(crate) fn overlap_near(&self) -> Option<(ObjectId, ObjectId)> {
+    /// As [`first_overlap`](World::first_overlap), looking only at who is near: for large worlds.
+    pub fn overlap_near(&self) -> Option<(ObjectId, ObjectId)> {
         let mut columns = crate::scenery::Columns::over(self.grid.low(), self.grid.high(), self.len());
         let block_of = |row: u32| self.objects.body[row as usize].block().grown(4);
         let blocks: Vec<_> = self.objects.by_id.iter().map(|&(_, row)| (row, block_of(row))).collect();

@@ -98,6 +98,27 @@ proptest! {
     }
 }
 
+/// Keeps out a bug: who is diverted twice may end beyond the ball over the wanted motion as a diameter.
+#[test]
+fn two_diversions_lead_further_aside_than_one() {
+    let seed = 3895810306397891123;
+    hold(&mut World::new(random_world(seed)).unwrap(), seed, 8, 50);
+}
+
+/// Keeps out a bug: a ball that was kicked before its own turn went further than anybody had expected in that tick.
+#[test]
+fn a_kick_is_felt_in_the_next_tick() {
+    let seed = 5201278049254151840;
+    hold(&mut World::new(random_world(seed)).unwrap(), seed, 8, 50);
+}
+
+/// Keeps out a bug: who stepped onto something and jumped in the same tick left its reach.
+#[test]
+fn nobody_steps_and_jumps_at_once() {
+    let seed = 3627652531651897677;
+    hold(&mut World::new(random_world(seed)).unwrap(), seed, 8, 50);
+}
+
 /// Keeps out a bug: a spinning box was scheduled by how far it could move, not by how far a turn takes its corners.
 #[test]
 fn a_turn_brings_corners_closer() {

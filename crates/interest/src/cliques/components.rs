@@ -1,6 +1,7 @@
 //! Who hangs together: the connected components around what changed.
 
 use space::Slot;
+use space::bits::Bits;
 
 use crate::Graph;
 
@@ -9,6 +10,9 @@ use crate::Graph;
 pub struct Components {
     /// The lowest slot of everybody's component, or `NOBODY` for one that is alone.
     heads: Vec<u32>,
+    /// Who is not alone, and who is the lowest of a component.
+    connected: Bits,
+    leading: Bits,
     places: Vec<Place>,
     /// Counts the times that components were gathered.
     round: u32,
@@ -40,14 +44,22 @@ impl Components {
     #[inline]
     pub fn forget(&mut self, slot: Slot) -> Option<Slot> {
         let head = std::mem::replace(self.heads.get_mut(slot.row())?, NOBODY);
-        (head != NOBODY).then_some(Slot::new(head))
+        if head == NOBODY {
+            return None;
+        }
+        self.connected.remove(slot.row());
+        self.leading.remove(head as usize);
+        Some(Slot::new(head))
     }
 
-    /// The lowest slot of somebody's component, unless it is alone.
-    #[inline]
-    pub fn head(&self, slot: Slot) -> Option<Slot> {
-        let head = *self.heads.get(slot.row())?;
-        (head != NOBODY).then_some(Slot::new(head))
+    /// Who is not alone.
+    pub fn connected(&self) -> &Bits {
+        &self.connected
+    }
+
+    /// The lowest slots of all components.
+    pub fn leading(&self) -> &Bits {
+        &self.leading
     }
 
     /// The number of a member within its component.
@@ -102,7 +114,9 @@ impl Components {
                 let place = &mut self.places[member.row()];
                 place.number = number as u32;
                 self.heads[member.row()] = head;
+                self.connected.insert(member.row());
             }
+            self.leading.insert(head as usize);
             self.ranges.push(Range { start: start as u32, end: self.members.len() as u32 });
         }
     }
@@ -121,6 +135,8 @@ impl Components {
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
         self.heads.capacity() * 4
+            + self.connected.bytes()
+            + self.leading.bytes()
             + self.places.capacity() * size_of::<Place>()
             + self.members.capacity() * size_of::<Slot>()
             + self.ranges.capacity() * size_of::<Range>()

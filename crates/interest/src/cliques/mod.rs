@@ -16,12 +16,16 @@ mod quotient;
 mod search;
 
 use rayon::prelude::*;
+use space::bits::Bits;
 use space::{BroadPhase, Kinesphere, Pair, Slot, Spheres};
 
 use self::components::Components;
-use self::search::{Outcome, Search};
+use self::search::{Outcome, Search, ones};
 use crate::lists::Lists;
 use crate::{Comparisons, Graph, RelationFinder, Relations};
+
+/// So many words of 64 rows are written at once: what they need of the lists fits into the cache.
+const BLOCK: usize = 64;
 
 /// How much a component may take, for each of its members, before it is a crowd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,23 +162,19 @@ impl Cliques {
     /// Writes all relations of a world, those of one member too.
     pub fn write(&self, auras: &Spheres, relations: &mut Relations) {
         relations.clear();
-        for (index, &word) in auras.alive().words().iter().enumerate() {
-            let mut rest = word;
-            while rest != 0 {
-                let row = index * 64 + rest.trailing_zeros() as usize;
-                rest &= rest - 1;
-                let slot = Slot::new(row as u32);
-                match self.components.head(slot) {
-                    None => relations.push_alone(slot),
-                    Some(head) if head == slot => {
-                        for entry in (Listed { rest: self.lists.get(row) }) {
-                            match entry {
-                                Entry::Relation(members) => relations.push(members),
-                                Entry::Crowd(members) => relations.push_crowd(members),
-                            }
-                        }
-                    }
-                    Some(_) => {}
+        let word = |bits: &Bits, index: usize| bits.words().get(index).copied().unwrap_or(0);
+        let (connected, leading) = (self.components.connected(), self.components.leading());
+        for (index, &alive) in auras.alive().words().iter().enumerate() {
+            relations.push_alone(index as u32 * 64, alive & !word(connected, index));
+        }
+        for start in (0..leading.words().len()).step_by(BLOCK) {
+            let end = leading.words().len().min(start + BLOCK);
+            let heads = (start..end).flat_map(|index| ones(word(leading, index)).map(move |bit| index * 64 + bit));
+            self.lists.fetch(heads.clone());
+            for entry in heads.flat_map(|head| Listed { rest: self.lists.get(head) }) {
+                match entry {
+                    Entry::Relation(members) => relations.push(members),
+                    Entry::Crowd(members) => relations.push_crowd(members),
                 }
             }
         }

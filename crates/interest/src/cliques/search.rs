@@ -365,7 +365,7 @@ fn is_complete(members: &[Slot], graph: &Graph) -> bool {
 }
 
 /// The numbers of the bits that are set, ascending.
-fn ones(mut bits: u64) -> impl Iterator<Item = usize> {
+pub fn ones(mut bits: u64) -> impl Iterator<Item = usize> + Clone {
     std::iter::from_fn(move || {
         if bits == 0 {
             return None;

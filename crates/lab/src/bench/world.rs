@@ -236,7 +236,7 @@ pub fn measure(
         cpu_ms_max: slowest,
         pairs: pairs as f64 / ticks,
         contacts: contacts as f64 / ticks,
-        holds: settings.avatars > 20_000 || world.first_overlap().is_none(),
+        holds: world.overlap_near().is_none(),
         hash: world.hash().to_string(),
         rows: rows.collect(),
     })

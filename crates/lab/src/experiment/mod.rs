@@ -7,6 +7,7 @@ pub mod missed_collisions;
 pub mod prediction;
 pub mod relations;
 pub mod room;
+pub mod sphere_trees;
 pub mod world;
 
 /// A file of a report. Whoever asked for the report writes it.

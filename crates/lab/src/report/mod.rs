@@ -7,6 +7,7 @@ pub mod csv;
 pub mod html;
 pub mod number;
 pub mod page;
+pub mod picture;
 pub mod svg;
 pub mod table;
 pub mod timeline;

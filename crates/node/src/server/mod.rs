@@ -177,6 +177,12 @@ impl Server {
         })
     }
 
+    /// Whether one object's user is told of another object.
+    pub fn hears(&self, listener: ObjectId, speaker: ObjectId) -> bool {
+        let slots = self.truth.slot(listener).zip(self.truth.slot(speaker));
+        slots.is_some_and(|(listener, speaker)| self.audience.hears(listener, speaker))
+    }
+
     /// Sends a user away, with a sentence to read. False if there is no such user.
     pub fn drop_user(&mut self, sender: NodeId, reason: Reason, sentence: &str) -> bool {
         if !self.sessions.contains_key(&sender) {

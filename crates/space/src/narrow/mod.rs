@@ -36,6 +36,7 @@ mod pose;
 pub mod proximity;
 mod shape;
 mod solid;
+pub mod sphere_tree;
 
 pub use decompose::{Decomposition, DecompositionError, decompose};
 pub use pose::{Motion, Pose};

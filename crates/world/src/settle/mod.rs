@@ -41,6 +41,8 @@ pub(crate) struct Settler<'a> {
     pub pushed: &'a mut Surroundings,
     /// Who has been pushed in this tick already.
     pub was_pushed: &'a mut [bool],
+    /// Who has been kicked, and how fast: in metres per second, along the ground.
+    pub kicks: &'a mut Vec<(u32, [f32; 2])>,
     pub tick: u64,
     pub outcome: &'a mut Outcome,
 }
@@ -352,11 +354,10 @@ impl Settler<'_> {
         let policy = card.policy;
         self.objects.drive[pushed as usize].awake = true;
         if policy == Policy::Bounce {
-            // A ball is kicked rather than shoved: it goes its own way from the next tick on.
+            // A ball is kicked rather than shoved: it goes its own way, from the next tick on, as its reach in this
+            // one is settled.
             let kick = v / self.steps_per_tick() * 1.3;
-            let velocity = &mut self.objects.drive[pushed as usize].velocity;
-            velocity[0] += kick.x as f32;
-            velocity[2] += kick.z as f32;
+            self.kicks.push((pushed, [kick.x as f32, kick.z as f32]));
             return false;
         }
         std::mem::swap(self.surroundings, self.pushed);

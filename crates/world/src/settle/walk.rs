@@ -37,8 +37,10 @@ impl Settler<'_> {
         let (mut place, hit) = if v == DVec3::ZERO { ([0; 3], None) } else { self.along(row, v, level) };
         let mut drive = self.objects.drive[row as usize];
         drive.rest = kept_back(v, place, hit);
+        // Who jumps does not step: the tick's reach has room for one of them.
         if let Some(hit) = hit
             && drive.standing
+            && !drive.jump
         {
             if self.tick < drive.lift_until {
                 if let Some(stepped) = self.step_onto(v, place) {

@@ -24,12 +24,20 @@ pub fn all(report: &GroupsReport) -> Vec<Figure> {
             "One is exact: every needed copy once, none extra.",
             |row| row.copies_per_needed,
         ),
-        figure("groups", "Groups", "groups", "Relations explode where everybody has many neighbours.", |row| {
-            row.groups
-        }),
-        figure("memberships", "Memberships", "objects in groups", "What a multicast service has to remember.", |row| {
-            row.memberships
-        }),
+        figure(
+            "groups",
+            "Groups",
+            "groups per object",
+            "Relations explode where everybody has many neighbours.",
+            |row| row.groups / row.objects.max(1) as f64,
+        ),
+        figure(
+            "memberships",
+            "Memberships",
+            "memberships per object",
+            "What a multicast service has to remember.",
+            |row| row.memberships / row.objects.max(1) as f64,
+        ),
         figure(
             "changes",
             "Changes",

@@ -83,6 +83,8 @@ pub struct Row {
     pub world: String,
     /// `relations`, `cover`, `channel-per-object` or `cells`.
     pub scheme: &'static str,
+    /// How many objects the world has.
+    pub objects: usize,
     /// How many groups there are at the end.
     pub groups: f64,
     /// How many objects are in how many groups, counted together, at the end.
@@ -178,6 +180,7 @@ fn run_world(name: &str, mut workload: Workload, ticks: u32, progress: &mut dyn 
     let row = |scheme, groups: usize, memberships: usize, copies: f64, changes: f64| Row {
         world: name.to_owned(),
         scheme,
+        objects,
         groups: groups as f64,
         memberships: memberships as f64,
         copies_per_needed: if needed > 0.0 { copies / needed } else { 0.0 },

@@ -10,8 +10,7 @@ pub fn page(report: &GroupsReport) -> Page {
     let worlds = format!(
         "Uniform worlds of {} objects at 1 to 200 % coverage; 40 crowds of 100 with a mean of 30 neighbours; one crowd of \
          200 with a mean of 60, 90 and 120. Everybody moves 0.05 radius per tick, for {} ticks. Figures have the \
-         worlds by their neighbours per object: the last three are the single crowds, which have few objects, hence few \
-         groups.",
+         worlds by their neighbours per object: the last three are the single crowds.",
         grouped(report.objects as u64),
         grouped(u64::from(report.ticks)),
     );

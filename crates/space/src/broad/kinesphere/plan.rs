@@ -60,7 +60,7 @@ pub struct LayerPlan {
 
 /// A tick, however few objects there are: lists of tiles, of due ticks and of meetings, which other work has meanwhile
 /// pushed out of the caches.
-const TICK: f64 = 40_000.0;
+const TICK: f64 = 80_000.0;
 /// Checking a course, and reporting its share of meetings.
 const CHECK: f64 = 5.0;
 /// Entering an object anew and sorting it.

@@ -1,0 +1,216 @@
+//! The Combined algorithm, as published by Bradshaw and O'Sullivan: every node gets up to eight children, and for each
+//! node several ways to find them compete.
+//!
+//! All begin with the same part of the surface and the same inner balls. What they find is fitted alike, and the one that
+//! sticks out least is kept. Budgets are not shared between nodes: that is what [`super::best`] does otherwise.
+
+mod burst;
+mod expand;
+mod group;
+mod merge;
+mod octants;
+mod spawn;
+
+use glam::DVec3;
+use rayon::prelude::*;
+
+use self::group::Group;
+use super::ball::Ball;
+use super::certificate::mend;
+use super::cover::{Share, Task};
+use super::division::{Division, Effort, divide, settle};
+use super::error::error_of;
+use super::field::Field;
+use super::medial::medial_balls;
+use super::object::Object;
+use super::samples::{Patch, sample};
+use super::site::{Judge, Site};
+use super::tree::{SphereTree, TreeError};
+
+/// Children of a node.
+const CHILDREN: usize = 8;
+/// A ball that sticks out no farther has no children of its own: it goes on as it is.
+const CLOSE_ENOUGH: f64 = 1e-3;
+/// Points of the surface per node, about.
+const POINTS: usize = 400;
+/// Inner balls per node, at most.
+const MEDIAL: usize = 96;
+/// How exactly errors are known while building.
+const TOLERANCE: f64 = 4e-3;
+/// Every result is fitted in so many rounds.
+const REFIT: Effort = Effort { sweeps: 3, transfers: 0, evaluations: 60 };
+
+/// The ways that compete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reducer {
+    /// Two balls become one, wherever that costs least.
+    Merge,
+    /// A ball goes, and its neighbours take over.
+    Burst,
+    /// All balls grow alike, and the fewest that cover are kept.
+    Expand,
+    /// Balls grow from uncovered points.
+    Spawn,
+    /// The eighths of a box.
+    Octants,
+}
+
+impl Reducer {
+    /// All of them, in the order in which ties are broken.
+    pub const ALL: [Reducer; 5] = [Reducer::Merge, Reducer::Burst, Reducer::Expand, Reducer::Spawn, Reducer::Octants];
+}
+
+/// A part of the surface that needs children, and what they may be made from.
+pub(super) struct Region<'a> {
+    pub task: Task,
+    pub medial: Vec<Ball>,
+    pub judge: Judge<'a>,
+    /// How far the parent sticks out.
+    pub error: f64,
+    /// At most so many children.
+    pub limit: usize,
+}
+
+impl Region<'_> {
+    fn reduce(&self, reducer: Reducer) -> Vec<Site> {
+        match reducer {
+            Reducer::Merge => merge::merge(self),
+            Reducer::Burst => burst::burst(self),
+            Reducer::Expand => expand::expand(self),
+            Reducer::Spawn => spawn::spawn(self),
+            Reducer::Octants => octants::octants(self),
+        }
+    }
+
+    /// The best that any of these ways finds, and which one it was. `None` if none finds anything.
+    pub(super) fn best_of(&self, reducers: &[Reducer]) -> Option<(Reducer, Division)> {
+        let entrants = reducers.par_iter().map(|&reducer| {
+            let sites = self.reduce(reducer);
+            let is_valid = !sites.is_empty() && sites.len() <= self.limit;
+            is_valid.then(|| (reducer, settle(&self.task, self.judge, divide(&self.task, sites, self.error), REFIT)))
+        });
+        let entrants: Vec<Option<(Reducer, Division)>> = entrants.collect();
+        entrants.into_iter().flatten().min_by(|(_, a), (_, b)| {
+            // Within half a percent the smaller balls win: they fill less around the object.
+            let size = |division: &Division| {
+                division.sites.iter().map(|site| site.reach(division.worst()).powi(3)).sum::<f64>()
+            };
+            if (a.worst() - b.worst()).abs() <= 0.005 * a.worst().max(b.worst()) {
+                size(a).total_cmp(&size(b))
+            } else {
+                a.worst().total_cmp(&b.worst())
+            }
+        })
+    }
+
+    fn groups(&self, most: usize) -> Vec<Group> {
+        Group::from_medial(self, most)
+    }
+}
+
+/// A tree, and how often each way won.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Combined {
+    /// The tree, in unit coordinates.
+    pub tree: SphereTree,
+    /// Nodes won, in the order of [`Reducer::ALL`].
+    pub won: [usize; 5],
+}
+
+/// Builds a tree in unit coordinates: at most eight children per node, and at most `caps[l - 1]` balls on level `l`.
+pub fn build_combined(object: &Object, caps: &[usize], reducers: &[Reducer]) -> Result<Combined, TreeError> {
+    let field = (!object.looks_convex()).then(|| Field::new(object));
+    let root = Ball::new(DVec3::ZERO, 1.0).grown_to(object.triangles().iter().flatten().copied());
+    let error = error_of(object, root, TOLERANCE).at_most;
+    let mut levels = vec![vec![(root, error, 0)]];
+    let mut won = [0; 5];
+    for &cap in caps {
+        let (level, wins) = next_level(object, field.as_ref(), &levels, cap, reducers);
+        for (sum, wins) in won.iter_mut().zip(wins) {
+            *sum += wins;
+        }
+        levels.push(level);
+    }
+    let mut tree = SphereTree::new(&levels, 1.0)?;
+    let finest = levels.last().map_or(0.0, |level| level.iter().map(|node| node.1).fold(0.0, f64::max)) / 16.0;
+    mend(&mut tree, object.triangles(), finest.max(1e-4));
+    Ok(Combined { tree, won })
+}
+
+type Level = Vec<(Ball, f64, u32)>;
+
+fn next_level(
+    object: &Object,
+    field: Option<&Field>,
+    levels: &[Level],
+    cap: usize,
+    reducers: &[Reducer],
+) -> (Level, [usize; 5]) {
+    let above = &levels[levels.len() - 1];
+    let limit = (cap / above.len()).clamp(1, CHILDREN);
+    let samples = sample(object, (POINTS * above.len()).clamp(1_500, 60_000));
+    let mut points: Vec<Vec<DVec3>> = vec![Vec::new(); above.len()];
+    for &point in &samples.points {
+        points[owner(levels, point)].push(point);
+    }
+    let mut patches: Vec<Vec<Patch>> = vec![Vec::new(); above.len()];
+    for &patch in &samples.patches {
+        patches[owner(levels, patch.center)].push(patch);
+    }
+    let families: Vec<(Level, Option<Reducer>)> = (0..above.len())
+        .into_par_iter()
+        .map(|node| {
+            let (ball, error, _) = above[node];
+            let kept = (vec![(ball, error, node as u32)], None);
+            if points[node].len() < 2 || limit < 2 || error <= CLOSE_ENOUGH {
+                return kept;
+            }
+            let stride = patches[node].len().div_ceil(2 * MEDIAL).max(1);
+            let some: Vec<Patch> = patches[node].iter().copied().step_by(stride).collect();
+            let is_coarse = error * 0.5 > 2.0 * Field::PITCH;
+            let radius_max = (ball.radius * 1.1).min(1.2);
+            let count = points[node].len();
+            let region = Region {
+                task: Task::new(points[node].clone(), samples.spacing, vec![Share::new(count, |_| true)]),
+                medial: medial_balls(object, &some, samples.spacing * 0.5),
+                judge: Judge { object, field: field.filter(|_| is_coarse), radius_max, stride: 2 },
+                error,
+                limit,
+            };
+            let Some((reducer, division)) = region.best_of(reducers) else { return kept };
+            let children: Level = division
+                .sites
+                .iter()
+                .zip(&division.regions)
+                .map(|(site, own)| {
+                    let own = own.iter().map(|&point| region.task.points[point as usize]);
+                    let ball = Ball::around(site.center, own);
+                    let ball = Ball::new(ball.center, ball.radius.max(1e-9));
+                    (ball, error_of(object, ball, TOLERANCE).at_most, node as u32)
+                })
+                .collect();
+            let worst = children.iter().map(|child| child.1).fold(0.0, f64::max);
+            if worst < error * 0.98 { (children, Some(reducer)) } else { kept }
+        })
+        .collect();
+    let mut won = [0; 5];
+    for reducer in families.iter().filter_map(|(_, reducer)| *reducer) {
+        won[reducer as usize] += 1;
+    }
+    (families.into_iter().flat_map(|(children, _)| children).collect(), won)
+}
+
+/// Whose a point is: on every level that of the children for which it is least outside.
+fn owner(levels: &[Level], point: DVec3) -> usize {
+    let mut node = 0;
+    for level in &levels[1..] {
+        let first = level.partition_point(|child| (child.2 as usize) < node);
+        let last = level.partition_point(|child| child.2 as usize <= node);
+        let outside = |index: usize| {
+            let ball = level[index].0;
+            ball.center.distance_squared(point) - ball.radius * ball.radius
+        };
+        node = (first..last).min_by(|&a, &b| outside(a).total_cmp(&outside(b))).unwrap_or(first);
+    }
+    node
+}

@@ -1,0 +1,110 @@
+//! How far a ball sticks out of an object: bounds that are proven.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use glam::DVec3;
+
+use super::ball::Ball;
+use super::object::Object;
+
+/// Questions about one ball after which the bounds are given as they are.
+const MAX_CUBES: usize = 20_000;
+
+/// The truth is between the two.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ErrorBounds {
+    /// A point of the ball is this far out.
+    pub at_least: f64,
+    /// No point of the ball is farther out.
+    pub at_most: f64,
+}
+
+/// The largest distance by which the ball is out of the object, in unit coordinates, to within `tolerance`.
+///
+/// From one distance follows a proof: a ball whose centre is `d` deep inside is out by no more than its radius less
+/// `d`. For convex objects this is the truth, and a point beyond the nearest surface shows it. Elsewhere the ball is cut
+/// into cubes, the most promising first: distance changes no faster than one walks.
+pub fn error_of(object: &Object, ball: Ball, tolerance: f64) -> ErrorBounds {
+    let (depth, nearest) = object.depth(ball.center, None);
+    let at_most = (ball.radius - depth).max(0.0);
+    let away = (nearest.point - ball.center) * depth.signum();
+    let mut at_least = (-depth).max(0.0);
+    let direction =
+        if away.length_squared() > 1e-24 { away.normalize() } else { object.normal(&nearest).normalize_or_zero() };
+    let hint = Some(nearest.triangle);
+    let rim = ball.radius * (1.0 - 1e-12);
+    at_least = at_least.max(object.out(ball.center + direction * rim, hint).0);
+    if at_most - at_least <= tolerance {
+        return ErrorBounds { at_least, at_most };
+    }
+    search(object, ball, tolerance, ErrorBounds { at_least, at_most })
+}
+
+/// A cube of the ball, and how far out its points can be.
+struct Cube {
+    bound: f64,
+    center: DVec3,
+    half: f64,
+    hint: u32,
+}
+
+fn search(object: &Object, ball: Ball, tolerance: f64, known: ErrorBounds) -> ErrorBounds {
+    let ErrorBounds { mut at_least, at_most } = known;
+    // What was given up because it can be no better than the tolerance.
+    let mut settled: f64 = at_least;
+    let mut heap = BinaryHeap::new();
+    heap.push(Cube { bound: at_most, center: ball.center, half: ball.radius, hint: 0 });
+    let mut asked = 0;
+    while let Some(cube) = heap.pop() {
+        if cube.bound <= at_least + tolerance || asked >= MAX_CUBES {
+            settled = settled.max(cube.bound);
+            break;
+        }
+        for octant in 0..8 {
+            let half = cube.half * 0.5;
+            let sign = |bit: u32| if octant >> bit & 1 == 1 { half } else { -half };
+            let center = cube.center + DVec3::new(sign(0), sign(1), sign(2));
+            // The part of the cube within the ball is within this of the point that is asked for.
+            let offset = center - ball.center;
+            let distance = offset.length();
+            let diagonal = half * 3.0_f64.sqrt();
+            if distance - diagonal > ball.radius {
+                continue;
+            }
+            let probe = if distance > ball.radius { ball.center + offset * (ball.radius / distance) } else { center };
+            let (out, nearest) = object.out(probe, Some(cube.hint));
+            asked += 1;
+            at_least = at_least.max(out);
+            // A projection onto a convex set brings no point of the set farther away.
+            let bound = (out + diagonal).min(cube.bound);
+            if bound > at_least + tolerance {
+                heap.push(Cube { bound, center, half, hint: nearest.triangle });
+            } else {
+                settled = settled.max(bound);
+            }
+        }
+    }
+    let rest = heap.peek().map_or(0.0, |cube| cube.bound);
+    ErrorBounds { at_least, at_most: at_most.min(settled.max(rest)).max(at_least) }
+}
+
+impl PartialEq for Cube {
+    fn eq(&self, other: &Cube) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Cube {}
+
+impl PartialOrd for Cube {
+    fn partial_cmp(&self, other: &Cube) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Cube {
+    fn cmp(&self, other: &Cube) -> Ordering {
+        self.bound.total_cmp(&other.bound)
+    }
+}

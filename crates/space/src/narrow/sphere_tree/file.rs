@@ -1,0 +1,177 @@
+//! A tree as bytes: versioned, checked, and the same for the same tree. `docs/sphere-tree-file.md` describes every byte.
+
+use glam::DVec3;
+
+use super::ball::Ball;
+use super::build::Method;
+use super::tree::{MAX_DEPTH, MAX_NODES, SphereTree, TreeError};
+
+/// The first bytes of every file.
+pub const MAGIC: [u8; 8] = *b"KSPHTREE";
+/// The version that is written, and the only one that is read.
+pub const VERSION: u16 = 1;
+/// Bytes before the levels.
+const HEADER: usize = 24;
+/// Bytes of a node.
+const NODE: usize = 44;
+
+/// What a file holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TreeFile {
+    /// How it was built.
+    pub method: Method,
+    /// The tree.
+    pub tree: SphereTree,
+}
+
+/// Why bytes are no tree.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum FileError {
+    /// It is something else.
+    #[error("this is no sphere-tree: it does not begin with KSPHTREE")]
+    Magic,
+    /// It is of another time.
+    #[error("version {found}, expected {VERSION}")]
+    Version {
+        /// What it says.
+        found: u16,
+    },
+    /// A method that is not known.
+    #[error("method {found}, expected 0 to 3")]
+    Method {
+        /// What it says.
+        found: u8,
+    },
+    /// More levels or nodes than a tree may have.
+    #[error("{what} is {found}, expected 1 to {most}")]
+    Count {
+        /// Levels or nodes.
+        what: &'static str,
+        /// What it says.
+        found: u64,
+        /// What it may say.
+        most: u64,
+    },
+    /// Too short, or too long.
+    #[error("{found} bytes, expected {expected}")]
+    Length {
+        /// How long it is.
+        found: usize,
+        /// How long it should be.
+        expected: usize,
+    },
+    /// The sum at the end does not match.
+    #[error("the checksum is {found:08x}, expected {expected:08x}: the file is damaged")]
+    Checksum {
+        /// What it says.
+        found: u32,
+        /// What the bytes give.
+        expected: u32,
+    },
+    /// The nodes do not make a tree.
+    #[error(transparent)]
+    Tree(#[from] TreeError),
+}
+
+/// The bytes of a tree.
+pub fn to_bytes(file: &TreeFile) -> Vec<u8> {
+    let tree = &file.tree;
+    let levels = tree.depth() + 1;
+    let mut bytes = Vec::with_capacity(HEADER + 4 * levels + NODE * tree.nodes().len() + 4);
+    bytes.extend(MAGIC);
+    bytes.extend(VERSION.to_le_bytes());
+    bytes.push(file.method as u8);
+    bytes.push(levels as u8);
+    bytes.extend((tree.nodes().len() as u32).to_le_bytes());
+    bytes.extend(tree.scale().to_le_bytes());
+    for level in 0..levels {
+        bytes.extend((tree.level(level).len() as u32).to_le_bytes());
+    }
+    for level in 0..levels {
+        let above = if level == 0 { 0 } else { tree.level_range(level - 1).start as u32 };
+        for node in tree.level(level) {
+            for value in [node.ball.center.x, node.ball.center.y, node.ball.center.z, node.ball.radius, node.error] {
+                bytes.extend(value.to_le_bytes());
+            }
+            bytes.extend((node.parent - above).to_le_bytes());
+        }
+    }
+    bytes.extend(checksum(&bytes).to_le_bytes());
+    bytes
+}
+
+/// Reads a tree. Nothing is believed: counts are checked before memory is taken, and the tree is built anew.
+pub fn from_bytes(bytes: &[u8]) -> Result<TreeFile, FileError> {
+    if !bytes.starts_with(&MAGIC) {
+        return Err(FileError::Magic);
+    }
+    let too_short = |expected| FileError::Length { found: bytes.len(), expected };
+    let header = bytes.get(..HEADER).ok_or(too_short(HEADER))?;
+    let version = u16::from_le_bytes(array(header, 8));
+    if version != VERSION {
+        return Err(FileError::Version { found: version });
+    }
+    let method = *Method::ALL.get(usize::from(header[10])).ok_or(FileError::Method { found: header[10] })?;
+    let levels = usize::from(header[11]);
+    if levels == 0 || levels > MAX_DEPTH + 1 {
+        return Err(FileError::Count {
+            what: "the number of levels",
+            found: levels as u64,
+            most: MAX_DEPTH as u64 + 1,
+        });
+    }
+    let nodes = u32::from_le_bytes(array(header, 12)) as usize;
+    if nodes == 0 || nodes > MAX_NODES {
+        return Err(FileError::Count { what: "the number of nodes", found: nodes as u64, most: MAX_NODES as u64 });
+    }
+    let expected = HEADER + 4 * levels + NODE * nodes + 4;
+    if bytes.len() != expected {
+        return Err(too_short(expected));
+    }
+    let (body, sum) = bytes.split_at(expected - 4);
+    let (found, sum) = (u32::from_le_bytes(array(sum, 0)), checksum(body));
+    if found != sum {
+        return Err(FileError::Checksum { found, expected: sum });
+    }
+    let scale = f64::from_le_bytes(array(header, 16));
+    let sizes: Vec<usize> =
+        (0..levels).map(|level| u32::from_le_bytes(array(bytes, HEADER + 4 * level)) as usize).collect();
+    let all: u64 = sizes.iter().map(|&size| size as u64).sum();
+    if all != nodes as u64 {
+        return Err(FileError::Count { what: "the sum of the levels", found: all, most: nodes as u64 });
+    }
+    let mut at = HEADER + 4 * levels;
+    let mut parts = Vec::with_capacity(levels);
+    for size in sizes {
+        let mut level = Vec::with_capacity(size);
+        for _ in 0..size {
+            let number = |index: usize| f64::from_le_bytes(array(bytes, at + 8 * index));
+            let center = DVec3::new(number(0), number(1), number(2));
+            level.push((Ball::new(center, number(3)), number(4), u32::from_le_bytes(array(bytes, at + 40))));
+            at += NODE;
+        }
+        parts.push(level);
+    }
+    Ok(TreeFile { method, tree: SphereTree::new(&parts, scale)? })
+}
+
+/// Some bytes of a slice that is known to be long enough.
+fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+    let mut array = [0; N];
+    if let Some(found) = bytes.get(at..at + N) {
+        array.copy_from_slice(found);
+    }
+    array
+}
+
+/// CRC-32, as in PNG and zip.
+pub fn checksum(bytes: &[u8]) -> u32 {
+    let mut sum = u32::MAX;
+    for &byte in bytes {
+        sum ^= u32::from(byte);
+        for _ in 0..8 {
+            sum = if sum & 1 == 1 { sum >> 1 ^ 0xedb8_8320 } else { sum >> 1 };
+        }
+    }
+    !sum
+}

@@ -1,0 +1,141 @@
+//! A place where a ball may be put, and what it costs to make it large.
+
+use glam::DVec3;
+
+use super::ball::Ball;
+use super::field::Field;
+use super::object::Object;
+
+/// Steps of the table.
+const STEPS: usize = 20;
+/// Smaller errors than this are judged by depth alone: the field is too coarse for them.
+const LEAST: f64 = 2.0 * Field::PITCH;
+
+/// A centre, how deep it is, and for a given radius how far the ball around it would stick out.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// Where.
+    pub center: DVec3,
+    /// How deep inside the object; negative outside.
+    pub depth: f64,
+    /// A triangle near it.
+    pub hint: u32,
+    /// The node of the level above whose part of the surface it shares.
+    pub parent: u32,
+    /// Where a ball can fill a dent or a hole: the error at every radius that is a multiple of a step.
+    table: Option<Box<Table>>,
+}
+
+#[derive(Clone, Debug)]
+struct Table {
+    step: f64,
+    errors: [f64; STEPS],
+}
+
+/// How sites are judged: by depth alone, or with a field, by which dents are seen.
+#[derive(Clone, Copy)]
+pub struct Judge<'a> {
+    /// The object.
+    pub object: &'a Object,
+    /// The field, for errors well above its pitch.
+    pub field: Option<&'a Field>,
+    /// The largest radius that is looked up in a table.
+    pub radius_max: f64,
+    /// One node in so many of the field is looked at: with many sites to choose from, not every one.
+    pub stride: usize,
+}
+
+impl Judge<'_> {
+    /// A site.
+    pub fn site(&self, center: DVec3, parent: u32, hint: Option<u32>) -> Site {
+        let (depth, nearest) = self.object.depth(center, hint);
+        let table = self.field.map(|field| {
+            let step = self.radius_max / STEPS as f64;
+            let mut errors = [0.0; STEPS];
+            field.farthest_out_by_radius(center, self.stride, step, &mut errors);
+            for (index, error) in errors.iter_mut().enumerate() {
+                // A little more than the farthest node, since the farthest point is rarely one.
+                let between = 0.87 * Field::PITCH * self.stride as f64;
+                let proven = (step * (index + 1) as f64 - depth).max(0.0);
+                *error = if proven < LEAST { proven } else { proven.min(*error + between) };
+            }
+            Box::new(Table { step, errors })
+        });
+        Site { center, depth, hint: nearest.triangle, parent, table }
+    }
+
+    /// About how far a ball sticks out: never more than its depth proves.
+    pub fn error(&self, center: DVec3, radius: f64, hint: &mut u32) -> f64 {
+        let (depth, nearest) = self.object.depth(center, Some(*hint));
+        *hint = nearest.triangle;
+        match self.field {
+            Some(field) => estimate(self.object, field, Ball::new(center, radius), depth),
+            None => (radius - depth).max(0.0),
+        }
+    }
+}
+
+/// Begins at the farthest node and climbs: each step goes away from the nearest surface, and stays in the ball.
+fn estimate(object: &Object, field: &Field, ball: Ball, depth: f64) -> f64 {
+    let proven = (ball.radius - depth).max(0.0);
+    if proven < LEAST {
+        return proven;
+    }
+    let Some((mut place, out)) = field.farthest_node(ball.center, ball.radius) else { return proven };
+    if out + Field::PITCH >= proven {
+        return proven;
+    }
+    let mut farthest = out;
+    let mut step = Field::PITCH;
+    let mut hint = None;
+    for _ in 0..4 {
+        let (out, nearest) = object.out(place, hint);
+        hint = Some(nearest.triangle);
+        farthest = farthest.max(out);
+        let ahead = place + (place - nearest.point).normalize_or_zero() * step;
+        let offset = ahead - ball.center;
+        let distance = offset.length();
+        place = if distance > ball.radius { ball.center + offset * (ball.radius / distance) } else { ahead };
+        step *= 0.6;
+    }
+    proven.min(farthest.max(object.out(place, hint).0))
+}
+
+impl Site {
+    /// How far a ball of this radius sticks out.
+    pub fn error_at(&self, radius: f64) -> f64 {
+        let proven = (radius - self.depth).max(0.0);
+        let Some(table) = &self.table else { return proven };
+        let at = radius / table.step;
+        let index = at as usize;
+        if index >= STEPS {
+            return proven;
+        }
+        let below = if index == 0 { (-self.depth).max(0.0) } else { table.errors[index - 1] };
+        let here = below + (table.errors[index] - below) * (at - index as f64);
+        here.min(proven)
+    }
+
+    /// The largest radius of a ball that sticks out no farther than this; zero if there is none.
+    pub fn reach(&self, error: f64) -> f64 {
+        let proven = (self.depth + error).max(0.0);
+        let Some(table) = &self.table else { return proven };
+        let mut reach = 0.0;
+        let mut below = (-self.depth).max(0.0);
+        if below > error {
+            return 0.0;
+        }
+        for (index, &here) in table.errors.iter().enumerate() {
+            if here <= error {
+                reach = table.step * (index + 1) as f64;
+                below = here;
+                continue;
+            }
+            if here > below {
+                reach = table.step * (index as f64 + (error - below) / (here - below));
+            }
+            break;
+        }
+        proven.max(reach)
+    }
+}

@@ -1,0 +1,188 @@
+//! A sphere-tree: level by level, ever more balls, ever closer to the surface.
+
+use super::ball::Ball;
+
+/// The most levels below the root.
+pub const MAX_DEPTH: usize = 8;
+/// The most nodes of a tree.
+pub const MAX_NODES: usize = 1 << 20;
+
+/// A ball of a tree, and where its children are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Node {
+    /// Contains the node's part of the surface.
+    pub ball: Ball,
+    /// No point of the ball is farther out of the object than this: proven.
+    pub error: f64,
+    /// The node above; the root is its own.
+    pub parent: u32,
+    /// The first of the children, which lie side by side.
+    pub first_child: u32,
+    /// How many; none on the lowest level, at least one above it.
+    pub children: u32,
+}
+
+/// Balls around a surface, in levels: the root alone, then its children, then theirs.
+///
+/// What holds: each point of the surface is in a ball of every level, and more than that, there is a path from the root to
+/// a leaf on which every ball contains it. So whoever walks down, and leaves out what a ball excludes, misses nothing. A
+/// child's ball need not be inside its parent's. A node that could not be improved has one child, equal to itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SphereTree {
+    nodes: Vec<Node>,
+    /// Where each level begins, and where the last one ends.
+    starts: Vec<u32>,
+    /// The radius of the smallest ball around the surface: what errors are compared with.
+    scale: f64,
+}
+
+/// Why nodes do not make a tree.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum TreeError {
+    /// Too few or too many levels.
+    #[error("the tree has {levels} levels, expected 1 to {}", MAX_DEPTH + 1)]
+    Levels {
+        /// How many there are.
+        levels: usize,
+    },
+    /// A level without nodes, a second root, or more than [`MAX_NODES`] in all.
+    #[error("level {level} has {nodes} nodes")]
+    LevelSize {
+        /// Which level.
+        level: usize,
+        /// How many nodes it has.
+        nodes: usize,
+    },
+    /// A number that is not finite, or not positive where it must be.
+    #[error("node {node}: {field} is {value}, expected a finite number {expected}")]
+    Number {
+        /// Which node.
+        node: usize,
+        /// What of it.
+        field: &'static str,
+        /// What it is.
+        value: f64,
+        /// What it must be.
+        expected: &'static str,
+    },
+    /// Parents that are not in order, not of the level above, or left without a child.
+    #[error("node {node}: its parent is {parent}, expected a node of the level above, in order, none left out")]
+    Parent {
+        /// Which node.
+        node: usize,
+        /// What it says.
+        parent: u32,
+    },
+}
+
+impl SphereTree {
+    /// The tree with these levels; each node is a ball, its error and the index of its parent within the level above.
+    /// Children of one parent lie side by side, in the order of the parents.
+    pub fn new(levels: &[Vec<(Ball, f64, u32)>], scale: f64) -> Result<SphereTree, TreeError> {
+        if levels.is_empty() || levels.len() > MAX_DEPTH + 1 {
+            return Err(TreeError::Levels { levels: levels.len() });
+        }
+        if !(scale > 0.0 && scale.is_finite()) {
+            return Err(TreeError::Number { node: 0, field: "scale", value: scale, expected: "above zero" });
+        }
+        let mut nodes: Vec<Node> = Vec::new();
+        let mut starts = vec![0_u32];
+        for (level, members) in levels.iter().enumerate() {
+            let wrong_root = level == 0 && members.len() != 1;
+            if members.is_empty() || wrong_root || nodes.len() + members.len() > MAX_NODES {
+                return Err(TreeError::LevelSize { level, nodes: members.len() });
+            }
+            let above = if level == 0 { 0 } else { starts[level - 1] };
+            let first = nodes.len() as u32;
+            let mut expected = 0;
+            for &(ball, error, parent) in members {
+                let node = nodes.len();
+                check_numbers(node, ball, error)?;
+                if level > 0 {
+                    let is_same = nodes.len() as u32 > first && parent + 1 == expected;
+                    if !is_same && parent != expected || above as usize + parent as usize >= first as usize {
+                        return Err(TreeError::Parent { node, parent });
+                    }
+                    let over = &mut nodes[(above + parent) as usize];
+                    if over.children == 0 {
+                        over.first_child = node as u32;
+                    }
+                    over.children += 1;
+                    expected = parent + 1;
+                }
+                nodes.push(Node { ball, error, parent: above + parent, first_child: 0, children: 0 });
+            }
+            if level > 0 && above + expected != first {
+                return Err(TreeError::Parent { node: nodes.len() - 1, parent: expected - 1 });
+            }
+            starts.push(nodes.len() as u32);
+        }
+        Ok(SphereTree { nodes, starts, scale })
+    }
+
+    /// How many levels there are below the root.
+    pub fn depth(&self) -> usize {
+        self.starts.len() - 2
+    }
+
+    /// All nodes, level by level.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The nodes of a level; none if the tree is not so deep.
+    pub fn level(&self, level: usize) -> &[Node] {
+        self.nodes.get(self.level_range(level)).unwrap_or(&[])
+    }
+
+    /// The indices of a level's nodes.
+    pub fn level_range(&self, level: usize) -> std::ops::Range<usize> {
+        match (self.starts.get(level), self.starts.get(level + 1)) {
+            (Some(&start), Some(&end)) => start as usize..end as usize,
+            _ => self.nodes.len()..self.nodes.len(),
+        }
+    }
+
+    /// The radius of the smallest ball around the surface.
+    pub fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    /// The nodes from a node up to the root.
+    pub fn chain(&self, node: u32) -> impl Iterator<Item = u32> + '_ {
+        let mut next = Some(node);
+        std::iter::from_fn(move || {
+            let node = next?;
+            next = (node != 0).then(|| self.nodes[node as usize].parent);
+            Some(node)
+        })
+    }
+
+    pub(super) fn node_mut(&mut self, node: u32) -> &mut Node {
+        &mut self.nodes[node as usize]
+    }
+
+    /// The same tree, moved and scaled: each ball through `map`, errors multiplied by `factor`.
+    pub(super) fn mapped(mut self, factor: f64, map: impl Fn(Ball) -> Ball) -> SphereTree {
+        for node in &mut self.nodes {
+            node.ball = map(node.ball);
+            node.error *= factor;
+        }
+        self.scale *= factor;
+        self
+    }
+}
+
+fn check_numbers(node: usize, ball: Ball, error: f64) -> Result<(), TreeError> {
+    let wrong = |field, value, expected| Err(TreeError::Number { node, field, value, expected });
+    if let Some(value) = ball.center.to_array().into_iter().find(|value| !value.is_finite()) {
+        return wrong("center", value, "");
+    }
+    if !(ball.radius > 0.0 && ball.radius.is_finite()) {
+        return wrong("radius", ball.radius, "above zero");
+    }
+    if !(error >= 0.0 && error.is_finite()) {
+        return wrong("error", error, "of at least zero");
+    }
+    Ok(())
+}

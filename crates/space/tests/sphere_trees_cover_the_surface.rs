@@ -1,0 +1,129 @@
+//! I1, I2, I3 and I5: every level covers all of the surface, parts nest, error never grows, and every number is sound; for
+//! every method, on every shipped shape and on broken meshes.
+
+mod tree_meshes;
+
+use space::DVec3;
+use space::narrow::sphere_tree::{Built, Method, Object, build, certify, error_of};
+use space::workload::Random;
+use tree_meshes::{Case, broken, shipped};
+
+fn check(case: &Case, method: Method, caps: &[usize]) {
+    let name = format!("{}, {}", case.name, method.name());
+    let Built { tree, regions } =
+        build(&case.vertices, &case.triangles, method, caps).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let corners = case.corners();
+    assert_eq!(tree.depth(), caps.len(), "{name}");
+    for (level, &cap) in caps.iter().enumerate() {
+        let count = tree.level(level + 1).len();
+        assert!((1..=cap).contains(&count), "{name}: {count} balls on level {}", level + 1);
+    }
+    for node in tree.nodes() {
+        assert!(node.ball.center.is_finite() && node.ball.radius > 0.0 && node.error >= 0.0, "{name}: {node:?}");
+    }
+    // The proof is repeated, and what it says is looked at with other eyes: random points, level by level.
+    certify(&tree, &corners).unwrap_or_else(|missed| panic!("{name}: {missed}"));
+    let mut random = Random::new(3);
+    for _ in 0..300 {
+        let [a, b, c] = corners[random.whole(0, corners.len() as u32) as usize];
+        let (mut u, mut v) = (f64::from(random.unit()), f64::from(random.unit()));
+        if u + v > 1.0 {
+            (u, v) = (1.0 - u, 1.0 - v);
+        }
+        let point = a * (1.0 - u - v) + b * u + c * v;
+        for level in 0..=tree.depth() {
+            let slack = 1e-9 * tree.scale() + 1e-12 * point.length();
+            let lack = tree.level(level).iter().map(|node| node.ball.center.distance(point) - node.ball.radius);
+            assert!(lack.fold(f64::INFINITY, f64::min) <= slack, "{name}: level {level} misses {point}");
+        }
+    }
+    // What a leaf answers for, all above it contain.
+    let first = tree.level_range(tree.depth()).start;
+    for (leaf, pieces) in regions.leaves.iter().enumerate() {
+        for piece in pieces {
+            let places: [DVec3; 3] = piece.positions(&corners[piece.triangle as usize]);
+            let is_nested =
+                tree.chain((first + leaf) as u32).all(|node| tree.nodes()[node as usize].ball.contains_all(&places));
+            assert!(is_nested, "{name}: {piece:?} of leaf {leaf}");
+        }
+    }
+    if method != Method::Octree {
+        let worst = |level: usize| tree.level(level).iter().map(|node| node.error).fold(0.0, f64::max);
+        for level in 0..tree.depth() {
+            assert!(worst(level + 1) <= worst(level), "{name}: error grows from level {level} to the next");
+        }
+    }
+    let object = Object::new(&case.vertices, &case.triangles).unwrap();
+    for node in tree.nodes().iter().take(40) {
+        let known = error_of(&object, object.ball_to_unit(node.ball), 1e-2);
+        assert!(known.at_least <= node.error / object.bounds().radius + 1e-6, "{name}: {known:?} of {node:?}");
+    }
+}
+
+#[test]
+fn octrees_cover_every_shipped_shape() {
+    for case in shipped() {
+        check(&case, Method::Octree, &[8, 64]);
+        check(&case, Method::OctreeTight, &[8, 40]);
+    }
+}
+
+#[test]
+fn combined_and_best_cover_shipped_shapes() {
+    for name in ["box", "ball", "torus", "plate"] {
+        let case = tree_meshes::shipped_one(name);
+        check(&case, Method::Combined, &[6, 16]);
+        check(&case, Method::Best, &[6, 16]);
+    }
+}
+
+/// The same on the shapes that take longer: `cargo test --release -- --ignored`.
+#[test]
+#[ignore = "takes minutes"]
+fn combined_and_best_cover_the_larger_shapes() {
+    for name in ["torus-knot", "vessel", "rabbit", "chair", "soup"] {
+        let case = tree_meshes::shipped_one(name);
+        check(&case, Method::Combined, &[6, 16]);
+        check(&case, Method::Best, &[6, 16]);
+    }
+}
+
+#[test]
+fn broken_meshes_are_covered_too() {
+    for seed in [2, 3, 5, 6, 7] {
+        let case = broken(seed);
+        check(&case, Method::ALL[seed as usize % 4], &[6, 24]);
+        check(&case, Method::Best, &[3, 7]);
+    }
+}
+
+#[test]
+fn a_punctured_tree_is_refused() {
+    use space::narrow::sphere_tree::SphereTree;
+    let case = tree_meshes::shipped_one("torus");
+    let built = build(&case.vertices, &case.triangles, Method::OctreeTight, &[8, 64]).unwrap();
+    let levels = |tree: &SphereTree, shrunk: usize| -> Vec<Vec<(space::narrow::sphere_tree::Ball, f64, u32)>> {
+        (0..=tree.depth())
+            .map(|level| {
+                let above = if level == 0 { 0 } else { tree.level_range(level - 1).start };
+                let range = tree.level_range(level);
+                let of_node = |index: usize| {
+                    let node = tree.nodes()[index];
+                    let mut ball = node.ball;
+                    if index == shrunk {
+                        ball.radius *= 0.25;
+                    }
+                    (ball, node.error, node.parent - above as u32)
+                };
+                range.map(of_node).collect()
+            })
+            .collect()
+    };
+    let whole = SphereTree::new(&levels(&built.tree, usize::MAX), built.tree.scale()).unwrap();
+    assert_eq!(whole, built.tree);
+    assert!(certify(&whole, &case.corners()).is_ok());
+    for node in [0, 3, 12, 30] {
+        let punctured = SphereTree::new(&levels(&built.tree, node), built.tree.scale()).unwrap();
+        assert!(certify(&punctured, &case.corners()).is_err(), "node {node} was made smaller");
+    }
+}

@@ -1,0 +1,125 @@
+//! `kinesphere replay`: plays a kept world again.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use kinesphere::kept;
+use kinesphere::store::Store;
+use serde::Serialize;
+use world::{Plaza, Spec, World};
+
+use super::Failure;
+use super::serve::world_file;
+use super::store::refused;
+use crate::output::{print, print_json};
+
+/// Plays a kept world again from its journal, and compares it with every snapshot on the way. Fails if they differ: the
+/// same start and the same inputs must give the same world, to the bit.
+#[derive(Args)]
+#[command(after_help = "Example: kinesphere replay my-world --from 1000 --to 2000 --hash")]
+pub struct Replay {
+    /// The folder of the world
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    #[command(flatten)]
+    made_of: MadeOf,
+    /// Print ticks after this one [default: the oldest snapshot]
+    #[arg(long, value_name = "TICK")]
+    from: Option<u64>,
+    /// Stop after this one [default: the last]
+    #[arg(long, value_name = "TICK")]
+    to: Option<u64>,
+    /// Print the fingerprint of the world after each tick
+    #[arg(long)]
+    hash: bool,
+    /// Print one JSON document instead of lines
+    #[arg(long)]
+    json: bool,
+}
+
+/// What a world was made of: as it was served.
+#[derive(Args)]
+pub struct MadeOf {
+    /// The world file that it was made of [default: the built-in plaza]
+    #[arg(long, value_name = "FILE")]
+    world: Option<PathBuf>,
+    /// How many walked about the plaza by themselves
+    #[arg(long, value_name = "N", env = "KINESPHERE_CROWD", default_value_t = 60)]
+    crowd: u32,
+}
+
+impl MadeOf {
+    /// The spec of that world.
+    pub fn spec(&self) -> Result<Arc<Spec>, Failure> {
+        match &self.world {
+            Some(path) => world_file(path),
+            None => Ok(Arc::new(Plaza { seekers: self.crowd, ..Plaza::default() }.spec())),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Report {
+    from: u64,
+    to: u64,
+    hash: String,
+    snapshots_compared: usize,
+    rows: Vec<Row>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    tick: u64,
+    hash: String,
+    objects: usize,
+}
+
+/// Runs the command.
+pub fn run(arguments: Replay) -> Result<(), Failure> {
+    let spec = arguments.made_of.spec()?;
+    let store = Store::open(&arguments.folder).map_err(refused)?;
+    let first = store.snapshot_from(0).map_err(refused)?.map(|snapshot| snapshot.tick);
+    let first = first.ok_or_else(|| Failure::Input("nothing was kept yet".to_owned()))?;
+    let from = arguments.from.unwrap_or(first);
+    if from < first {
+        return Err(Failure::Input(format!("the journal begins with tick {first}; what was before is gone")));
+    }
+    let mut world = restored(&store, &spec, from)?;
+    let (mut rows, mut compared, mut differs) = (Vec::new(), 0, None);
+    kept::replay(&store, &mut world, arguments.to.unwrap_or(u64::MAX), &mut |world| {
+        let tick = world.tick().number();
+        if arguments.hash && tick > from {
+            rows.push(Row { tick, hash: world.hash().to_string(), objects: world.len() });
+        }
+        let snapshot = store.snapshot_until(tick).ok().flatten().filter(|snapshot| snapshot.tick == tick);
+        if let Some(kept) = snapshot.and_then(|snapshot| World::restore(spec.clone(), &snapshot.bytes).ok()) {
+            compared += 1;
+            if kept.hash() != world.hash() && differs.is_none() {
+                differs = Some((tick, kept.hash(), world.hash()));
+            }
+        }
+    })
+    .map_err(|error| Failure::Check(error.to_string()))?;
+    let to = world.tick().number();
+    let report = Report { from, to, hash: world.hash().to_string(), snapshots_compared: compared, rows };
+    if arguments.json {
+        print_json(&report)?;
+    } else {
+        let lines: String = report.rows.iter().map(|row| format!("{:>10}  {}\n", row.tick, row.hash)).collect();
+        let Report { hash, .. } = &report;
+        print(&format!("{lines}Replayed up to tick {to}: fingerprint {hash}, {compared} snapshots compared.\n"))?;
+    }
+    match differs {
+        None => Ok(()),
+        Some((tick, kept, played)) => {
+            Err(Failure::Check(format!("after tick {tick} the snapshot is {kept}, the replay {played}")))
+        }
+    }
+}
+
+/// The world of the newest snapshot up to a tick.
+pub fn restored(store: &Store, spec: &Arc<Spec>, tick: u64) -> Result<World, Failure> {
+    let world = kept::restore(store, spec, tick).map_err(|error| Failure::Input(error.to_string()))?;
+    world.ok_or_else(|| Failure::Input(format!("nothing was kept of tick {tick}")))
+}

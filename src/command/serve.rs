@@ -1,0 +1,214 @@
+//! `kinesphere serve`: a world one can enter.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use kinesphere::certificate::Files;
+use kinesphere::link::LinkLimits;
+use kinesphere::serve::{Options, ServeError, Service};
+use kinesphere::store::Retention;
+use kinesphere::store::keeper::KeeperSettings;
+use node::limits::Limits;
+use node::server::ServerSettings;
+use tracing_subscriber::EnvFilter;
+use world::{Plaza, Spec, World};
+
+use super::lab_world::load;
+use super::store::{data_folder, refused};
+use super::{Failure, runtime};
+use crate::output::print;
+
+/// Serves a world: to programs over QUIC, to browsers over WebTransport or WebSocket. Without an argument it is the
+/// built-in plaza, for this machine alone. Ctrl-C stops it and keeps the world.
+///
+/// Every setting can also come from the environment (KINESPHERE_LISTEN for --listen) or from a file (--settings), where
+/// it is called as the flag is; a flag comes first, then the environment, then the file.
+#[derive(Args)]
+#[command(after_help = "Example: kinesphere serve worlds/courtyard.toml --listen 0.0.0.0:7777 --tokens")]
+pub struct Serve {
+    /// A world file [default: the built-in plaza]
+    #[arg(value_name = "WORLD")]
+    world: Option<PathBuf>,
+    /// A TOML file with settings
+    #[arg(long, value_name = "FILE", env = "KINESPHERE_SETTINGS")]
+    settings: Option<PathBuf>,
+    /// Host and port, TCP for HTTP and UDP for QUIC; port 0 takes a free one
+    #[arg(long, value_name = "HOST:PORT", env = "KINESPHERE_LISTEN", default_value = "localhost:7777")]
+    listen: String,
+    /// The folder where the world is kept [default: in the user's data folder]
+    #[arg(long, value_name = "DIR", env = "KINESPHERE_DATA", conflicts_with = "in_memory")]
+    data: Option<PathBuf>,
+    /// Keep nothing: the world ends with the server
+    #[arg(long, env = "KINESPHERE_IN_MEMORY")]
+    in_memory: bool,
+    /// How many walk about the plaza by themselves
+    #[arg(long, value_name = "N", env = "KINESPHERE_CROWD", default_value_t = 60, value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    crowd: u32,
+    /// A certificate in PEM, with its chain; HTTP is then HTTPS
+    #[arg(long, value_name = "FILE", env = "KINESPHERE_CERTIFICATE", requires = "key")]
+    certificate: Option<PathBuf>,
+    /// The certificate's key in PEM
+    #[arg(long, value_name = "FILE", env = "KINESPHERE_KEY", requires = "certificate")]
+    key: Option<PathBuf>,
+    /// Another page that may connect, as https://host; can be given several times
+    #[arg(long, value_name = "ORIGIN", env = "KINESPHERE_ORIGIN", value_delimiter = ',')]
+    origin: Vec<String>,
+    /// Ask everybody for a join token; `kinesphere token` makes one
+    #[arg(long, env = "KINESPHERE_TOKENS")]
+    tokens: bool,
+    /// What operators show [default: made up and printed at start]
+    #[arg(long, value_name = "TOKEN", env = "KINESPHERE_OPERATOR_TOKEN", hide_env_values = true)]
+    operator_token: Option<String>,
+    /// How many users may be here at once
+    #[arg(long, value_name = "N", env = "KINESPHERE_CLIENTS_MAX", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=50_000))]
+    clients_max: u32,
+    /// How far a user hears, in metres
+    #[arg(long, value_name = "METRES", env = "KINESPHERE_AURA", default_value_t = 20.0, value_parser = metres)]
+    aura: f32,
+    /// Bytes of state per user and tick
+    #[arg(long, value_name = "BYTES", env = "KINESPHERE_STATE_BYTES", default_value_t = 2_200, value_parser = clap::value_parser!(u32).range(100..=100_000))]
+    state_bytes: u32,
+    /// How long a lost user's place is kept, in seconds
+    #[arg(long, value_name = "SECONDS", env = "KINESPHERE_RESUME_SECONDS", default_value_t = 15, value_parser = clap::value_parser!(u32).range(0..=86_400))]
+    resume_seconds: u32,
+    /// What a kill may cost, in milliseconds
+    #[arg(long, value_name = "MS", env = "KINESPHERE_FLUSH_MS", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(10..=600_000))]
+    flush_ms: u64,
+    /// How often the whole world is written, in seconds
+    #[arg(long, value_name = "SECONDS", env = "KINESPHERE_SNAPSHOT_SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    snapshot_seconds: u64,
+    /// How much of the past is kept, in megabytes
+    #[arg(long, value_name = "MB", env = "KINESPHERE_JOURNAL_MB", default_value_t = 256, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    journal_mb: u64,
+    /// For how long the past is kept, in hours
+    #[arg(long, value_name = "HOURS", env = "KINESPHERE_JOURNAL_HOURS", default_value_t = 24, value_parser = clap::value_parser!(u64).range(1..=87_600))]
+    journal_hours: u64,
+    /// What is logged, as in info,kinesphere=debug
+    #[arg(long, value_name = "FILTER", env = "KINESPHERE_LOG", default_value = "warn,kinesphere=info")]
+    log: String,
+    /// Log as lines of JSON
+    #[arg(long, env = "KINESPHERE_LOG_JSON")]
+    log_json: bool,
+}
+
+/// Runs the command.
+pub fn run(arguments: Serve) -> Result<(), Failure> {
+    log(&arguments.log, arguments.log_json)?;
+    let is_kept = !arguments.in_memory;
+    let options = options(&arguments)?;
+    runtime()?.block_on(async {
+        let data = options.data.clone();
+        let mut service = Service::start(options).await.map_err(failed)?;
+        print(&format!("listening http={} quic={}\n", service.http(), service.quic()))?;
+        print(&welcome(&service, data.as_deref()))?;
+        tokio::select! {
+            _ = interrupted() => {}
+            _ = service.ended() => return Ok(()),
+        }
+        eprintln!("kinesphere: stopping");
+        service.stop().await;
+        eprintln!("kinesphere: stopped{}", if is_kept { "; the world is kept" } else { "" });
+        Ok(())
+    })
+}
+
+fn options(arguments: &Serve) -> Result<Options, Failure> {
+    let data = if arguments.in_memory { None } else { Some(data_folder(arguments.data.clone())?) };
+    let limits = Limits {
+        clients: arguments.clients_max as usize,
+        links: 2 * arguments.clients_max as usize,
+        state_bytes_per_tick: arguments.state_bytes as usize,
+        resume_us: i64::from(arguments.resume_seconds) * 1_000_000,
+        ..Limits::default()
+    };
+    let retention =
+        Retention { bytes_max: arguments.journal_mb * 1_000_000, age_s_max: arguments.journal_hours * 3_600 };
+    let files = |(certificate, key)| Files { certificate, key };
+    Ok(Options {
+        world: match &arguments.world {
+            Some(path) => world_file(path)?,
+            None => Arc::new(Plaza { seekers: arguments.crowd, ..Plaza::default() }.spec()),
+        },
+        listen: arguments.listen.clone(),
+        data,
+        certificate: arguments.certificate.clone().zip(arguments.key.clone()).map(files),
+        origins: arguments.origin.clone(),
+        asks_for_tokens: arguments.tokens,
+        operator_token: arguments.operator_token.clone(),
+        server: ServerSettings { limits, focus: arguments.aura, ..ServerSettings::default() },
+        keeper: KeeperSettings {
+            flush_every: Duration::from_millis(arguments.flush_ms),
+            snapshot_every: Duration::from_secs(arguments.snapshot_seconds),
+            retention,
+            ..KeeperSettings::default()
+        },
+        // The server refuses with a sentence; this is what it may have open at all.
+        links: LinkLimits { links_max: 2 * arguments.clients_max as usize + 64, ..LinkLimits::default() },
+    })
+}
+
+/// Reads a world file, and makes sure that a world can be made of it: what overlaps at the start is named with its line.
+pub fn world_file(path: &Path) -> Result<Arc<Spec>, Failure> {
+    let (spec, text) = load(path)?;
+    let spec = Arc::new(spec);
+    let refused = |error| Failure::Input(Spec::blame(&text, &path.display().to_string(), error).to_string());
+    World::new(spec.clone()).map_err(refused)?;
+    Ok(spec)
+}
+
+fn welcome(service: &Service, data: Option<&Path>) -> String {
+    let kept = match data {
+        Some(folder) => format!("The world is kept in {}.\n", folder.display()),
+        None => "The world is kept in memory only.\n".to_owned(),
+    };
+    let reach = if service.http().ip().is_loopback() {
+        "Only this machine can reach it; --listen 0.0.0.0:7777 lets others in.\n"
+    } else {
+        "Everybody who can reach this machine over the network can reach it.\n"
+    };
+    let token = service.operator_token().reveal();
+    format!("Open {}/ in a browser.\n{kept}{reach}Operator token: {token}\n", service.url())
+}
+
+async fn interrupted() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminated) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = terminated.recv() => {}
+            }
+            return;
+        }
+    }
+    let _ = tokio::signal::ctrl_c().await;
+}
+
+/// Logs go to stderr; stdout is for results.
+fn log(filter: &str, is_json: bool) -> Result<(), Failure> {
+    let filter = EnvFilter::try_new(filter)
+        .map_err(|error| Failure::Input(format!("{filter:?} is no filter for logs: {error}")))?;
+    let logs = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    if is_json {
+        logs.json().init()
+    } else {
+        logs.init()
+    }
+    Ok(())
+}
+
+fn failed(error: ServeError) -> Failure {
+    match error {
+        ServeError::Store(error) => refused(error),
+        ServeError::Port { .. } | ServeError::Secret(_) | ServeError::Thread(_) => Failure::Machine(error.to_string()),
+        _ => Failure::Input(error.to_string()),
+    }
+}
+
+fn metres(text: &str) -> Result<f32, String> {
+    let value: f32 = text.parse().map_err(|_| "expected a number of metres".to_owned())?;
+    if (0.1..=1_000.0).contains(&value) { Ok(value) } else { Err("expected 0.1 to 1000 metres".to_owned()) }
+}

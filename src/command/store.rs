@@ -1,0 +1,184 @@
+//! `kinesphere store`: looks after a kept world.
+
+use std::fs;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use kinesphere::store::{Store, StoreError, Summary, file_bytes};
+use kinesphere::token::hex;
+use serde::Serialize;
+
+use super::Failure;
+use crate::output::{print, print_json};
+
+/// What to do with it. The server must not run on the same folder.
+#[derive(Subcommand)]
+pub enum StoreCommand {
+    /// Read every page and every tick, and say whether all is sound.
+    #[command(after_help = "Example: kinesphere store check --data my-world")]
+    Check(Check),
+    /// Copy the world into another folder.
+    #[command(after_help = "Example: kinesphere store backup backups/monday --data my-world")]
+    Backup(Backup),
+    /// Write snapshots and journal as lines of JSON.
+    #[command(after_help = "Example: kinesphere store export world.jsonl --data my-world")]
+    Export(Export),
+}
+
+/// Where the world is.
+#[derive(Args)]
+pub struct Place {
+    /// The folder of the world [default: in the user's data folder]
+    #[arg(long, value_name = "DIR", env = "KINESPHERE_DATA")]
+    data: Option<PathBuf>,
+}
+
+/// `kinesphere store check`.
+#[derive(Args)]
+pub struct Check {
+    #[command(flatten)]
+    place: Place,
+    /// Print one JSON document instead of sentences
+    #[arg(long)]
+    json: bool,
+}
+
+/// `kinesphere store backup`.
+#[derive(Args)]
+pub struct Backup {
+    /// The folder to write to; nothing in it is overwritten
+    #[arg(value_name = "DIR")]
+    to: PathBuf,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// `kinesphere store export`.
+#[derive(Args)]
+pub struct Export {
+    /// The file to write to; it must not exist
+    #[arg(value_name = "FILE")]
+    to: PathBuf,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Runs the command.
+pub fn run(command: StoreCommand) -> Result<(), Failure> {
+    match command {
+        StoreCommand::Check(arguments) => check(arguments),
+        StoreCommand::Backup(arguments) => back_up(arguments),
+        StoreCommand::Export(arguments) => export(&arguments),
+    }
+}
+
+#[derive(Serialize)]
+struct CheckReport {
+    data: PathBuf,
+    file_bytes: u64,
+    #[serde(flatten)]
+    summary: Summary,
+}
+
+fn check(arguments: Check) -> Result<(), Failure> {
+    let folder = data_folder(arguments.place.data)?;
+    let summary = Store::open(&folder).and_then(|mut store| store.check()).map_err(refused)?;
+    let report = CheckReport { file_bytes: file_bytes(&folder), data: folder, summary };
+    if arguments.json {
+        return print_json(&report);
+    }
+    print(&format!("{}: all is sound.\n{}", report.data.display(), sentence(&report.summary, report.file_bytes)))
+}
+
+fn back_up(arguments: Backup) -> Result<(), Failure> {
+    let folder = data_folder(arguments.place.data)?;
+    let store = Store::open(&folder).map_err(refused)?;
+    let summary = store.back_up(&arguments.to).map_err(refused)?;
+    // Tokens that were given out must go on working where the backup is restored.
+    let secret = kinesphere::token::Secret::FILE;
+    if folder.join(secret).exists() {
+        let copied = fs::copy(folder.join(secret), arguments.to.join(secret));
+        copied.map_err(|error| Failure::Machine(format!("cannot copy {secret}: {error}")))?;
+    }
+    let text = sentence(&summary, file_bytes(&arguments.to));
+    print(&format!("{} is backed up in {}.\n{text}", folder.display(), arguments.to.display()))
+}
+
+fn sentence(summary: &Summary, file_bytes: u64) -> String {
+    let last = summary.last_tick.or(summary.snapshots.last().copied());
+    let until = last.map_or("no tick yet".to_owned(), |tick| format!("up to tick {tick}"));
+    let megabytes = file_bytes as f64 / 1e6;
+    format!("{} snapshots, {} ticks, {until}, {megabytes:.1} MB.\n", summary.snapshots.len(), summary.records)
+}
+
+/// One line of an export.
+#[derive(Serialize)]
+struct Line<'a> {
+    kind: &'static str,
+    tick: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stored_at_s: Option<u64>,
+    hex: &'a str,
+}
+
+fn export(arguments: &Export) -> Result<(), Failure> {
+    let store = Store::open(&data_folder(arguments.place.data.clone())?).map_err(refused)?;
+    let file = fs::OpenOptions::new().write(true).create_new(true).open(&arguments.to);
+    let unwritten = |error: io::Error| Failure::Machine(format!("cannot write {}: {error}", arguments.to.display()));
+    let mut file = BufWriter::new(file.map_err(unwritten)?);
+    let mut write = |line: &Line<'_>| {
+        serde_json::to_writer(&mut file, line).map_err(io::Error::from)?;
+        file.write_all(b"\n")
+    };
+    let (mut next, mut snapshots, mut records) = (Some(0), 0, 0);
+    while let Some(snapshot) = next.map_or(Ok(None), |from| store.snapshot_from(from)).map_err(refused)? {
+        next = snapshot.tick.checked_add(1);
+        let hex = hex(&snapshot.bytes);
+        let stored_at_s = Some(snapshot.stored_at_s);
+        write(&Line { kind: "snapshot", tick: snapshot.tick, stored_at_s, hex: &hex }).map_err(unwritten)?;
+        snapshots += 1;
+    }
+    store
+        .records_from(0, |tick, bytes| {
+            records += 1;
+            write(&Line { kind: "tick", tick, stored_at_s: None, hex: &hex(bytes) }).map_err(ExportError::Write)
+        })
+        .map_err(|error| match error {
+            ExportError::Store(error) => refused(error),
+            ExportError::Write(error) => unwritten(error),
+        })?;
+    file.flush().map_err(unwritten)?;
+    print(&format!("{snapshots} snapshots and {records} ticks are in {}.\n", arguments.to.display()))
+}
+
+enum ExportError {
+    Store(StoreError),
+    Write(io::Error),
+}
+
+impl From<StoreError> for ExportError {
+    fn from(error: StoreError) -> ExportError {
+        ExportError::Store(error)
+    }
+}
+
+/// What a store's refusal means to whoever typed the command.
+pub fn refused(error: StoreError) -> Failure {
+    match error {
+        StoreError::Missing { .. } => Failure::Input(format!("{error}\nName the folder with --data.")),
+        StoreError::Exists { .. } => Failure::Input(format!("{error}\nName another place.")),
+        StoreError::Damaged { .. } => Failure::Check(error.to_string()),
+        _ => Failure::Machine(error.to_string()),
+    }
+}
+
+/// The folder that was named, or the one in the user's data folder.
+pub fn data_folder(named: Option<PathBuf>) -> Result<PathBuf, Failure> {
+    let from = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    named
+        .or_else(|| from("XDG_DATA_HOME").map(|home| home.join("kinesphere")))
+        .or_else(|| from("APPDATA").map(|home| home.join("kinesphere")))
+        .or_else(|| from("HOME").map(|home| home.join(Path::new(".local/share/kinesphere"))))
+        .ok_or_else(|| Failure::Input("no data folder is known; name one with --data".to_owned()))
+}

@@ -1,0 +1,40 @@
+//! `kinesphere token`: lets a guest in.
+
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use clap::Args;
+use kinesphere::token::{self, Secret};
+
+use super::Failure;
+use super::store::data_folder;
+use crate::output::print;
+
+/// Makes a join token: a permission to enter a world that asks for one. It is signed with the secret of the world's
+/// folder, so that the server need not run.
+#[derive(Args)]
+#[command(after_help = "Example: kinesphere token --nickname Ann --hours 48")]
+pub struct Token {
+    /// The folder of the world [default: in the user's data folder]
+    #[arg(long, value_name = "DIR", env = "KINESPHERE_DATA")]
+    data: Option<PathBuf>,
+    /// The only nickname that it is good for [default: any]
+    #[arg(long, value_name = "NAME")]
+    nickname: Option<String>,
+    /// For how long it is good
+    #[arg(long, value_name = "HOURS", default_value_t = 24, value_parser = clap::value_parser!(u64).range(1..=87_600))]
+    hours: u64,
+}
+
+/// Runs the command.
+pub fn run(arguments: Token) -> Result<(), Failure> {
+    let folder = data_folder(arguments.data)?;
+    if arguments.nickname.as_ref().is_some_and(|name| name.is_empty() || name.len() > wire::session::NICKNAME_MAX) {
+        return Err(Failure::Input("a nickname has 1 to 24 visible characters".to_owned()));
+    }
+    let secret = Secret::read_or_make(&folder)
+        .map_err(|error| Failure::Machine(format!("cannot use the secret in {}: {error}", folder.display())))?;
+    let now_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let made = token::make(&secret, arguments.nickname.as_deref(), now_s + arguments.hours * 3_600);
+    print(&format!("{made}\n"))
+}

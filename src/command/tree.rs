@@ -1,0 +1,232 @@
+//! `kinesphere tree`: sphere-trees as files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use lab::report::picture::to_png;
+use lab::report::table::Table;
+use serde::Serialize;
+use space::narrow::sphere_tree::file::{TreeFile, from_bytes, to_bytes};
+use space::narrow::sphere_tree::{Ball, Method, Object, SphereTree, build, certify, error_of};
+
+use super::{Failure, sphere_trees::caps};
+use crate::mesh_file::load;
+use crate::output::{print, print_json};
+
+/// Pixels along a side of a picture.
+const SIDE: usize = 640;
+/// The largest file that is read as a tree.
+const MAX_BYTES: u64 = 1 << 28;
+/// An error that is claimed may be below the truth by no more than this share of the scale: rounding.
+const TOLERANCE: f64 = 1e-6;
+
+/// What to do with a tree.
+#[derive(Subcommand)]
+pub enum Tree {
+    /// Build a tree around a mesh, with a certificate, and write it to a file.
+    #[command(after_help = "Example: kinesphere tree build rabbit --method best --depth 3 -o rabbit.tree")]
+    Build(Build),
+    /// Say how closely a tree wraps its mesh, and paint every level.
+    #[command(after_help = "Example: kinesphere tree show rabbit.tree --out pictures")]
+    Show(Show),
+    /// Prove that a tree covers a mesh, and that no ball sticks out farther than the file says.
+    #[command(after_help = "Example: kinesphere tree check rabbit.tree rabbit")]
+    Check(Check),
+}
+
+/// What to build.
+#[derive(Args)]
+pub struct Build {
+    /// A file (.obj, .gltf, .glb, .tri), or a shape by name
+    mesh: String,
+    /// octree, octree-tight, combined or best
+    #[arg(long, default_value = "best", value_name = "NAME")]
+    method: String,
+    /// How many levels there are below the root [default: 3, or as many as --spheres names]
+    #[arg(long, value_name = "L")]
+    depth: Option<usize>,
+    /// At most so many balls on each level [default: 8,64,512 and so on]
+    #[arg(long, value_delimiter = ',', value_name = "N1,N2,...")]
+    spheres: Vec<usize>,
+    /// Where the tree goes
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+}
+
+/// What to show.
+#[derive(Args)]
+pub struct Show {
+    /// The tree
+    file: PathBuf,
+    /// Where the pictures go, one PNG per level [default: beside the tree]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Print one JSON document instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+/// What to check.
+#[derive(Args)]
+pub struct Check {
+    /// The tree
+    file: PathBuf,
+    /// The mesh that it is said to cover
+    mesh: String,
+}
+
+#[derive(Serialize)]
+struct Shown {
+    method: &'static str,
+    depth: usize,
+    scale: f64,
+    rows: Vec<Row>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    level: usize,
+    spheres: usize,
+    e_max: f64,
+    e_avg: f64,
+    radius_min: f64,
+    radius_max: f64,
+    children_max: u32,
+    picture: String,
+}
+
+/// Runs the command.
+pub fn run(tree: Tree) -> Result<(), Failure> {
+    match tree {
+        Tree::Build(arguments) => run_build(&arguments),
+        Tree::Show(arguments) => run_show(&arguments),
+        Tree::Check(arguments) => run_check(&arguments),
+    }
+}
+
+fn run_build(arguments: &Build) -> Result<(), Failure> {
+    let method = Method::of_name(&arguments.method).ok_or_else(|| {
+        let names = Method::ALL.map(Method::name).join(", ");
+        Failure::Input(format!("--method is {}, expected one of {names}", arguments.method))
+    })?;
+    let caps = caps(arguments.depth, &arguments.spheres)?;
+    let mesh = load(&arguments.mesh)?;
+    let vertices: Vec<_> = mesh.vertices().iter().map(|vertex| vertex.as_dvec3()).collect();
+    let built = build(&vertices, mesh.triangles(), method, &caps)
+        .map_err(|error| Failure::Input(format!("{}: {error}", arguments.mesh)))?;
+    let bytes = to_bytes(&TreeFile { method, tree: built.tree.clone() });
+    fs::write(&arguments.output, &bytes)
+        .map_err(|error| Failure::Machine(format!("cannot write {}: {error}", arguments.output.display())))?;
+    let levels = rows(&built.tree, |_| String::new());
+    print(&format!("{}\n{} bytes in {}\n", table(&levels), bytes.len(), arguments.output.display()))
+}
+
+fn run_show(arguments: &Show) -> Result<(), Failure> {
+    let TreeFile { method, tree } = read_tree(&arguments.file)?;
+    let folder = match &arguments.out {
+        Some(folder) => folder.clone(),
+        None => arguments.file.parent().map(Path::to_path_buf).unwrap_or_default(),
+    };
+    let refused = |path: &Path, error: std::io::Error| {
+        Failure::Machine(format!("cannot write {}: {error}\nName another folder with --out.", path.display()))
+    };
+    if !folder.as_os_str().is_empty() {
+        fs::create_dir_all(&folder).map_err(|error| refused(&folder, error))?;
+    }
+    let stem = arguments.file.file_stem().map_or("tree".to_owned(), |stem| stem.to_string_lossy().into_owned());
+    let name = |level: usize| folder.join(format!("{stem}-level-{level}.png"));
+    let root = tree.nodes()[0].ball;
+    for level in 0..=tree.depth() {
+        let balls: Vec<Ball> = tree.level(level).iter().map(|node| node.ball).collect();
+        let reach =
+            balls.iter().map(|ball| ball.center.distance(root.center) + ball.radius).fold(root.radius, f64::max);
+        let png = to_png(&balls, Ball::new(root.center, reach.min(1.5 * root.radius)), SIDE);
+        fs::write(name(level), png).map_err(|error| refused(&name(level), error))?;
+    }
+    let rows = rows(&tree, |level| name(level).display().to_string());
+    if arguments.json {
+        return print_json(&Shown { method: method.name(), depth: tree.depth(), scale: tree.scale(), rows });
+    }
+    print(&format!("{} by {}\n\n{}", arguments.file.display(), method.name(), table(&rows)))
+}
+
+fn run_check(arguments: &Check) -> Result<(), Failure> {
+    let TreeFile { method, tree } = read_tree(&arguments.file)?;
+    let mesh = load(&arguments.mesh)?;
+    let vertices: Vec<_> = mesh.vertices().iter().map(|vertex| vertex.as_dvec3()).collect();
+    let object = Object::new(&vertices, mesh.triangles())
+        .map_err(|error| Failure::Input(format!("{}: {error}", arguments.mesh)))?;
+    let corners: Vec<_> =
+        mesh.triangles().iter().map(|corners| corners.map(|corner| vertices[corner as usize])).collect();
+    let regions =
+        certify(&tree, &corners).map_err(|missed| Failure::Check(format!("{}: {missed}", arguments.file.display())))?;
+    for (index, node) in tree.nodes().iter().enumerate() {
+        let bounds = error_of(&object, object.ball_to_unit(node.ball), 1e-3);
+        if bounds.at_least > node.error / object.bounds().radius + TOLERANCE {
+            let truth = bounds.at_least * object.bounds().radius;
+            return Err(Failure::Check(format!(
+                "{}: node {index} sticks out by at least {truth}, and claims {}",
+                arguments.file.display(),
+                node.error
+            )));
+        }
+    }
+    let pieces: usize = regions.leaves.iter().map(Vec::len).sum();
+    print(&format!(
+        "{} covers {} on all {} levels: {} triangles in {pieces} parts, each in every ball from the root to a leaf.\n\
+         No ball sticks out farther than it claims ({} balls, built by {}).\n",
+        arguments.file.display(),
+        arguments.mesh,
+        tree.depth() + 1,
+        corners.len(),
+        tree.nodes().len(),
+        method.name()
+    ))
+}
+
+fn read_tree(path: &Path) -> Result<TreeFile, Failure> {
+    let wrong = |reason: String| Failure::Input(format!("{}: {reason}", path.display()));
+    let size = fs::metadata(path).map_err(|error| wrong(error.to_string()))?.len();
+    if size > MAX_BYTES {
+        return Err(wrong(format!("{size} bytes, expected at most {MAX_BYTES}")));
+    }
+    let bytes = fs::read(path).map_err(|error| wrong(error.to_string()))?;
+    from_bytes(&bytes).map_err(|error| wrong(error.to_string()))
+}
+
+fn rows(tree: &SphereTree, picture: impl Fn(usize) -> String) -> Vec<Row> {
+    let of_level = |level: usize| {
+        let nodes = tree.level(level);
+        let errors = || nodes.iter().map(|node| node.error / tree.scale());
+        let radii = || nodes.iter().map(|node| node.ball.radius / tree.scale());
+        Row {
+            level,
+            spheres: nodes.len(),
+            e_max: errors().fold(0.0, f64::max),
+            e_avg: errors().sum::<f64>() / nodes.len() as f64,
+            radius_min: radii().fold(f64::INFINITY, f64::min),
+            radius_max: radii().fold(0.0, f64::max),
+            children_max: nodes.iter().map(|node| node.children).max().unwrap_or(0),
+            picture: picture(level),
+        }
+    };
+    (0..=tree.depth()).map(of_level).collect()
+}
+
+fn table(rows: &[Row]) -> Table {
+    let mut table = Table::new(["level", "spheres", "E max", "E avg", "radius min", "max", "children", "picture"]);
+    for row in rows {
+        table.row([
+            row.level.to_string(),
+            row.spheres.to_string(),
+            format!("{:.4}", row.e_max),
+            format!("{:.4}", row.e_avg),
+            format!("{:.4}", row.radius_min),
+            format!("{:.4}", row.radius_max),
+            row.children_max.to_string(),
+            row.picture.clone(),
+        ]);
+    }
+    table
+}

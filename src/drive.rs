@@ -1,0 +1,349 @@
+//! Lets a server happen: brings it the time and what arrives, and carries out what it wants done.
+//!
+//! It runs on a thread of its own and waits for nothing but the next tick and the next message. Sending queues or
+//! drops; keeping is another thread's; whoever is slow is slow alone.
+
+use std::collections::BTreeMap;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use bytes::Bytes;
+use node::nickname::Nickname;
+use node::server::{Part, ServerCounts};
+use node::{Channel, Effect, Event, LinkId, Node, Record, Server};
+use space::{NodeId, Time};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Duration, Instant, sleep_until};
+use wire::{Reason, ToClient};
+
+use crate::gate::{Gate, Verdict};
+use crate::http::Health;
+use crate::kept;
+use crate::link::{Inbox, LinkEvent, Outbox};
+use crate::order::{Answer, Order};
+use crate::store::keeper::Keeper;
+use crate::token;
+use crate::why::{self, Reach};
+
+/// Messages taken in before the clock is looked at again.
+const MESSAGES_AT_ONCE: usize = 256;
+/// How long clients may take to hear that the server stops.
+const FAREWELL_MAX: Duration = Duration::from_millis(2_500);
+
+/// A server and all that it needs to happen.
+pub struct Drive {
+    /// The server.
+    pub server: Server,
+    /// What arrives.
+    pub inbox: Inbox,
+    /// Who is let through.
+    pub gate: Gate,
+    /// What is kept; none for a world that is forgotten.
+    pub keeper: Option<Keeper>,
+    /// What an operator asks for.
+    pub orders: mpsc::Receiver<(Order, oneshot::Sender<Answer>)>,
+    /// What `/healthz` tells.
+    pub health: Health,
+    /// When the server's time began.
+    pub began: Instant,
+}
+
+impl Drive {
+    /// Runs the server until it is ordered to stop, or nobody is left who could order it. Gives the server back.
+    pub async fn run(self) -> Server {
+        let mut wheel = Wheel { outboxes: BTreeMap::new(), reported: ServerCounts::default(), drive: self };
+        wheel.keep_snapshot();
+        loop {
+            let due = wheel.drive.server.next_wake();
+            tokio::select! {
+                biased;
+                () = sleep_until(wheel.instant(due)) => wheel.tick(due),
+                event = wheel.drive.inbox.next() => match event {
+                    Some(event) => wheel.take_all(event),
+                    None => break,
+                },
+                order = wheel.drive.orders.recv() => match order {
+                    Some((Order::Stop, answer)) => {
+                        let _ = answer.send(Ok("The server stops; the world is kept.".to_owned()));
+                        break;
+                    }
+                    Some((order, answer)) => {
+                        let _ = answer.send(wheel.obey(order));
+                    }
+                    None => break,
+                },
+            }
+            wheel.carry_out();
+        }
+        wheel.stop().await
+    }
+}
+
+/// A drive that runs.
+struct Wheel {
+    drive: Drive,
+    outboxes: BTreeMap<LinkId, Outbox>,
+    /// What the metrics have been told of.
+    reported: ServerCounts,
+}
+
+impl Wheel {
+    fn now(&self) -> Time {
+        Time::from_micros(self.drive.began.elapsed().as_micros() as i64)
+    }
+
+    fn instant(&self, time: Time) -> Instant {
+        self.drive.began + Duration::from_micros(time.micros().max(0) as u64)
+    }
+
+    /// One tick, with the time that each part of it took.
+    fn tick(&mut self, due: Time) {
+        let begun = Instant::now();
+        let mut last = begun;
+        let now = self.now();
+        self.drive.server.tick(now, &mut |part: Part| {
+            let name = Part::ALL.iter().find(|(known, _)| *known == part).map_or("other", |(_, name)| name);
+            let ended = Instant::now();
+            metrics::histogram!("kinesphere_tick_part_seconds", "part" => name).record((ended - last).as_secs_f64());
+            last = ended;
+        });
+        self.carry_out();
+        metrics::histogram!("kinesphere_tick_seconds").record(begun.elapsed().as_secs_f64());
+        metrics::histogram!("kinesphere_tick_lateness_seconds").record(now.seconds_since(due).max(0.0));
+        metrics::counter!("kinesphere_ticks_total").increment(1);
+        let tick_us = 1_000_000 / i64::from(self.drive.server.world().spec().tick_rate.max(1));
+        if self.now() - due > tick_us {
+            metrics::counter!("kinesphere_tick_overruns_total").increment(1);
+        }
+        if self.drive.keeper.as_ref().is_some_and(Keeper::wants_snapshot) {
+            self.keep_snapshot();
+        }
+        self.report();
+    }
+
+    /// Takes in an event and those that wait behind it.
+    fn take_all(&mut self, event: LinkEvent) {
+        self.take(event);
+        for _ in 1..MESSAGES_AT_ONCE {
+            match self.drive.inbox.try_next() {
+                Some(event) => self.take(event),
+                None => break,
+            }
+        }
+    }
+
+    fn take(&mut self, event: LinkEvent) {
+        let now = self.now();
+        match event {
+            LinkEvent::Opened { link, peer, transport, outbox } => {
+                tracing::debug!(link = link.0, %peer, transport = transport.name(), "a link opens");
+                metrics::counter!("kinesphere_links_total", "transport" => transport.name()).increment(1);
+                self.outboxes.insert(link, outbox);
+                self.drive.gate.opened(link, peer);
+                self.drive.server.handle(now, Event::Opened { link, secret: token::random() });
+            }
+            LinkEvent::Received { link, channel, bytes, room: _room } => {
+                match self.drive.gate.look(link, &bytes, now_s()) {
+                    Verdict::Pass => self.drive.server.handle(now, Event::Arrived { link, channel, bytes: &bytes }),
+                    Verdict::Drop => {}
+                    Verdict::Refuse(refused) => {
+                        metrics::counter!("kinesphere_refused_at_gate_total").increment(1);
+                        if let Some(outbox) = self.outboxes.get(&link) {
+                            let answer = ToClient::Refused(refused).encode();
+                            let _ = outbox.send(Channel::Stream, answer.into());
+                            outbox.close();
+                        }
+                        self.drive.server.handle(now, Event::Closed { link });
+                    }
+                }
+            }
+            LinkEvent::Closed { link, why } => {
+                tracing::debug!(link = link.0, why, "a link closes");
+                self.outboxes.remove(&link);
+                self.drive.gate.closed(link);
+                self.drive.server.handle(now, Event::Closed { link });
+            }
+        }
+    }
+
+    /// Does what the server wants done. A message that cannot be sent has a link that closes: it will be told so.
+    fn carry_out(&mut self) {
+        let tick = self.drive.server.world().tick().number();
+        while let Some(effect) = self.drive.server.poll() {
+            match effect {
+                Effect::Send { link, channel, bytes } => {
+                    if let Some(outbox) = self.outboxes.get(&link) {
+                        let _ = outbox.send(channel, Bytes::from(bytes));
+                    }
+                }
+                Effect::Close { link } => {
+                    if let Some(outbox) = self.outboxes.get(&link) {
+                        outbox.close();
+                    }
+                }
+                Effect::Persist(record) => {
+                    let Some(keeper) = &self.drive.keeper else { continue };
+                    match record {
+                        Record::Tick(bytes) => keeper.append(tick, bytes),
+                        Record::Session(record) => {
+                            let (name, bytes) = kept::session_note(&record);
+                            keeper.note(&name, bytes);
+                        }
+                        Record::Ended { sender } => keeper.note(&kept::session_name(sender), Vec::new()),
+                    }
+                }
+            }
+        }
+    }
+
+    fn keep_snapshot(&self) {
+        let Some(keeper) = &self.drive.keeper else { return };
+        let world = self.drive.server.world();
+        let mut bytes = Vec::new();
+        world.snapshot(&mut bytes);
+        keeper.snapshot(world.tick().number(), bytes);
+    }
+
+    /// Tells the metrics what has changed since they were told last.
+    fn report(&mut self) {
+        let (server, was) = (&self.drive.server, self.reported);
+        let counts = server.counts();
+        let count = |name: &'static str, now: u64, before: u64| metrics::counter!(name).increment(now - before);
+        count("kinesphere_inputs_total", counts.inputs, was.inputs);
+        count("kinesphere_rejected_total", counts.rejected, was.rejected);
+        count("kinesphere_joined_total", counts.joined, was.joined);
+        count("kinesphere_resumed_total", counts.resumed, was.resumed);
+        count("kinesphere_refused_total", counts.refused, was.refused);
+        count("kinesphere_dropped_total", counts.dropped, was.dropped);
+        count("kinesphere_messages_sent_total", counts.messages, was.messages);
+        count("kinesphere_message_bytes_sent_total", counts.message_bytes, was.message_bytes);
+        count("kinesphere_state_datagrams_total", counts.sent.datagrams, was.sent.datagrams);
+        count("kinesphere_state_bytes_total", counts.sent.bytes, was.sent.bytes);
+        count("kinesphere_state_bodies_total", counts.sent.bodies, was.sent.bodies);
+        count("kinesphere_state_bodies_waiting_total", counts.sent.waiting, was.sent.waiting);
+        metrics::gauge!("kinesphere_users").set(server.users().count() as f64);
+        metrics::gauge!("kinesphere_links").set(self.outboxes.len() as f64);
+        metrics::gauge!("kinesphere_tick").set(server.world().tick().number() as f64);
+        metrics::gauge!("kinesphere_objects").set(server.world().len() as f64);
+        self.reported = counts;
+        if let Some(keeper) = &self.drive.keeper {
+            self.drive.health.set(keeper.status().paused.map(|why| format!("keeping pauses: {why}")));
+        }
+    }
+
+    fn obey(&mut self, order: Order) -> Answer {
+        let named = |who: &str| Nickname::new(who).map_err(|error| error.to_string());
+        match order {
+            Order::Say { text } => {
+                if text.trim().is_empty() || text.len() > wire::session::SAID_MAX {
+                    return Err(format!("There is something to say, of at most {} bytes.", wire::session::SAID_MAX));
+                }
+                self.drive.server.announce(text.trim());
+                Ok("Everybody was told.".to_owned())
+            }
+            Order::Kick { who } => {
+                let name = named(&who)?;
+                self.send_away(&name, Reason::Kicked, "An operator sent you away.")
+            }
+            Order::Ban { who } => {
+                let name = named(&who)?;
+                let note = self.drive.gate.ban(&name, true);
+                self.note(note);
+                let _ = self.send_away(&name, Reason::Banned, "An operator banned you from this world.");
+                Ok(format!("{} is banned.", name.as_str()))
+            }
+            Order::Unban { who } => {
+                let name = named(&who)?;
+                let note = self.drive.gate.ban(&name, false);
+                self.note(note);
+                Ok(format!("{} may come back.", name.as_str()))
+            }
+            Order::Mute { who } => {
+                let name = named(&who)?;
+                let note = self.drive.gate.mute(&name, true);
+                self.note(note);
+                Ok(format!("Nobody hears {} any more.", name.as_str()))
+            }
+            Order::Unmute { who } => {
+                let name = named(&who)?;
+                let note = self.drive.gate.mute(&name, false);
+                self.note(note);
+                Ok(format!("{} is heard again.", name.as_str()))
+            }
+            Order::Users => {
+                let users = self.drive.server.users().map(|(_, name, object, link)| {
+                    let away = if link.is_some() { "" } else { " (connection lost)" };
+                    format!("{name}: {object}{away}")
+                });
+                Ok(users.collect::<Vec<_>>().join("\n"))
+            }
+            Order::Why { listener, speaker } => {
+                let server = &self.drive.server;
+                let settings = server.settings();
+                let begins = settings.focus + settings.nimbus;
+                let reach = Reach { begins, ends: begins * settings.hysteresis };
+                let [one, other] = [why::find(server.world(), &listener)?.id, why::find(server.world(), &speaker)?.id];
+                let is_heard = server.hears(one, other);
+                let found = why::explain(server.world(), reach, &listener, &speaker, Some(is_heard))?;
+                Ok(serde_json::to_string(&found).expect("an explanation is plain data"))
+            }
+            Order::Save => match &self.drive.keeper {
+                Some(keeper) => {
+                    self.keep_snapshot();
+                    keeper.flush();
+                    Ok("The world is being written down.".to_owned())
+                }
+                None => Err("This world is kept in memory only.".to_owned()),
+            },
+            Order::Stop => Ok(String::new()),
+        }
+    }
+
+    fn send_away(&mut self, name: &Nickname, reason: Reason, sentence: &str) -> Answer {
+        let key = name.key();
+        let is_meant = |known: &str| Nickname::new(known).is_ok_and(|known| known.key() == key);
+        let found: Option<NodeId> = {
+            let mut users = self.drive.server.users();
+            users.find(|(_, known, ..)| is_meant(known)).map(|(sender, ..)| sender)
+        };
+        match found {
+            Some(sender) if self.drive.server.drop_user(sender, reason, sentence) => {
+                Ok(format!("{} was sent away.", name.as_str()))
+            }
+            _ => Err(format!("Nobody here is called {}.", name.as_str())),
+        }
+    }
+
+    fn note(&self, (name, bytes): (String, Vec<u8>)) {
+        if let Some(keeper) = &self.drive.keeper {
+            keeper.note(&name, bytes);
+        }
+    }
+
+    /// Says goodbye, waits until that has been heard, and writes everything down.
+    async fn stop(mut self) -> Server {
+        self.drive.server.stop();
+        self.carry_out();
+        let farewell = async {
+            while !self.outboxes.is_empty() {
+                match self.drive.inbox.next().await {
+                    Some(LinkEvent::Closed { link, .. }) => drop(self.outboxes.remove(&link)),
+                    Some(LinkEvent::Opened { outbox, .. }) => outbox.close(),
+                    Some(LinkEvent::Received { .. }) => {}
+                    None => break,
+                }
+            }
+        };
+        let _ = tokio::time::timeout(FAREWELL_MAX, farewell).await;
+        self.keep_snapshot();
+        if let Some(keeper) = self.drive.keeper.take()
+            && let Err(error) = keeper.stop()
+        {
+            tracing::error!(%error, "the last ticks could not be kept");
+        }
+        self.drive.server
+    }
+}
+
+fn now_s() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}

@@ -1,0 +1,153 @@
+//! The little HTTP that a native client needs: to ask a server for one short document.
+
+use std::fmt;
+use std::io;
+use std::time::Duration;
+
+use thiserror::Error;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+/// The most bytes of an answer. A page of metrics has a few thousand.
+const ANSWER_MAX: u64 = 1 << 20;
+const ANSWER_WITHIN: Duration = Duration::from_secs(10);
+
+/// A server's address, as in `http://localhost:7777`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// Name or number, without brackets.
+    pub host: String,
+    /// The TCP port.
+    pub port: u16,
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.host.contains(':') {
+            write!(formatter, "http://[{}]:{}", self.host, self.port)
+        } else {
+            write!(formatter, "http://{}:{}", self.host, self.port)
+        }
+    }
+}
+
+impl Address {
+    /// Host and port, as a client names them.
+    fn authority(&self) -> String {
+        self.to_string().trim_start_matches("http://").to_owned()
+    }
+
+    /// Reads what `Display` writes. A path may follow; it is not used.
+    pub fn parse(url: &str) -> Result<Address, FetchError> {
+        let wrong = || FetchError::NotAnAddress(url.chars().take(100).collect());
+        let rest = url.strip_prefix("http://").ok_or_else(wrong)?;
+        let place = rest.split('/').next().unwrap_or_default();
+        let (host, port) = match place.strip_prefix('[') {
+            Some(rest) => {
+                let (host, port) = rest.split_once(']').ok_or_else(wrong)?;
+                (host, port.strip_prefix(':').unwrap_or("80"))
+            }
+            None => place.split_once(':').unwrap_or((place, "80")),
+        };
+        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || ".-_:%".contains(letter);
+        if host.is_empty() || !host.chars().all(is_plain) {
+            return Err(wrong());
+        }
+        Ok(Address { host: host.to_owned(), port: port.parse().map_err(|_| wrong())? })
+    }
+}
+
+/// Why there is no document.
+#[derive(Debug, Error)]
+pub enum FetchError {
+    /// It cannot be understood.
+    #[error("{0:?} is no address of a server; one looks like http://localhost:7777")]
+    NotAnAddress(String),
+    /// Nobody answers.
+    #[error("{address} does not answer: {error}")]
+    Unreachable {
+        /// Where.
+        address: Address,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// The answer is a refusal.
+    #[error("{address}{path} answers: {status}")]
+    Refused {
+        /// Where.
+        address: Address,
+        /// What was asked for.
+        path: String,
+        /// What the answer says.
+        status: String,
+    },
+}
+
+/// Asks for a document of UTF-8 text.
+pub async fn fetch(address: &Address, path: &str) -> Result<String, FetchError> {
+    let question = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", address.authority());
+    answer(address, path, &question).await
+}
+
+/// Hands over a JSON document, with an operator's token if there is one, and gives the answer.
+pub async fn post(address: &Address, path: &str, json: &str, token: Option<&str>) -> Result<String, FetchError> {
+    let shown = token.map_or(String::new(), |token| format!("Authorization: Bearer {token}\r\n"));
+    let question = format!(
+        "POST {path} HTTP/1.1\r\nHost: {}\r\n{shown}Content-Type: application/json\r\nContent-Length: {}\r\n\
+         Connection: close\r\n\r\n{json}",
+        address.authority(),
+        json.len()
+    );
+    answer(address, path, &question).await
+}
+
+async fn answer(address: &Address, path: &str, question: &str) -> Result<String, FetchError> {
+    let unreachable = |error: io::Error| FetchError::Unreachable { address: address.clone(), error };
+    let answer = timeout(ANSWER_WITHIN, ask(address, question)).await;
+    let answer = answer.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())).map_err(unreachable)?;
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
+    let status = head.lines().next().unwrap_or_default();
+    if status.split(' ').nth(1) != Some("200") {
+        // What went wrong is in the body's first line, if a server of ours said it.
+        let said = body.lines().next().filter(|line| !line.is_empty()).unwrap_or(status);
+        let status = said.chars().take(200).collect();
+        return Err(FetchError::Refused { address: address.clone(), path: path.to_owned(), status });
+    }
+    Ok(body.to_owned())
+}
+
+async fn ask(address: &Address, question: &str) -> io::Result<String> {
+    let mut stream = TcpStream::connect((address.host.as_str(), address.port)).await?;
+    stream.write_all(question.as_bytes()).await?;
+    let mut answer = String::new();
+    stream.take(ANSWER_MAX).read_to_string(&mut answer).await?;
+    Ok(answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_read_as_it_is_written() {
+        for url in ["http://localhost:7777", "http://127.0.0.1:80", "http://[::1]:7777", "http://plaza.example:1"] {
+            assert_eq!(Address::parse(url).unwrap().to_string(), url);
+        }
+        assert_eq!(Address::parse("http://plaza.example/some/page").unwrap().port, 80);
+        for wrong in [
+            "",
+            "localhost:7777",
+            "https://a:1",
+            "http://",
+            "http://:80",
+            "http://a:b",
+            "http://a:99999",
+            "http://[::1",
+            "http://a b:80",
+            "http://a\r\nX: y:80",
+        ] {
+            assert!(Address::parse(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}

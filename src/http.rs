@@ -1,0 +1,161 @@
+//! What a server answers over HTTP: its page, whether it is well, its metrics, how to reach its QUIC endpoint, and
+//! the WebSocket for those whom QUIC does not reach.
+
+use std::io;
+use std::sync::Arc;
+
+use axum::extract::{ConnectInfo, State, WebSocketUpgrade};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::map_response;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use metrics_exporter_prometheus::PrometheusHandle;
+use tokio::net::TcpListener;
+
+use crate::certificate::Certificates;
+use crate::link::client::Introduction;
+use crate::link::{Links, PATH, websocket};
+use crate::listen::{Encrypted, Peer, Plain};
+use crate::order::{self, Order, Orders};
+use crate::origin::{self, Origins};
+use crate::page;
+use crate::token::OperatorToken;
+
+/// What the answers are made of.
+#[derive(Clone)]
+pub struct Answers {
+    /// Where a WebSocket's link goes.
+    pub links: Links,
+    /// Whose pages may open one.
+    pub origins: Arc<Origins>,
+    /// What the QUIC endpoint shows.
+    pub certificates: Arc<Certificates>,
+    /// Where the QUIC endpoint is.
+    pub quic_port: u16,
+    /// What was counted.
+    pub metrics: PrometheusHandle,
+    /// Whether the server is well; if not, why.
+    pub health: Health,
+    /// Who may give orders, and to whom; none if nobody may.
+    pub operator: Option<Operator>,
+}
+
+/// Where orders go, and what one must show to give them.
+#[derive(Clone)]
+pub struct Operator {
+    /// What an operator shows who is not on this machine.
+    pub token: OperatorToken,
+    /// Who obeys.
+    pub orders: Orders,
+}
+
+/// Whether the server is well: none, or what is wrong. Set by whoever notices.
+#[derive(Clone, Debug, Default)]
+pub struct Health(Arc<std::sync::Mutex<Option<String>>>);
+
+impl Health {
+    /// Says what is wrong, or that nothing is.
+    pub fn set(&self, wrong: Option<String>) {
+        *self.0.lock().expect("nobody panics while holding it") = wrong;
+    }
+
+    /// What is wrong.
+    pub fn wrong(&self) -> Option<String> {
+        self.0.lock().expect("nobody panics while holding it").clone()
+    }
+}
+
+/// All routes.
+pub fn router(answers: Answers) -> Router {
+    let policy = page::content_policy(answers.quic_port);
+    let guard = move |response: Response| std::future::ready(page::guard(&policy, response));
+    Router::new()
+        .route("/", get(page::page))
+        .route("/healthz", get(healthz))
+        .route("/metrics", get(metrics))
+        .route("/cert-hash", get(introduce))
+        .route(PATH, get(open_socket))
+        .route("/operator", post(obey))
+        .layer(map_response(guard))
+        .with_state(answers)
+}
+
+/// Answers until it is dropped: over TLS when there is a certificate that browsers trust by themselves.
+pub async fn serve(listener: TcpListener, answers: Answers) -> io::Result<()> {
+    let certificates = answers.certificates.clone();
+    let router = router(answers).into_make_service_with_connect_info::<Peer>();
+    if certificates.current().is_self_signed() {
+        axum::serve(Plain::new(listener), router).await
+    } else {
+        axum::serve(Encrypted::new(listener, certificates)?, router).await
+    }
+}
+
+async fn healthz(State(answers): State<Answers>) -> Response {
+    match answers.health.wrong() {
+        None => "well\n".into_response(),
+        Some(wrong) => (StatusCode::SERVICE_UNAVAILABLE, format!("{wrong}\n")).into_response(),
+    }
+}
+
+async fn metrics(State(answers): State<Answers>) -> Response {
+    let text = [(header::CONTENT_TYPE, "text/plain; version=0.0.4")];
+    (text, answers.metrics.render()).into_response()
+}
+
+async fn introduce(State(answers): State<Answers>) -> Response {
+    let certificate = answers.certificates.current();
+    let introduction = Introduction {
+        sha256: certificate.hash().to_string(),
+        quic_port: answers.quic_port,
+        is_self_signed: certificate.is_self_signed(),
+    };
+    ([(header::CACHE_CONTROL, "no-store")], Json(introduction)).into_response()
+}
+
+/// Obeys an operator. Someone on this machine needs no token, unless the question came by way of a browser's page of
+/// another origin or of a proxy: then it only seems to come from here.
+async fn obey(
+    State(answers): State<Answers>,
+    ConnectInfo(Peer(peer)): ConnectInfo<Peer>,
+    headers: HeaderMap,
+    Json(order): Json<Order>,
+) -> Response {
+    let Some(operator) = &answers.operator else { return StatusCode::NOT_FOUND.into_response() };
+    let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("unreadable"));
+    let shown = text("authorization").and_then(|value| value.strip_prefix("Bearer "));
+    let is_here = peer.ip().to_canonical().is_loopback()
+        && text("host").is_some_and(origin::is_loopback)
+        && text("forwarded").or(text("x-forwarded-for")).is_none()
+        && answers.origins.admit_socket(text("origin"), text("host"));
+    let is_operator = match shown {
+        Some(shown) => operator.token.is(shown),
+        None => is_here,
+    };
+    if !is_operator {
+        let sentence = "This is for operators: show the token that the server printed when it started.\n";
+        return (StatusCode::FORBIDDEN, sentence).into_response();
+    }
+    match order::give(&operator.orders, order).await {
+        Ok(sentence) => format!("{sentence}\n").into_response(),
+        Err(sentence) => (StatusCode::CONFLICT, format!("{sentence}\n")).into_response(),
+    }
+}
+
+async fn open_socket(
+    State(answers): State<Answers>,
+    ConnectInfo(Peer(peer)): ConnectInfo<Peer>,
+    headers: HeaderMap,
+    upgrade: WebSocketUpgrade,
+) -> Response {
+    let text = |name: header::HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("unreadable"));
+    if !answers.origins.admit_socket(text(header::ORIGIN), text(header::HOST)) {
+        return (StatusCode::FORBIDDEN, "This page may not connect here; --origin lists those that may.\n")
+            .into_response();
+    }
+    upgrade
+        .max_message_size(websocket::FRAME_MAX)
+        .max_frame_size(websocket::FRAME_MAX)
+        .on_upgrade(move |socket| websocket::carry(socket, peer, answers.links))
+}

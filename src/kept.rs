@@ -1,0 +1,112 @@
+//! A world as it is kept: how it is written down, and how it is found again.
+
+use std::sync::Arc;
+
+use node::SessionRecord;
+use thiserror::Error;
+use world::{SnapshotError, Spec, SpecError, World};
+
+use crate::store::{Store, StoreError};
+
+/// Notes about sessions begin so.
+const SESSION: &str = "session/";
+
+/// Why a kept world cannot go on.
+#[derive(Debug, Error)]
+pub enum KeptError {
+    /// The store cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// It is a world of another file, or was changed.
+    #[error(
+        "the world in {folder} cannot go on: {error}; name another folder with --data, or the world file it was \
+             made from"
+    )]
+    Snapshot {
+        /// Where it is.
+        folder: String,
+        /// What is wrong.
+        error: SnapshotError,
+    },
+    /// The journal does not go on from the snapshot.
+    #[error("the journal in {folder} breaks off: {error}; `kinesphere store check` says more")]
+    Journal {
+        /// Where it is.
+        folder: String,
+        /// What is wrong.
+        error: world::journal::ReplayError,
+    },
+    /// There is no world to be made of this file.
+    #[error("no world can be made: {0}")]
+    Spec(#[from] SpecError),
+}
+
+/// A world, and who may come back to it.
+pub struct Kept {
+    /// The world as it was after its last kept tick.
+    pub world: World,
+    /// The sessions of that time.
+    pub sessions: Vec<SessionRecord>,
+}
+
+/// The world that a store holds, or a new one if it holds none.
+pub fn find(store: &Store, spec: Arc<Spec>) -> Result<Kept, KeptError> {
+    let Some(mut world) = restore(store, &spec, u64::MAX)? else {
+        return Ok(Kept { world: World::new(spec)?, sessions: Vec::new() });
+    };
+    replay(store, &mut world, u64::MAX, &mut |_| {})?;
+    let notes = store.notes()?;
+    let sessions = notes.iter().filter_map(|(name, bytes)| read_session(name, bytes)).collect();
+    Ok(Kept { world, sessions })
+}
+
+/// The newest snapshot that is not younger than this tick.
+pub fn restore(store: &Store, spec: &Arc<Spec>, tick: u64) -> Result<Option<World>, KeptError> {
+    let Some(snapshot) = store.snapshot_until(tick)? else { return Ok(None) };
+    let world = World::restore(spec.clone(), &snapshot.bytes);
+    let folder = store.folder().display().to_string();
+    world.map(Some).map_err(|error| KeptError::Snapshot { folder, error })
+}
+
+/// Plays the journal on, up to a tick. `after` sees the world after each.
+pub fn replay(store: &Store, world: &mut World, until: u64, after: &mut dyn FnMut(&World)) -> Result<(), KeptError> {
+    let folder = store.folder().display().to_string();
+    store.records_from(world.tick().number() + 1, |tick, bytes| {
+        if tick > until {
+            return Ok(());
+        }
+        let played = world::journal::replay(world, bytes, after);
+        played.map(|_| ()).map_err(|error| KeptError::Journal { folder: folder.clone(), error })
+    })
+}
+
+/// How a session is noted: a name, and the key followed by the nickname.
+pub fn session_note(record: &SessionRecord) -> (String, Vec<u8>) {
+    let bytes = [&record.resume_key[..], record.nickname.as_bytes()].concat();
+    (session_name(record.sender), bytes)
+}
+
+/// What a session's note is called.
+pub fn session_name(sender: u64) -> String {
+    format!("{SESSION}{sender}")
+}
+
+fn read_session(name: &str, bytes: &[u8]) -> Option<SessionRecord> {
+    let sender = name.strip_prefix(SESSION)?.parse().ok()?;
+    let (key, nickname) = bytes.split_first_chunk()?;
+    Some(SessionRecord { sender, nickname: String::from_utf8(nickname.to_vec()).ok()?, resume_key: *key })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_is_read_as_it_is_noted() {
+        let record = SessionRecord { sender: 7, nickname: "Änn".to_owned(), resume_key: [9; 16] };
+        let (name, bytes) = session_note(&record);
+        assert_eq!(read_session(&name, &bytes), Some(record));
+        assert_eq!(read_session("ban/x", &bytes), None);
+        assert_eq!(read_session(&name, &bytes[..10]), None);
+    }
+}

@@ -1,0 +1,35 @@
+//! What must be waited for: sockets, clocks, the disk. The rest of Kinesphere is computed, under `crates/`.
+//!
+//! - [`serve`]: a whole server, from settings to farewell; [`drive`] is its heart: clock and links to the state
+//!   machine of `node`, and its wishes out again.
+//! - [`link`]: how bytes reach a peer, over QUIC, WebTransport or WebSocket; [`fetch`]: the little HTTP that a native
+//!   client needs; [`certificate`]: what an endpoint shows of itself; [`origin`]: whose pages may connect.
+//! - [`visit`]: a program's visit to a server; [`bots`]: many clients in one process, and what they say together.
+//! - [`gate`] and [`token`]: who may come in; [`order`]: what an operator may ask for.
+//! - [`store`]: what outlives the process; [`kept`]: a world in it.
+//! - [`why`]: why one is told of another, or not.
+//! - [`http`]: what a server answers over HTTP; [`listen`]: the connections beneath; [`page`]: what a browser is shown.
+//! - [`settings`]: flags, environment and a file, in that order.
+//! - [`relay`]: a network that is worse than the real one.
+
+#![forbid(unsafe_code)]
+
+pub mod bots;
+pub mod certificate;
+pub mod drive;
+pub mod fetch;
+pub mod gate;
+pub mod http;
+pub mod kept;
+pub mod link;
+pub mod listen;
+pub mod order;
+pub mod origin;
+pub mod page;
+pub mod relay;
+pub mod serve;
+pub mod settings;
+pub mod store;
+pub mod token;
+pub mod visit;
+pub mod why;

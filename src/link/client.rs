@@ -1,0 +1,189 @@
+//! The other end: a program that visits a server. It is given an `http://` address, asks there for the hash of the
+//! server's certificate and for its UDP port, and connects to the one that shows this certificate.
+
+use std::io;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::time::Duration;
+
+use quinn::VarInt;
+use quinn::crypto::rustls::QuicClientConfig;
+use rustls::DigitallySignedStruct;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, verify_tls13_signature};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use tokio::net::lookup_host;
+use tokio::time::timeout;
+
+use super::carry::carry;
+use super::quic::{ALPN, transport};
+use super::{LinkId, Links, Transport};
+use crate::certificate::CertificateHash;
+use crate::fetch::{Address, FetchError, fetch};
+
+/// What `/cert-hash` answers: how to reach the QUIC endpoint, and what it will show.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Introduction {
+    /// SHA-256 of the certificate in DER form, in hexadecimal digits.
+    pub sha256: String,
+    /// The UDP port.
+    pub quic_port: u16,
+    /// Whether browsers, too, have only the hash to trust it by.
+    pub is_self_signed: bool,
+}
+
+/// Why a server cannot be reached.
+#[derive(Debug, Error)]
+pub enum ConnectError {
+    /// The address is none, or nobody answers there.
+    #[error(transparent)]
+    Fetch(#[from] FetchError),
+    /// Somebody else answers there.
+    #[error("{0} answers, but not as a Kinesphere server does")]
+    NotAServer(Address),
+    /// The QUIC endpoint does not answer, or is another's.
+    #[error("cannot connect to {address}: {why}")]
+    Quic {
+        /// Where.
+        address: SocketAddr,
+        /// What happened.
+        why: String,
+    },
+    /// No socket could be had.
+    #[error("no UDP socket could be had: {0}")]
+    Socket(#[from] io::Error),
+}
+
+/// A server, found.
+#[derive(Clone, Debug)]
+pub struct Host {
+    /// Where its QUIC endpoint is.
+    pub address: SocketAddr,
+    /// What it will show.
+    pub hash: CertificateHash,
+}
+
+impl Host {
+    /// Asks the server at `url` for its introduction.
+    pub async fn find(url: &str) -> Result<Host, ConnectError> {
+        let address = Address::parse(url)?;
+        let body = fetch(&address, "/cert-hash").await?;
+        let introduction: Option<Introduction> = serde_json::from_str(&body).ok();
+        let introduction = introduction.ok_or_else(|| ConnectError::NotAServer(address.clone()))?;
+        let hash = CertificateHash::parse(&introduction.sha256);
+        let hash = hash.ok_or_else(|| ConnectError::NotAServer(address.clone()))?;
+        let mut found = lookup_host((address.host.as_str(), introduction.quic_port)).await?;
+        let found = found.next().ok_or_else(|| io::Error::other("the name has no address"))?;
+        Ok(Host { address: found, hash })
+    }
+}
+
+/// A UDP socket from which any number of links begin.
+pub struct Client {
+    endpoint: quinn::Endpoint,
+}
+
+impl Client {
+    /// Takes any free port. Must be called within a runtime.
+    pub fn new() -> io::Result<Client> {
+        // A socket for both kinds of addresses, or for the old ones where there is no other.
+        let socket = UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0)).or_else(|_| UdpSocket::bind("0.0.0.0:0"))?;
+        let runtime = quinn::default_runtime().ok_or_else(|| io::Error::other("no runtime is there"))?;
+        Ok(Client { endpoint: quinn::Endpoint::new(quinn::EndpointConfig::default(), None, socket, runtime)? })
+    }
+
+    /// Opens a link to a server. Its events, `Opened` first, are in the inbox of `links`.
+    pub async fn connect(&self, host: &Host, links: &Links) -> Result<LinkId, ConnectError> {
+        let failed = |why: String| ConnectError::Quic { address: host.address, why };
+        let connecting = self.endpoint.connect_with(config(host.hash)?, self.reachable(host.address), "kinesphere");
+        let connecting = connecting.map_err(|error| failed(error.to_string()))?;
+        let connection = timeout(links.limits().greeting_max, connecting).await;
+        let connection = connection.map_err(|_| failed("nobody answers".to_owned()))?;
+        let connection = connection.map_err(|error| failed(error.to_string()))?;
+        let (writer, reader) = connection.open_bi().await.map_err(|error| failed(error.to_string()))?;
+        let end =
+            links.open(host.address, Transport::Quic).ok_or_else(|| failed("too many links are open".to_owned()))?;
+        let link = end.link;
+        tokio::spawn(async move {
+            carry(end, connection.clone(), writer, reader).await;
+            connection.close(VarInt::from_u32(0), b"");
+        });
+        Ok(link)
+    }
+
+    /// The address as our socket has to write it: one for both kinds wants the old ones mapped.
+    fn reachable(&self, address: SocketAddr) -> SocketAddr {
+        match (address.ip(), self.endpoint.local_addr()) {
+            (IpAddr::V4(old), Ok(local)) if local.is_ipv6() => (old.to_ipv6_mapped(), address.port()).into(),
+            _ => address,
+        }
+    }
+
+    /// Waits until the farewells of closed links have left.
+    pub async fn finish(self) {
+        let _ = timeout(Duration::from_secs(1), self.endpoint.wait_idle()).await;
+    }
+}
+
+fn config(hash: CertificateHash) -> io::Result<quinn::ClientConfig> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let verifier = Arc::new(ByHash { hash, provider: provider.clone() });
+    let mut tls = rustls::ClientConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[&rustls::version::TLS13])
+        .map_err(io::Error::other)?
+        .dangerous()
+        .with_custom_certificate_verifier(verifier)
+        .with_no_client_auth();
+    tls.alpn_protocols = vec![ALPN.to_vec()];
+    let mut config = quinn::ClientConfig::new(Arc::new(QuicClientConfig::try_from(tls).map_err(io::Error::other)?));
+    config.transport_config(Arc::new(transport()));
+    Ok(config)
+}
+
+/// Trusts the one certificate that has this hash, whatever name it bears.
+#[derive(Debug)]
+struct ByHash {
+    hash: CertificateHash,
+    provider: Arc<CryptoProvider>,
+}
+
+impl ServerCertVerifier for ByHash {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        if CertificateHash::of(certificate) == self.hash {
+            Ok(ServerCertVerified::assertion())
+        } else {
+            Err(rustls::Error::General("the server shows another certificate than it announced".to_owned()))
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Err(rustls::Error::General("QUIC has no TLS 1.2".to_owned()))
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls13_signature(message, certificate, signature, &self.provider.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<rustls::SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}

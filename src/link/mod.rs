@@ -1,0 +1,237 @@
+//! How bytes reach a peer, whatever carries them.
+//!
+//! A link has two channels. What must arrive goes over the reliable one, in order; what is worthless when late goes as
+//! a datagram. Three transports offer both: bare QUIC ([`quic`]) to native clients, WebTransport to browsers, on the
+//! same UDP port, and WebSocket ([`websocket`]) to browsers where UDP is blocked.
+//!
+//! Whoever drives a server or clients sees one [`Inbox`] of events and one [`Outbox`] per link, and waits for neither
+//! a peer nor a socket:
+//!
+//! - `Outbox::send` queues or refuses, at once. A slow reader loses its oldest datagrams; one that lets its reliable
+//!   queue run full is closed.
+//! - A link may have [`LinkLimits::unread_max`] events in the inbox. Beyond them its datagrams are dropped and its stream
+//!   is not read on, so that a flood costs its sender and nobody else.
+
+mod carry;
+pub mod client;
+mod outbox;
+pub mod quic;
+pub mod websocket;
+mod webtransport;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+
+pub use node::{Channel, LinkId};
+pub use outbox::{Outbox, SendError};
+
+/// Where a browser finds a link, be it by WebTransport or by WebSocket.
+pub const PATH: &str = "/link";
+
+/// What carries a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// Bare QUIC.
+    Quic,
+    /// QUIC, as a browser speaks it.
+    WebTransport,
+    /// One TCP connection, for both channels.
+    WebSocket,
+}
+
+impl Transport {
+    /// As it is called in logs and metrics.
+    pub fn name(self) -> &'static str {
+        match self {
+            Transport::Quic => "quic",
+            Transport::WebTransport => "webtransport",
+            Transport::WebSocket => "websocket",
+        }
+    }
+}
+
+/// What happened on some link.
+#[derive(Debug)]
+pub enum LinkEvent {
+    /// A peer is there.
+    Opened {
+        /// Its link.
+        link: LinkId,
+        /// Where it is.
+        peer: SocketAddr,
+        /// What carries the link.
+        transport: Transport,
+        /// What is sent to it goes here.
+        outbox: Outbox,
+    },
+    /// A message has arrived.
+    Received {
+        /// From whom.
+        link: LinkId,
+        /// How.
+        channel: Channel,
+        /// One message.
+        bytes: Bytes,
+        /// Makes room for the link's next message when it is dropped.
+        room: Room,
+    },
+    /// The peer is gone. Nothing follows on this link.
+    Closed {
+        /// Which one.
+        link: LinkId,
+        /// What happened, for the log.
+        why: String,
+    },
+}
+
+/// A place in the inbox, taken until it is dropped.
+#[derive(Debug)]
+pub struct Room(#[expect(dead_code, reason = "held for its drop")] OwnedSemaphorePermit);
+
+/// What a link may cost.
+#[derive(Clone, Debug)]
+pub struct LinkLimits {
+    /// Links at the same time; more are turned away.
+    pub links_max: usize,
+    /// Messages of one link that wait in the inbox.
+    pub unread_max: usize,
+    /// Bytes that wait on the reliable channel of one link; one more message closes it. Room for a world's description.
+    pub reliable_bytes_max: usize,
+    /// Datagrams that wait on one link; beyond them the oldest go.
+    pub datagrams_max: usize,
+    /// How long a peer may take from its first packet to its first message.
+    pub greeting_max: Duration,
+    /// How long a closing link may take to deliver its last messages.
+    pub farewell_max: Duration,
+}
+
+impl Default for LinkLimits {
+    fn default() -> LinkLimits {
+        LinkLimits {
+            links_max: 2_048,
+            unread_max: 64,
+            reliable_bytes_max: 4 << 20,
+            datagrams_max: 64,
+            greeting_max: Duration::from_secs(10),
+            farewell_max: Duration::from_secs(2),
+        }
+    }
+}
+
+/// Where links begin: endpoints and clients register theirs here, and their events come out of one [`Inbox`].
+#[derive(Clone)]
+pub struct Links {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    limits: LinkLimits,
+    /// Bounded by `links_max` times `unread_max`, and two for opening and closing: every event holds a permit.
+    events: mpsc::UnboundedSender<LinkEvent>,
+    next: AtomicU64,
+    open: AtomicUsize,
+}
+
+/// What happens on all links, in order for each of them.
+pub struct Inbox {
+    events: mpsc::UnboundedReceiver<LinkEvent>,
+}
+
+impl Inbox {
+    /// Waits for the next event; none when every [`Links`] is gone.
+    pub async fn next(&mut self) -> Option<LinkEvent> {
+        self.events.recv().await
+    }
+
+    /// The next event, if one is there.
+    pub fn try_next(&mut self) -> Option<LinkEvent> {
+        self.events.try_recv().ok()
+    }
+}
+
+impl Links {
+    /// No link yet.
+    pub fn new(limits: LinkLimits) -> (Links, Inbox) {
+        let (sender, events) = mpsc::unbounded_channel();
+        let shared = Shared { limits, events: sender, next: AtomicU64::new(1), open: AtomicUsize::new(0) };
+        (Links { shared: Arc::new(shared) }, Inbox { events })
+    }
+
+    /// How many there are.
+    pub fn open_count(&self) -> usize {
+        self.shared.open.load(Ordering::Relaxed)
+    }
+
+    /// What they may cost.
+    pub fn limits(&self) -> &LinkLimits {
+        &self.shared.limits
+    }
+
+    /// Opens a link for a peer, unless there are too many.
+    fn open(&self, peer: SocketAddr, transport: Transport) -> Option<End> {
+        let limits = &self.shared.limits;
+        let is_room = |open: usize| (open < limits.links_max).then_some(open + 1);
+        self.shared.open.fetch_update(Ordering::Relaxed, Ordering::Relaxed, is_room).ok()?;
+        let link = LinkId(self.shared.next.fetch_add(1, Ordering::Relaxed));
+        let outbox = Outbox::new(limits);
+        let end = End {
+            links: self.clone(),
+            link,
+            outbox: outbox.clone(),
+            room: Arc::new(Semaphore::new(limits.unread_max)),
+            why: None,
+        };
+        end.tell(LinkEvent::Opened { link, peer, transport, outbox });
+        Some(end)
+    }
+}
+
+/// Our end of one link, as its transport holds it. When it is dropped, the link is closed for everybody.
+struct End {
+    links: Links,
+    link: LinkId,
+    outbox: Outbox,
+    room: Arc<Semaphore>,
+    why: Option<String>,
+}
+
+impl End {
+    /// Hands over a message that must not be lost: waits until there is room.
+    async fn received(&self, bytes: Bytes) {
+        let permit = self.room.clone().acquire_owned().await.expect("the semaphore is never closed");
+        self.tell(LinkEvent::Received { link: self.link, channel: Channel::Stream, bytes, room: Room(permit) });
+    }
+
+    /// Hands over a datagram, or drops it.
+    fn received_datagram(&self, bytes: Bytes) {
+        let Ok(permit) = self.room.clone().try_acquire_owned() else {
+            metrics::counter!("kinesphere_link_datagrams_dropped_total", "direction" => "in").increment(1);
+            return;
+        };
+        self.tell(LinkEvent::Received { link: self.link, channel: Channel::Datagram, bytes, room: Room(permit) });
+    }
+
+    /// Closes the link, and says why.
+    fn close(mut self, why: String) {
+        self.why = Some(why);
+    }
+
+    fn tell(&self, event: LinkEvent) {
+        // Nobody listens any more when a server stops; then nothing is lost either.
+        let _ = self.links.shared.events.send(event);
+    }
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        self.outbox.end();
+        self.links.shared.open.fetch_sub(1, Ordering::Relaxed);
+        let why = self.why.take().unwrap_or_else(|| "its transport ended".to_owned());
+        self.tell(LinkEvent::Closed { link: self.link, why });
+    }
+}

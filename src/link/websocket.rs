@@ -1,0 +1,90 @@
+//! The way where UDP is blocked: both channels over one TCP connection. A message is a binary frame, and its first
+//! byte tells its channel. Nothing is lost on the way and nothing overtakes; what waits too long is still dropped
+//! before it is sent.
+
+use std::net::SocketAddr;
+
+use axum::body::Bytes;
+use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
+use futures_util::stream::{SplitSink, SplitStream};
+use futures_util::{SinkExt, StreamExt};
+use tokio::time::timeout;
+use wire::{MESSAGE_MAX, kind};
+
+use super::{Channel, End, Links, SendError, Transport};
+
+/// The most bytes of a frame that is accepted.
+pub const FRAME_MAX: usize = MESSAGE_MAX;
+
+/// Carries a link over a socket, until one side ends it.
+pub async fn carry(socket: WebSocket, peer: SocketAddr, links: Links) {
+    let (mut sink, stream) = socket.split();
+    let Some(end) = links.open(peer, Transport::WebSocket) else {
+        let full = CloseFrame { code: close_code::AGAIN, reason: "the server is full".into() };
+        let _ = timeout(links.limits().farewell_max, sink.send(Message::Close(Some(full)))).await;
+        return;
+    };
+    let why = tokio::select! {
+        why = read(&end, stream) => why,
+        why = write(&end, sink) => why,
+    };
+    end.close(why);
+}
+
+/// Which channel a message belongs to: on this transport it travels like any other.
+fn channel(message: &[u8]) -> Channel {
+    match message.first() {
+        Some(&(kind::MOVES | kind::PING | kind::STATE | kind::PONG)) => Channel::Datagram,
+        _ => Channel::Stream,
+    }
+}
+
+async fn read(end: &End, mut stream: SplitStream<WebSocket>) -> String {
+    while let Some(message) = stream.next().await {
+        match message {
+            Ok(Message::Binary(bytes)) => match channel(&bytes) {
+                Channel::Stream => end.received(bytes).await,
+                Channel::Datagram => end.received_datagram(bytes),
+            },
+            // Answered by the library.
+            Ok(Message::Ping(_) | Message::Pong(_)) => {}
+            Ok(Message::Text(_)) => return "it sent a text; messages are binary".to_owned(),
+            Ok(Message::Close(_)) => break,
+            Err(error) => return error.to_string(),
+        }
+    }
+    "the peer left".to_owned()
+}
+
+async fn write(end: &End, mut sink: SplitSink<WebSocket, Message>) -> String {
+    loop {
+        let (messages, is_reliable) = tokio::select! {
+            biased;
+            messages = end.outbox.next_reliable() => match messages {
+                Ok(Some(messages)) => (messages, true),
+                Ok(None) => break,
+                Err(error) => return error.to_string(),
+            },
+            messages = end.outbox.next_datagrams() => (messages, false),
+        };
+        let bytes = messages.iter().map(Bytes::len).sum();
+        let feed = async {
+            for message in messages {
+                sink.feed(Message::Binary(message)).await?;
+            }
+            sink.flush().await
+        };
+        tokio::select! {
+            fed = feed => if let Err(error) = fed {
+                return error.to_string();
+            },
+            () = end.outbox.overflowed() => return SendError::Full.to_string(),
+        }
+        if is_reliable {
+            end.outbox.written(bytes);
+        }
+    }
+    let _ = sink.send(Message::Close(Some(CloseFrame { code: close_code::NORMAL, reason: "".into() }))).await;
+    tokio::time::sleep(end.links.limits().farewell_max).await;
+    "closed by us".to_owned()
+}

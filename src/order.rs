@@ -1,0 +1,67 @@
+//! What an operator may ask of a running server.
+
+use serde::{Deserialize, Serialize};
+use tokio::sync::{mpsc, oneshot};
+
+/// An order, as in `{"do": "kick", "who": "Ann"}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Order {
+    /// Tell everybody something.
+    Say {
+        /// What.
+        text: String,
+    },
+    /// Send somebody away.
+    Kick {
+        /// The nickname.
+        who: String,
+    },
+    /// Send somebody away for good.
+    Ban {
+        /// The nickname.
+        who: String,
+    },
+    /// Let somebody come back.
+    Unban {
+        /// The nickname.
+        who: String,
+    },
+    /// Let nobody hear what somebody says.
+    Mute {
+        /// The nickname.
+        who: String,
+    },
+    /// Let everybody hear it again.
+    Unmute {
+        /// The nickname.
+        who: String,
+    },
+    /// Who is here?
+    Users,
+    /// Why is one told of another, or not? Answered as JSON.
+    Why {
+        /// Who hears, or not.
+        listener: String,
+        /// Who is heard, or not.
+        speaker: String,
+    },
+    /// Write everything to the disk now.
+    Save,
+    /// Stop the server; the world is kept.
+    Stop,
+}
+
+/// What became of an order: a sentence.
+pub type Answer = Result<String, String>;
+
+/// Hands orders to whoever drives the server.
+pub type Orders = mpsc::Sender<(Order, oneshot::Sender<Answer>)>;
+
+/// Gives an order, and waits for the answer.
+pub async fn give(orders: &Orders, order: Order) -> Answer {
+    let (sender, answer) = oneshot::channel();
+    let stopped = || "The server stops.".to_owned();
+    orders.send((order, sender)).await.map_err(|_| stopped())?;
+    answer.await.unwrap_or_else(|_| Err(stopped()))
+}

@@ -1,0 +1,112 @@
+//! Whose pages may connect. A browser lets any page of the web open a WebSocket or a session to any server, and says
+//! only where the page came from: without a look at that, a stranger's page would act in its visitor's name.
+
+use std::net::IpAddr;
+use std::sync::OnceLock;
+
+/// Where pages that may connect come from.
+#[derive(Debug, Default)]
+pub struct Origins {
+    /// Other pages that may, as `scheme://host:port`.
+    listed: Vec<String>,
+    /// Where our own page is served.
+    http_port: OnceLock<u16>,
+}
+
+impl Origins {
+    /// Our own page, and those listed.
+    pub fn new(listed: Vec<String>) -> Origins {
+        let listed = listed.into_iter().map(|origin| origin.trim_end_matches('/').to_ascii_lowercase()).collect();
+        Origins { listed, http_port: OnceLock::new() }
+    }
+
+    /// Says where our own page is served, once it is known.
+    pub fn serve_page_at(&self, http_port: u16) {
+        let _ = self.http_port.set(http_port);
+    }
+
+    /// Whether a page may open a WebSocket: `host` is what the browser asked for, as in `localhost:7777`. Programs
+    /// send no origin; they could send any.
+    pub fn admit_socket(&self, origin: Option<&str>, host: Option<&str>) -> bool {
+        let Some(origin) = origin else { return true };
+        self.is_listed(origin) || (host.is_some() && split(origin) == host.and_then(|host| split_host(host, origin)))
+    }
+
+    /// Whether a page may open a session. It is asked for at the QUIC port, so that only the host can be compared with
+    /// what the browser asked for; the port must be our page's, or the one that a scheme implies.
+    pub fn admit_session(&self, origin: Option<&str>, authority: &str) -> bool {
+        let Some(origin) = origin else { return true };
+        if self.is_listed(origin) {
+            return true;
+        }
+        let (Some((page, port)), Some((host, _))) = (split(origin), split_host(authority, origin)) else {
+            return false;
+        };
+        page == host && Some(&port) == self.http_port.get()
+    }
+
+    fn is_listed(&self, origin: &str) -> bool {
+        self.listed.contains(&origin.to_ascii_lowercase())
+    }
+}
+
+/// Whether a host, as a client wrote it, is this machine: a stranger's name may lead here, too, but is not it.
+pub fn is_loopback(host: &str) -> bool {
+    let Some((name, _)) = split_host(host, "") else { return false };
+    let number = name.trim_start_matches('[').trim_end_matches(']');
+    name == "localhost" || number.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// Host and port of an origin.
+fn split(origin: &str) -> Option<(String, u16)> {
+    let (_, host) = origin.split_once("://")?;
+    split_host(host, origin)
+}
+
+/// Host and port, where the origin's scheme implies a missing port.
+fn split_host(host: &str, origin: &str) -> Option<(String, u16)> {
+    let implied = if origin.starts_with("https:") { 443 } else { 80 };
+    // A colon within brackets belongs to an address.
+    match host.rsplit_once(':').filter(|(_, port)| !port.contains(']')) {
+        Some((name, port)) => Some((name.to_ascii_lowercase(), port.parse().ok()?)),
+        None => Some((host.to_ascii_lowercase(), implied)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn our_own_page_and_listed_ones_may_connect_and_no_other() {
+        let origins = Origins::new(vec!["https://World.example/".to_owned()]);
+        origins.serve_page_at(7777);
+        let socket = |origin, host| origins.admit_socket(Some(origin), Some(host));
+        assert!(socket("http://localhost:7777", "localhost:7777"));
+        assert!(socket("http://[::1]:7777", "[::1]:7777"));
+        assert!(socket("https://plaza.example", "plaza.example:443"));
+        assert!(socket("https://world.example", "10.0.0.7:7777"));
+        assert!(!socket("http://localhost:3000", "localhost:7777"));
+        assert!(!socket("http://evil.example:7777", "localhost:7777"));
+        assert!(!socket("null", "localhost:7777"));
+        assert!(!origins.admit_socket(Some("http://localhost:7777"), None));
+        assert!(origins.admit_socket(None, Some("localhost:7777")), "programs send no origin");
+
+        for (host, is_here) in [
+            ("localhost:7", true),
+            ("127.0.0.1", true),
+            ("[::1]:7", true),
+            ("localhost.evil.example:7", false),
+            ("10.0.0.1", false),
+        ] {
+            assert_eq!(is_loopback(host), is_here, "{host}");
+        }
+        let session = |origin, authority| origins.admit_session(Some(origin), authority);
+        assert!(session("http://localhost:7777", "localhost:7778"));
+        assert!(session("http://[::1]:7777", "[::1]:7778"));
+        assert!(session("https://world.example", "10.0.0.7:7778"));
+        assert!(!session("http://localhost:3000", "localhost:7778"));
+        assert!(!session("http://evil.example:7777", "localhost:7778"));
+        assert!(!session("null", "localhost:7778"));
+    }
+}

@@ -1,0 +1,238 @@
+//! Who may come in, and who may give orders. A join token is a permission that the server's operator signs and hands
+//! to a guest: it names a time until which it is good and, if wanted, the only nickname it is good for. Nothing is
+//! looked up; whoever has the server's secret can make one and check one.
+
+use std::fmt;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+
+use ring::hmac;
+use ring::rand::{SecureRandom, SystemRandom};
+use thiserror::Error;
+
+const PREFIX: &str = "ks1";
+
+/// What tokens are signed with. It is in a file beside the world, and in no log.
+#[derive(Clone)]
+pub struct Secret([u8; 32]);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Secret(..)")
+    }
+}
+
+impl Secret {
+    /// The name of the file within the folder of the world.
+    pub const FILE: &str = "secret.key";
+
+    /// One that nobody has seen.
+    pub fn new() -> Secret {
+        Secret(random())
+    }
+
+    /// The one in this folder; makes one if there is none.
+    pub fn read_or_make(folder: &Path) -> io::Result<Secret> {
+        let path = folder.join(Secret::FILE);
+        match fs::read_to_string(&path) {
+            Ok(text) => parse_hex(text.trim()).and_then(|bytes| bytes.try_into().ok()).map(Secret).ok_or_else(|| {
+                io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    format!("{} holds no secret: 64 hexadecimal digits", path.display()),
+                )
+            }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                fs::create_dir_all(folder)?;
+                let secret = Secret::new();
+                let mut options = OpenOptions::new();
+                options.write(true).create_new(true);
+                #[cfg(unix)]
+                std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+                options.open(&path)?.write_all(hex(&secret.0).as_bytes())?;
+                Ok(secret)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn key(&self) -> hmac::Key {
+        hmac::Key::new(hmac::HMAC_SHA256, &self.0)
+    }
+}
+
+impl Default for Secret {
+    fn default() -> Secret {
+        Secret::new()
+    }
+}
+
+/// Why a token lets nobody in. The sentence is for the guest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum TokenError {
+    /// There is none.
+    #[error("This world asks for a join token; its operator makes one with `kinesphere token`.")]
+    Missing,
+    /// It was not made by this server, or was changed.
+    #[error("This join token is not of this world.")]
+    Forged,
+    /// Its time is over.
+    #[error("This join token has expired; ask for another.")]
+    Expired,
+    /// It is for somebody else.
+    #[error("This join token is for another nickname.")]
+    OtherName,
+}
+
+/// Signs a permission that is good until a time, in seconds since 1970; for one nickname, or for any.
+pub fn make(secret: &Secret, nickname: Option<&str>, expires_s: u64) -> String {
+    let claim = claim(nickname, expires_s);
+    let tag = hmac::sign(&secret.key(), claim.as_bytes());
+    format!("{claim}.{}", hex(tag.as_ref()))
+}
+
+/// Whether a token lets this nickname in now.
+pub fn check(secret: &Secret, token: &[u8], nickname: &str, now_s: u64) -> Result<(), TokenError> {
+    if token.is_empty() {
+        return Err(TokenError::Missing);
+    }
+    let text = std::str::from_utf8(token).map_err(|_| TokenError::Forged)?;
+    let (claim, tag) = text.rsplit_once('.').ok_or(TokenError::Forged)?;
+    let tag = parse_hex(tag).ok_or(TokenError::Forged)?;
+    // The comparison takes the same time for every tag.
+    hmac::verify(&secret.key(), claim.as_bytes(), &tag).map_err(|_| TokenError::Forged)?;
+    let mut parts = claim.split('.');
+    let (Some(PREFIX), Some(expires), Some(name), None) = (parts.next(), parts.next(), parts.next(), parts.next())
+    else {
+        return Err(TokenError::Forged);
+    };
+    if expires.parse::<u64>().map_err(|_| TokenError::Forged)? <= now_s {
+        return Err(TokenError::Expired);
+    }
+    let name = parse_hex(name).and_then(|name| String::from_utf8(name).ok()).ok_or(TokenError::Forged)?;
+    if name.is_empty() || name.to_lowercase() == nickname.to_lowercase() { Ok(()) } else { Err(TokenError::OtherName) }
+}
+
+/// What an operator shows.
+#[derive(Clone)]
+pub struct OperatorToken(String);
+
+impl fmt::Debug for OperatorToken {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("OperatorToken(..)")
+    }
+}
+
+impl OperatorToken {
+    /// One that nobody can guess.
+    pub fn new() -> OperatorToken {
+        OperatorToken(hex(&random::<16>()))
+    }
+
+    /// One that the operator chose.
+    pub fn chosen(text: &str) -> OperatorToken {
+        OperatorToken(text.to_owned())
+    }
+
+    /// To be shown to the operator, and to nobody else.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether this is it. Both are hashed under a key of the moment, so that the time it takes tells nothing.
+    pub fn is(&self, shown: &str) -> bool {
+        let key = Secret::new().key();
+        hmac::verify(&key, shown.as_bytes(), hmac::sign(&key, self.0.as_bytes()).as_ref()).is_ok()
+    }
+}
+
+impl Default for OperatorToken {
+    fn default() -> OperatorToken {
+        OperatorToken::new()
+    }
+}
+
+/// Bytes that nobody can guess.
+pub fn random<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    SystemRandom::new().fill(&mut bytes).expect("the system gives random bytes");
+    bytes
+}
+
+fn claim(nickname: Option<&str>, expires_s: u64) -> String {
+    format!("{PREFIX}.{expires_s}.{}", hex(nickname.unwrap_or_default().as_bytes()))
+}
+
+/// Hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn parse_hex(text: &str) -> Option<Vec<u8>> {
+    if !text.len().is_multiple_of(2) || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return None;
+    }
+    (0..text.len() / 2).map(|at| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_good_for_its_name_until_its_time() {
+        let secret = Secret::new();
+        let open = make(&secret, None, 1_000);
+        assert_eq!(check(&secret, open.as_bytes(), "Ann", 999), Ok(()));
+        assert_eq!(check(&secret, open.as_bytes(), "Ann", 1_000), Err(TokenError::Expired));
+        assert_eq!(check(&Secret::new(), open.as_bytes(), "Ann", 0), Err(TokenError::Forged));
+        assert_eq!(check(&secret, b"", "Ann", 0), Err(TokenError::Missing));
+        let named = make(&secret, Some("Ann.1"), 1_000);
+        assert_eq!(check(&secret, named.as_bytes(), "ann.1", 0), Ok(()));
+        assert_eq!(check(&secret, named.as_bytes(), "Bob", 0), Err(TokenError::OtherName));
+    }
+
+    #[test]
+    fn no_change_of_a_token_is_overlooked() {
+        let secret = Secret::new();
+        let token = make(&secret, Some("Ann"), 1_000);
+        assert!(token.len() <= wire::session::TOKEN_MAX);
+        for at in 0..token.len() {
+            for change in [1, 2, 4, 16, 128] {
+                let mut changed = token.clone().into_bytes();
+                changed[at] ^= change;
+                let is_same_digit = changed.eq_ignore_ascii_case(token.as_bytes());
+                assert!(is_same_digit || check(&secret, &changed, "Ann", 0).is_err(), "byte {at} ^ {change}");
+            }
+            assert!(check(&secret, &token.as_bytes()[..at], "Ann", 0).is_err());
+        }
+    }
+
+    #[test]
+    fn a_secret_stays_the_same_and_is_nobody_elses_business() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = Secret::read_or_make(folder.path()).unwrap();
+        let again = Secret::read_or_make(folder.path()).unwrap();
+        let token = make(&first, None, 9);
+        assert_eq!(check(&again, token.as_bytes(), "x", 1), Ok(()));
+        assert_eq!(format!("{first:?}"), "Secret(..)");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = fs::metadata(folder.path().join(Secret::FILE)).unwrap().permissions().mode();
+            assert_eq!(mode & 0o077, 0, "others may read it");
+        }
+        fs::write(folder.path().join(Secret::FILE), "not a secret").unwrap();
+        let error = Secret::read_or_make(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("secret.key holds no secret"), "{error}");
+    }
+
+    #[test]
+    fn an_operator_is_known_by_the_token_alone() {
+        let token = OperatorToken::new();
+        assert!(token.is(token.reveal()));
+        assert!(!token.is(""));
+        assert!(!token.is(&token.reveal()[1..]));
+        assert!(!token.is(OperatorToken::new().reveal()));
+    }
+}

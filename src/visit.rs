@@ -1,0 +1,186 @@
+//! A visit to a server: one client of `node`, with a connection and a clock. What a program needs to walk about in a
+//! world that somebody else serves.
+//!
+//! ```no_run
+//! use kinesphere::visit::Visit;
+//! use node::client::ClientSettings;
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut visit = Visit::join("http://localhost:7777", ClientSettings::named("Ann")).await?;
+//! visit.run_for(std::time::Duration::from_secs(1)).await;
+//! println!("{} are near", visit.client().others().len());
+//! visit.leave().await;
+//! # Ok(())
+//! # }
+//! ```
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use node::client::{ClientSettings, Phase};
+use node::{Client, Effect, Event, LinkId, Node};
+use space::Time;
+use thiserror::Error;
+use tokio::time::{Instant, sleep_until};
+use wire::Refused;
+
+use crate::link::client::{self, ConnectError, Host};
+use crate::link::{Inbox, LinkEvent, LinkLimits, Links, Outbox};
+
+/// How long a server may take to let somebody in.
+const JOINING_MAX: Duration = Duration::from_secs(20);
+
+/// Why there is no visit.
+#[derive(Debug, Error)]
+pub enum VisitError {
+    /// The server cannot be reached.
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    /// The server says no, and why.
+    #[error("{}", .0.sentence)]
+    Refused(Refused),
+    /// The server says nothing.
+    #[error("the server did not answer within {} seconds", JOINING_MAX.as_secs())]
+    Silent,
+}
+
+/// A client on its way through a world.
+pub struct Visit {
+    client: Client,
+    socket: client::Client,
+    links: Links,
+    inbox: Inbox,
+    outbox: Option<(LinkId, Outbox)>,
+    began: Instant,
+}
+
+impl Visit {
+    /// Goes to the server at `url`, and waits to be let in.
+    pub async fn join(url: &str, settings: ClientSettings) -> Result<Visit, VisitError> {
+        let (links, inbox) = Links::new(LinkLimits::default());
+        let socket = client::Client::new().map_err(ConnectError::from)?;
+        let client = Client::new(settings);
+        let mut visit = Visit { client, socket, links, inbox, outbox: None, began: Instant::now() };
+        visit.connect(url).await?;
+        Ok(visit)
+    }
+
+    /// Goes to a server, the same or another; whoever was there before takes up the session.
+    pub async fn connect(&mut self, url: &str) -> Result<(), VisitError> {
+        let host = Host::find(url).await?;
+        self.connect_to(&host).await
+    }
+
+    /// As `connect`, to a server that was found before.
+    pub async fn connect_to(&mut self, host: &Host) -> Result<(), VisitError> {
+        self.socket.connect(host, &self.links).await?;
+        let is_answered = |client: &Client| matches!(client.phase(), Phase::Joined | Phase::Ended(_));
+        // A client that was in says so until its new connection stands.
+        while self.outbox.is_none() {
+            self.step(Instant::now() + JOINING_MAX).await;
+        }
+        if !self.run_until(JOINING_MAX, is_answered).await {
+            return Err(VisitError::Silent);
+        }
+        match self.client.phase() {
+            Phase::Ended(refused) => Err(VisitError::Refused(refused.clone())),
+            _ => Ok(()),
+        }
+    }
+
+    /// The client: what it knows, and what it is to do.
+    pub fn client(&mut self) -> &mut Client {
+        &mut self.client
+    }
+
+    /// Lets time pass.
+    pub async fn run_for(&mut self, time: Duration) {
+        self.run_until(time, |_| false).await;
+    }
+
+    /// Lets time pass until something is so; false if that takes too long.
+    pub async fn run_until(&mut self, longest: Duration, mut is_so: impl FnMut(&Client) -> bool) -> bool {
+        let end = Instant::now() + longest;
+        loop {
+            if is_so(&self.client) {
+                return true;
+            }
+            if Instant::now() >= end {
+                return false;
+            }
+            self.step(end).await;
+        }
+    }
+
+    /// The connection breaks, as if somebody had pulled a plug.
+    pub async fn cut(&mut self) {
+        if let Some((_, outbox)) = &self.outbox {
+            outbox.close();
+        }
+        let end = Instant::now() + JOINING_MAX;
+        while self.outbox.is_some() && Instant::now() < end {
+            self.step(end).await;
+        }
+    }
+
+    /// Leaves for good.
+    pub async fn leave(mut self) {
+        self.client.leave();
+        self.carry_out();
+        self.cut().await;
+        self.socket.finish().await;
+    }
+
+    /// Waits for the next thing to happen, but not beyond `end`.
+    async fn step(&mut self, end: Instant) {
+        let wake = self.client.next_wake().micros().clamp(0, i64::MAX / 4) as u64;
+        let due = (self.began + Duration::from_micros(wake)).min(end);
+        tokio::select! {
+            biased;
+            () = sleep_until(due) => {}
+            event = self.inbox.next() => if let Some(event) = event {
+                self.take(event);
+            },
+        }
+        let now = self.now();
+        if now >= self.client.next_wake() {
+            self.client.wake(now);
+        }
+        self.carry_out();
+    }
+
+    fn now(&self) -> Time {
+        Time::from_micros(self.began.elapsed().as_micros() as i64)
+    }
+
+    fn take(&mut self, event: LinkEvent) {
+        let now = self.now();
+        match event {
+            LinkEvent::Opened { link, outbox, .. } => {
+                self.outbox = Some((link, outbox));
+                self.client.handle(now, Event::Opened { link, secret: [0; 16] });
+            }
+            LinkEvent::Received { link, channel, bytes, .. } => {
+                self.client.handle(now, Event::Arrived { link, channel, bytes: &bytes });
+            }
+            LinkEvent::Closed { link, .. } => {
+                self.client.handle(now, Event::Closed { link });
+                self.outbox.take_if(|(open, _)| *open == link);
+            }
+        }
+    }
+
+    fn carry_out(&mut self) {
+        while let Some(effect) = self.client.poll() {
+            let Some((open, outbox)) = &self.outbox else { continue };
+            match effect {
+                // A message that cannot be sent has a link that closes.
+                Effect::Send { link, channel, bytes } if link == *open => {
+                    let _ = outbox.send(channel, Bytes::from(bytes));
+                }
+                Effect::Close { link } if link == *open => outbox.close(),
+                _ => {}
+            }
+        }
+    }
+}

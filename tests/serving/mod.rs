@@ -1,0 +1,106 @@
+//! A server in a process of its own, as a stranger starts it.
+
+// Each test file compiles this module for itself and uses a part of it.
+#![allow(dead_code)]
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Nothing here takes long; a test that waits this long has failed.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A server that is killed when the test is done with it.
+pub struct Serving {
+    child: Child,
+    /// Reads what it logs, all along: a full pipe would hold it up.
+    log: Option<JoinHandle<String>>,
+    pub http: String,
+    /// What it printed until it was ready.
+    pub printed: String,
+}
+
+impl Serving {
+    /// Starts it on a free port, with these arguments, separated by spaces.
+    pub fn start(arguments: &str) -> Serving {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kinesphere"));
+        command.arg("serve").args(["--listen", "127.0.0.1:0"]).args(arguments.split_whitespace());
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary was built");
+        let mut stderr = child.stderr.take().unwrap();
+        let log = std::thread::spawn(move || {
+            let mut log = Vec::new();
+            let _ = stderr.read_to_end(&mut log);
+            String::from_utf8_lossy(&log).into_owned()
+        });
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let Some(first) = lines.next().and_then(Result::ok) else {
+            panic!("the server does not start: {}", log.join().unwrap());
+        };
+        let http = first.split(' ').find_map(|word| word.strip_prefix("http=")).expect("the first line says where");
+        let rest: Vec<String> = lines.map_while(Result::ok).take_while_inclusive(|line| !line.contains("token:"));
+        Serving { http: http.to_owned(), child, log: Some(log), printed: format!("{first}\n{}", rest.join("\n")) }
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}", self.http)
+    }
+
+    /// As `kill -9` does.
+    pub fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// As Ctrl-C does; gives what it wrote to stderr.
+    pub fn interrupt(mut self) -> String {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+        let begun = Instant::now();
+        while self.child.try_wait().unwrap().is_none() {
+            assert!(begun.elapsed() < PATIENCE, "it does not stop");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert!(self.child.wait().unwrap().success());
+        self.log.take().unwrap().join().unwrap()
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+trait TakeWhileInclusive: Iterator<Item = String> {
+    fn take_while_inclusive(self, goes_on: impl Fn(&str) -> bool) -> Vec<String>;
+}
+
+impl<I: Iterator<Item = String>> TakeWhileInclusive for I {
+    fn take_while_inclusive(mut self, goes_on: impl Fn(&str) -> bool) -> Vec<String> {
+        let mut lines = Vec::new();
+        for line in self.by_ref() {
+            let is_last = !goes_on(&line);
+            lines.push(line);
+            if is_last {
+                break;
+            }
+        }
+        lines
+    }
+}
+
+/// Starts bots; what they found is on stdout.
+pub fn bots(url: &str, arguments: &str) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kinesphere"));
+    command.args(["bots", url]).args(arguments.split_whitespace());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary was built")
+}
+
+/// What became of a command.
+pub fn finished(child: Child) -> (Output, serde_json::Value) {
+    let output = child.wait_with_output().unwrap();
+    let document = serde_json::from_slice(&output.stdout).unwrap_or(serde_json::Value::Null);
+    (output, document)
+}
