@@ -428,7 +428,8 @@ impl Node for Client {
     }
 }
 
-/// What stands, as prediction knows it: balls and boxes along the axes.
+/// What stands, as prediction knows it: balls and boxes along the axes, none larger than the solid, for nobody must be
+/// pushed out of where it can be.
 fn scene_object(solid: &Solid) -> Option<SceneObject> {
     let pos = walk::metres(solid.place);
     let is_turned = solid.turn != space::Turn::IDENTITY;
@@ -436,8 +437,8 @@ fn scene_object(solid: &Solid) -> Option<SceneObject> {
         Shape::Sphere { radius } => SceneShape::Ball(f64::from(*radius)),
         Shape::Box { half } if !is_turned => SceneShape::Cuboid(Vec3::from_array(*half).as_dvec3()),
         Shape::Capsule { half_height, radius } if !is_turned => {
-            let (height, radius) = (f64::from(half_height + radius), f64::from(*radius));
-            SceneShape::Cuboid(DVec3::new(radius, height, radius))
+            let within = f64::from(*radius) * std::f64::consts::FRAC_1_SQRT_2;
+            SceneShape::Cuboid(DVec3::new(within, f64::from(*half_height), within))
         }
         _ => return None,
     };
