@@ -18,7 +18,7 @@ fn every_promise_is_kept() {
             seed,
             clients: 4 + (seed as usize % 5) * 2,
             hostile: seed as usize % 6,
-            ticks: 3_600,
+            ticks: 5_400,
             loss: [0.0, 0.05, 0.1, 0.2][seed as usize % 4],
             latency_ms: [10.0, 60.0, 150.0][seed as usize % 3],
             seekers: 8,

@@ -89,8 +89,10 @@ pub struct Prepared {
     width: u32,
 }
 
-/// How many bits tell a place, by form: the low bits of x and z and few of y; the low bits of all; everything.
-const PLACE_WIDTHS: [[u32; 3]; 3] = [[16, 11, 16], [16, 16, 16], [25, 25, 25]];
+/// How many bits tell a place, by form: few low bits of x and z and fewer of y; more; many of all; everything.
+const PLACE_WIDTHS: [[u32; 3]; 4] = [[14, 9, 14], [16, 11, 16], [16, 16, 16], [25, 25, 25]];
+/// The form that tells everything.
+const ANYWHERE: usize = PLACE_WIDTHS.len() - 1;
 
 impl Prepared {
     /// How many bits it takes in a datagram with this anchor, its handle not counted.
@@ -122,7 +124,7 @@ fn place_form(place: GridPoint, anchor: GridPoint) -> usize {
     let is_near = |widths: &[u32; 3]| {
         fits(place.x, anchor.x, widths[0]) && fits(place.y, anchor.y, widths[1]) && fits(place.z, anchor.z, widths[2])
     };
-    PLACE_WIDTHS[..2].iter().position(is_near).unwrap_or(2)
+    PLACE_WIDTHS[..ANYWHERE].iter().position(is_near).unwrap_or(ANYWHERE)
 }
 
 /// What a client is told of its own avatar, so that it can correct what it predicted.
@@ -198,7 +200,7 @@ impl State {
 }
 
 /// A handle of one bit, the shortest place, and a body that neither moves nor turns.
-const BODY_BITS_MIN: usize = 1 + 2 + 43 + 5;
+const BODY_BITS_MIN: usize = 1 + 2 + 37 + 5;
 
 fn take_body(bits: &mut BitReader<'_>, last: i32, anchor: GridPoint) -> Option<(Handle, Body)> {
     let gap = i32::try_from(bits.take_gamma()?).ok()?;
@@ -208,7 +210,7 @@ fn take_body(bits: &mut BitReader<'_>, last: i32, anchor: GridPoint) -> Option<(
     let mut along = |anchor: i32, width: u32| {
         let steps = bits.take_signed(width)?;
         // The number that ends in these bits and is nearest to the anchor; with all bits, the number itself.
-        let near = if form == 2 { 0 } else { anchor };
+        let near = if form == ANYWHERE { 0 } else { anchor };
         let unused = 32 - width;
         let away = steps.wrapping_sub(near) << unused >> unused;
         Some(near + away).filter(|steps| steps.abs() <= STEPS_MAX)

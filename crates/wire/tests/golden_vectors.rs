@@ -1,7 +1,7 @@
 //! Yesterday's bytes mean today what they meant yesterday. `vectors/messages.json` is read here and by the page's tests.
 //!
 //! A change of the protocol shows here first. If it is meant: raise `VERSION`, and write the vectors again with
-//! `KINESPHERE_WRITE_VECTORS=1 cargo test -p kinesphere-wire --test golden_vectors`.
+//! `KINESPHERE_WRITE_VECTORS=1 cargo test -p kinesphere-wire --test golden_vectors -- --test-threads 1`.
 #![allow(clippy::disallowed_methods, reason = "the vectors are files")]
 
 mod messages;

@@ -56,9 +56,13 @@ impl Checker for Shown {
                 let bound = SLACK + 2.0 * SPEED_MAX * (age_s + 0.1);
                 findings.check(error <= bound, || {
                     format!(
-                        "tick {tick}: {} shows {} {error:.2} m from where it is; heard {age_s:.2} s ago, that is more than \
-                         {bound:.2} m",
-                        state.name, object.id
+                        "tick {tick}: {} shows {} ({}) at {:.2}, {error:.2} m from where it is; heard {age_s:.2} s ago, at \
+                         {:.2}, that is more than {bound:.2} m",
+                        state.name,
+                        object.id,
+                        object.name,
+                        shown.pos,
+                        other.confirmed.1.position()
                     )
                 });
                 if other.entered.kind == EnteredKind::Avatar {

@@ -61,7 +61,10 @@ impl Planter {
 
     /// Changes what the server says, before anybody sees it.
     pub fn tamper(&mut self, sent: &mut [SentBytes], tick: u64) {
-        self.is_on = tick >= FROM_TICK;
+        // Somebody has to enter after that.
+        let is_early = matches!(self.fault, Some(Fault::LostEnter | Fault::Leak));
+        let from = if is_early { FROM_TICK / 4 } else { FROM_TICK };
+        self.is_on = tick >= from;
         let Some(fault) = self.fault.filter(|_| self.is_on && !self.is_done) else { return };
         for one in sent.iter_mut().filter(|one| one.client == Some(0)) {
             match (fault, ToClient::decode(&one.bytes)) {

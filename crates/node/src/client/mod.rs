@@ -121,6 +121,7 @@ pub struct Client {
     intent: Step,
     number: u32,
     pings: u32,
+    has_pong: bool,
     next_ping: Time,
     next_wake: Time,
     said: VecDeque<Said>,
@@ -150,6 +151,7 @@ impl Client {
             intent: Step::default(),
             number: 0,
             pings: 0,
+            has_pong: false,
             next_ping: Time::default(),
             next_wake: Time::default(),
             said: VecDeque::new(),
@@ -260,6 +262,12 @@ impl Client {
             }
             Ok(ToClient::Grabbed { object, is_held }) => self.grabbed = Some((object, is_held)),
             Ok(ToClient::Pong { asked_us, received_us, replied_us, tick, ticked_us }) => {
+                if !self.has_pong {
+                    // A welcome had to wait for a tick and for others: what it says of the time is forgotten at once,
+                    // for a clock that is off by less than half a second takes long to be put right.
+                    self.clock = Clock::new();
+                    self.has_pong = true;
+                }
                 let [asked, received, replied] = [asked_us, received_us, replied_us].map(Time::from_micros);
                 self.clock.handle(Exchange { asked, received, replied, returned: now });
                 let tick = self.whole_tick(tick);
@@ -288,7 +296,7 @@ impl Client {
         self.own = Some(Own::new(walk::metres(welcome.place), welcome.newest, seconds));
         self.others = Others::new(self.settings.others);
         self.heard = 0;
-        (self.pings, self.next_ping) = (0, now);
+        (self.pings, self.has_pong, self.next_ping) = (0, false, now);
         self.resume_key = Some(welcome.resume_key);
         self.counts.resumed += u64::from(welcome.is_resumed);
         self.welcome = Some(welcome);
@@ -428,7 +436,8 @@ impl Node for Client {
     }
 }
 
-/// What stands, as prediction knows it: balls and boxes along the axes.
+/// What stands, as prediction knows it: balls and boxes along the axes, none larger than the solid, for nobody must be
+/// pushed out of where it can be.
 fn scene_object(solid: &Solid) -> Option<SceneObject> {
     let pos = walk::metres(solid.place);
     let is_turned = solid.turn != space::Turn::IDENTITY;
@@ -436,8 +445,8 @@ fn scene_object(solid: &Solid) -> Option<SceneObject> {
         Shape::Sphere { radius } => SceneShape::Ball(f64::from(*radius)),
         Shape::Box { half } if !is_turned => SceneShape::Cuboid(Vec3::from_array(*half).as_dvec3()),
         Shape::Capsule { half_height, radius } if !is_turned => {
-            let (height, radius) = (f64::from(half_height + radius), f64::from(*radius));
-            SceneShape::Cuboid(DVec3::new(radius, height, radius))
+            let within = f64::from(*radius) * std::f64::consts::FRAC_1_SQRT_2;
+            SceneShape::Cuboid(DVec3::new(within, f64::from(*half_height), within))
         }
         _ => return None,
     };

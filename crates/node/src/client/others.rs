@@ -89,10 +89,11 @@ impl Others {
 
     /// Somebody entered. False if the handle was somebody's: then the server is wrong.
     pub fn enter(&mut self, entered: Entered, tick: u64, at: Time, tick_us: u32) -> bool {
+        // A ball within the solid: a ball around it would be pushed out of what it stands beside.
         let radius = match &entered.shape {
-            // Walkers meet walls with their waist.
-            Shape::Capsule { radius, .. } => *radius,
-            other => other.radius(),
+            Shape::Sphere { radius } | Shape::Capsule { radius, .. } => *radius,
+            Shape::Box { half } => half.iter().copied().fold(f32::INFINITY, f32::min),
+            Shape::Model { .. } => 0.0,
         };
         let replica = Replica::new(ReplicaSettings {
             radius: f64::from(radius),
