@@ -1,6 +1,6 @@
 //! Whatever a world file says, there is a world or an error: files of the corpus, and thousands of damaged ones.
 //!
-//! `tests/corpus/` holds files that once were worth keeping. To try more: raise `CASES`.
+//! `fuzz/corpus/world_file` holds files that were worth keeping; `cargo +nightly fuzz run world_file` tries more.
 
 mod crowd;
 
@@ -15,14 +15,14 @@ const CASES: u32 = 300;
 
 const CORPUS: &[(&str, &str)] = &[
     ("courtyard", include_str!("../../../worlds/courtyard.toml")),
-    ("empty", include_str!("corpus/empty.toml")),
-    ("flat hull", include_str!("corpus/flat_hull.toml")),
-    ("huge numbers", include_str!("corpus/huge_numbers.toml")),
-    ("infinite", include_str!("corpus/infinite.toml")),
-    ("many rules", include_str!("corpus/many_rules.toml")),
-    ("no room", include_str!("corpus/no_room.toml")),
-    ("tiny", include_str!("corpus/tiny.toml")),
-    ("turned", include_str!("corpus/turned.toml")),
+    ("empty", include_str!("../../../fuzz/corpus/world_file/empty.toml")),
+    ("flat hull", include_str!("../../../fuzz/corpus/world_file/flat_hull.toml")),
+    ("huge numbers", include_str!("../../../fuzz/corpus/world_file/huge_numbers.toml")),
+    ("infinite", include_str!("../../../fuzz/corpus/world_file/infinite.toml")),
+    ("many rules", include_str!("../../../fuzz/corpus/world_file/many_rules.toml")),
+    ("no room", include_str!("../../../fuzz/corpus/world_file/no_room.toml")),
+    ("tiny", include_str!("../../../fuzz/corpus/world_file/tiny.toml")),
+    ("turned", include_str!("../../../fuzz/corpus/world_file/turned.toml")),
 ];
 
 /// Reads a file, makes the world if it can, and steps it.
