@@ -21,5 +21,6 @@ pub mod fingerprint;
 pub mod method;
 pub mod network;
 pub mod report;
+pub mod setting;
 pub mod simulation;
 pub mod stopwatch;

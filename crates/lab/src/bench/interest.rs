@@ -18,6 +18,7 @@ use space::{BroadPhase, Kinesphere, Slot, Spheres};
 use crate::crowds;
 use crate::report::number::significant;
 use crate::report::table::Table;
+use crate::setting::OutOfRange;
 use crate::stopwatch::{Stopwatch, timed};
 
 /// The longest run of a case.
@@ -53,15 +54,8 @@ pub enum BenchError {
     #[error(transparent)]
     Workload(#[from] WorkloadError),
     /// A number beyond its bounds.
-    #[error("`{field}` is {value}, expected {expected}")]
-    OutOfRange {
-        /// Which setting.
-        field: &'static str,
-        /// What was given.
-        value: u64,
-        /// What makes sense.
-        expected: &'static str,
-    },
+    #[error(transparent)]
+    OutOfRange(#[from] OutOfRange),
 }
 
 /// What came out.
@@ -402,7 +396,7 @@ fn check(settings: &Settings) -> Result<(), BenchError> {
     ];
     for (field, value, range, expected) in rules {
         if !range.contains(&value) {
-            return Err(BenchError::OutOfRange { field, value, expected });
+            return Err(OutOfRange { field, value: value as f64, expected }.into());
         }
     }
     Ok(())

@@ -16,6 +16,7 @@ use space::{DVec3, Time};
 
 use crate::report::number::{grouped, significant};
 use crate::report::table::Table;
+use crate::setting::OutOfRange;
 use crate::stopwatch::{Elapsed, Stopwatch, timed};
 
 /// The most replicas.
@@ -50,18 +51,6 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings { replicas: 1_000_000, objects: 10_000, updates_per_s: 1.0, warm: 60, ticks: 60, seed: 1 }
     }
-}
-
-/// Why nothing was measured.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("`{field}` is {value}, expected {expected}")]
-pub struct BenchError {
-    /// Which setting.
-    pub field: &'static str,
-    /// What was given.
-    pub value: f64,
-    /// What makes sense.
-    pub expected: &'static str,
 }
 
 /// What came out.
@@ -113,7 +102,7 @@ pub fn measure(
     settings: &Settings,
     stopwatch: &mut dyn Stopwatch,
     progress: &mut dyn FnMut(u32, u32),
-) -> Result<Report, BenchError> {
+) -> Result<Report, OutOfRange> {
     check(settings)?;
     let mut random = Random::new(settings.seed);
     let city = City::new(settings, &mut random);
@@ -273,7 +262,7 @@ impl City {
     }
 }
 
-fn check(settings: &Settings) -> Result<(), BenchError> {
+fn check(settings: &Settings) -> Result<(), OutOfRange> {
     let rules = [
         ("replicas", settings.replicas as f64, 1.0..=REPLICAS_MAX as f64, "1 to 10,000,000"),
         ("objects", settings.objects as f64, 0.0..=100_000.0, "0 to 100,000"),
@@ -283,7 +272,7 @@ fn check(settings: &Settings) -> Result<(), BenchError> {
     ];
     for (field, value, range, expected) in rules {
         if !range.contains(&value) {
-            return Err(BenchError { field, value, expected });
+            return Err(OutOfRange { field, value, expected });
         }
     }
     Ok(())

@@ -13,6 +13,7 @@ use space::{Slot, Sphere, Spheres, Vec3};
 
 use crate::report::number::{grouped, significant};
 use crate::report::table::Table;
+use crate::setting::OutOfRange;
 use crate::stopwatch::{Stopwatch, timed};
 
 /// What to measure.
@@ -45,15 +46,8 @@ pub enum BenchError {
     #[error(transparent)]
     Workload(#[from] WorkloadError),
     /// A count that makes no sense.
-    #[error("`{field}` is {value}, expected {expected}")]
-    OutOfRange {
-        /// Which setting.
-        field: &'static str,
-        /// What was given.
-        value: u32,
-        /// What makes sense.
-        expected: &'static str,
-    },
+    #[error(transparent)]
+    OutOfRange(#[from] OutOfRange),
 }
 
 /// What came out.
@@ -141,7 +135,7 @@ pub fn measure(
         [("questions", settings.questions, 1), ("looped", settings.looped, 1), ("ticks", settings.ticks, 1)]
     {
         if !(least..=1_000_000).contains(&value) {
-            return Err(BenchError::OutOfRange { field, value, expected: "1 to 1,000,000" });
+            return Err(OutOfRange { field, value: value as f64, expected: "1 to 1,000,000" }.into());
         }
     }
     let mut workload = Workload::new(workload::Settings {

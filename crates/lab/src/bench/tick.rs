@@ -14,6 +14,7 @@ use wire::{Hello, Moves, Step, ToClient, ToServer, VERSION};
 
 use crate::report::number::{grouped, significant};
 use crate::report::table::Table;
+use crate::setting::OutOfRange;
 use crate::stopwatch::{Reading, Stopwatch};
 
 /// The most objects.
@@ -54,18 +55,6 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings { objects: 100_000, clients: 1_000, listened: 30.0, warm: 30, ticks: 60, seed: 1 }
     }
-}
-
-/// Why nothing was measured.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("`{field}` is {value}, expected {expected}")]
-pub struct BenchError {
-    /// Which setting.
-    pub field: &'static str,
-    /// What was given.
-    pub value: f64,
-    /// What makes sense.
-    pub expected: &'static str,
 }
 
 /// What came out.
@@ -121,7 +110,7 @@ pub fn measure(
     settings: &Settings,
     stopwatch: &mut dyn Stopwatch,
     progress: &mut dyn FnMut(u32, u32),
-) -> Result<Report, BenchError> {
+) -> Result<Report, OutOfRange> {
     check(settings)?;
     let mut bench = Bench::new(settings);
     let total = settings.warm + settings.ticks;
@@ -336,7 +325,7 @@ impl Stopwatch for Standstill {
     }
 }
 
-fn check(settings: &Settings) -> Result<(), BenchError> {
+fn check(settings: &Settings) -> Result<(), OutOfRange> {
     let rules = [
         ("objects", settings.objects as f64, settings.clients as f64, OBJECTS_MAX as f64, "the clients to 1000000"),
         ("clients", settings.clients as f64, 1.0, CLIENTS_MAX as f64, "1 to 20000"),
@@ -346,7 +335,7 @@ fn check(settings: &Settings) -> Result<(), BenchError> {
     ];
     for (field, value, low, high, expected) in rules {
         if !(low..=high).contains(&value) {
-            return Err(BenchError { field, value, expected });
+            return Err(OutOfRange { field, value, expected });
         }
     }
     Ok(())

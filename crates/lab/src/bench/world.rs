@@ -11,6 +11,7 @@ use space::{NodeId, Tick, Vec3};
 
 use crate::report::number::{grouped, significant};
 use crate::report::table::Table;
+use crate::setting::OutOfRange;
 use crate::stopwatch::{Reading, Stopwatch};
 
 /// The most avatars.
@@ -43,15 +44,8 @@ impl Default for Settings {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum BenchError {
     /// A setting that makes no sense.
-    #[error("`{field}` is {value}, expected {expected}")]
-    OutOfRange {
-        /// Which.
-        field: &'static str,
-        /// What was given.
-        value: f64,
-        /// What makes sense.
-        expected: &'static str,
-    },
+    #[error(transparent)]
+    OutOfRange(#[from] OutOfRange),
     /// There was no place for somebody.
     #[error("only {found} of {avatars} avatars found a place")]
     NoRoom {
@@ -296,7 +290,7 @@ fn check(settings: &Settings) -> Result<(), BenchError> {
     ];
     for (field, value, range, expected) in rules {
         if !range.contains(&value) {
-            return Err(BenchError::OutOfRange { field, value, expected });
+            return Err(OutOfRange { field, value, expected }.into());
         }
     }
     Ok(())

@@ -28,6 +28,7 @@ use world::{Plaza, World};
 use self::store::Store;
 use crate::checker::{self, Checker, ClientState, Findings, Observed, SentBytes, Shown};
 use crate::network::{LinkSettings, Path, Stream};
+use crate::setting::OutOfRange;
 
 /// The most clients.
 pub const CLIENTS_MAX: usize = 1_000;
@@ -85,20 +86,8 @@ impl Default for Settings {
     }
 }
 
-/// Why nothing was simulated.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("`{field}` is {value}, expected {expected}")]
-pub struct SettingsError {
-    /// Which setting.
-    pub field: &'static str,
-    /// What was given.
-    pub value: f64,
-    /// What makes sense.
-    pub expected: &'static str,
-}
-
 impl Settings {
-    fn check(&self) -> Result<(), SettingsError> {
+    fn check(&self) -> Result<(), OutOfRange> {
         let rules = [
             ("clients", self.clients as f64, 0.0, CLIENTS_MAX as f64, "0 to 1000"),
             ("hostile", self.hostile as f64, 0.0, CLIENTS_MAX as f64, "0 to 1000"),
@@ -110,7 +99,7 @@ impl Settings {
         ];
         for (field, value, low, high, expected) in rules {
             if !(low..=high).contains(&value) {
-                return Err(SettingsError { field, value, expected });
+                return Err(OutOfRange { field, value, expected });
             }
         }
         Ok(())
@@ -129,7 +118,7 @@ const FLUSH_TICKS: u64 = 30;
 const COMPACT_TICKS: u64 = 1_800;
 
 /// Runs a simulation. `progress` is told how many ticks are done, of how many.
-pub fn run(settings: &Settings, progress: &mut dyn FnMut(u32, u32)) -> Result<Report, SettingsError> {
+pub fn run(settings: &Settings, progress: &mut dyn FnMut(u32, u32)) -> Result<Report, OutOfRange> {
     settings.check()?;
     let mut simulation = Simulation::new(settings.clone());
     let total = u32::try_from(settings.ticks).unwrap_or(u32::MAX);

@@ -12,6 +12,7 @@ pub use report::{Disagreement, Report, Row};
 use space::workload::{self, Motion, Workload, WorkloadError};
 
 use crate::method::{Method, UnknownMethod};
+use crate::setting::OutOfRange;
 use crate::stopwatch::Stopwatch;
 use runner::{Floor, Runner};
 
@@ -71,15 +72,8 @@ pub enum BenchError {
     #[error(transparent)]
     Method(#[from] UnknownMethod),
     /// A number beyond its bounds.
-    #[error("`{field}` is {value}, expected {expected}")]
-    OutOfRange {
-        /// Which setting.
-        field: &'static str,
-        /// What was given.
-        value: u64,
-        /// What makes sense.
-        expected: &'static str,
-    },
+    #[error(transparent)]
+    OutOfRange(#[from] OutOfRange),
 }
 
 /// Measures. `progress` is told how many ticks are done, of how many.
@@ -153,7 +147,7 @@ fn check(settings: &Settings) -> Result<(), BenchError> {
     ];
     for (field, value, range, expected) in rules {
         if !range.contains(&value) {
-            return Err(BenchError::OutOfRange { field, value, expected });
+            return Err(OutOfRange { field, value: value as f64, expected }.into());
         }
     }
     Ok(())

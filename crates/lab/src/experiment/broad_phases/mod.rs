@@ -18,6 +18,7 @@ use crate::method::Method;
 use crate::report::csv::to_csv;
 use crate::report::html::to_html;
 use crate::report::verdict::Verdict;
+use crate::setting::OutOfRange;
 use crate::stopwatch::Stopwatch;
 
 /// The most objects in a room: beyond, brute force takes seconds per frame.
@@ -57,18 +58,6 @@ impl Default for Settings {
         let objects = vec![100, 200, 300, 400, 500, 600, 700, 800, 900, 1_000, 1_500, 2_000, 3_000, 4_000];
         Settings { objects, frames: 500, speed: 0.1, seed: 1 }
     }
-}
-
-/// Why nothing was measured.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("`{field}` is {value}, expected {expected}")]
-pub struct SettingsError {
-    /// Which setting.
-    pub field: &'static str,
-    /// What was given.
-    pub value: f64,
-    /// What makes sense.
-    pub expected: &'static str,
 }
 
 /// What came out.
@@ -124,7 +113,7 @@ pub fn run(
     settings: &Settings,
     stopwatch: &mut dyn Stopwatch,
     progress: &mut dyn FnMut(u32, u32),
-) -> Result<BroadPhases, SettingsError> {
+) -> Result<BroadPhases, OutOfRange> {
     let methods: Vec<&'static Method> = METHODS.iter().filter_map(|name| Method::named(name).ok()).collect();
     run::run_methods(settings, &methods, stopwatch, progress)
 }

@@ -2,10 +2,11 @@
 
 use space::{BroadPhase, Pair};
 
-use super::{BroadPhases, FRAMES_MAX, OBJECTS_MAX, ROOMS_MAX, Row, Settings, SettingsError, claims};
+use super::{BroadPhases, FRAMES_MAX, OBJECTS_MAX, ROOMS_MAX, Row, Settings, claims};
 use crate::experiment::room::{Movement, RADIUS, Room, SIZE};
 use crate::fingerprint::Fingerprint;
 use crate::method::{Circumstances, Method};
+use crate::setting::OutOfRange;
 use crate::stopwatch::{Stopwatch, timed};
 
 /// Frames before measuring, so that no method is judged by its first.
@@ -21,7 +22,7 @@ pub fn run_methods(
     methods: &[&'static Method],
     stopwatch: &mut dyn Stopwatch,
     progress: &mut dyn FnMut(u32, u32),
-) -> Result<BroadPhases, SettingsError> {
+) -> Result<BroadPhases, OutOfRange> {
     check(settings)?;
     let scenes = scenes(settings);
     let per_scene = WARM + settings.frames;
@@ -172,7 +173,7 @@ fn command(settings: &Settings) -> String {
     format!("kinesphere lab broad-phases --objects {objects} --frames {frames} --speed {speed} --seed {seed}")
 }
 
-fn check(settings: &Settings) -> Result<(), SettingsError> {
+fn check(settings: &Settings) -> Result<(), OutOfRange> {
     let rooms = ("number of rooms", settings.objects.len() as f64, 1.0..=ROOMS_MAX as f64, "1 to 100 of them");
     let frames = ("frames", f64::from(settings.frames), 1.0..=f64::from(FRAMES_MAX), "1 to 100,000 frames");
     let speed = ("speed", f64::from(settings.speed), 0.0..=10.0, "0 to 10 widths per frame");
@@ -183,7 +184,7 @@ fn check(settings: &Settings) -> Result<(), SettingsError> {
     for (field, value, range, expected) in [rooms, frames, speed].into_iter().chain(objects) {
         // NaN is in no range.
         if !range.contains(&value) {
-            return Err(SettingsError { field, value, expected });
+            return Err(OutOfRange { field, value, expected });
         }
     }
     Ok(())

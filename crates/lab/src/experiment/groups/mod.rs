@@ -23,6 +23,7 @@ use crate::report::html::to_html;
 use crate::report::number::{grouped, significant};
 use crate::report::table::Table;
 use crate::report::verdict::Verdict;
+use crate::setting::OutOfRange;
 
 /// What to run.
 #[derive(Clone, Debug)]
@@ -48,15 +49,8 @@ pub enum SettingsError {
     #[error(transparent)]
     Workload(#[from] WorkloadError),
     /// A number beyond its bounds.
-    #[error("`{field}` is {value}, expected {expected}")]
-    OutOfRange {
-        /// Which setting.
-        field: &'static str,
-        /// What was given.
-        value: u64,
-        /// What makes sense.
-        expected: &'static str,
-    },
+    #[error(transparent)]
+    OutOfRange(#[from] OutOfRange),
 }
 
 /// What came out.
@@ -265,7 +259,7 @@ impl GroupsReport {
 }
 
 fn check(settings: &Settings) -> Result<(), SettingsError> {
-    let out_of_range = |field, value, expected| Err(SettingsError::OutOfRange { field, value, expected });
+    let out_of_range = |field, value: u64, expected| Err(OutOfRange { field, value: value as f64, expected }.into());
     if !(2..=100_000).contains(&settings.objects) {
         return out_of_range("objects", settings.objects as u64, "2 to 100,000");
     }

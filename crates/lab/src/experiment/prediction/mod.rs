@@ -26,6 +26,7 @@ use crate::report::csv::to_csv;
 use crate::report::html::to_html;
 use crate::report::number::significant;
 use crate::report::verdict::Verdict;
+use crate::setting::OutOfRange;
 
 /// The latency at which corridors, losses, frame rates and random motion are looked at, in milliseconds.
 pub const LATENCY_MS: u32 = 200;
@@ -55,18 +56,6 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings { latencies_ms: vec![0, 50, 100, 200, 400], seeds: 40 }
     }
-}
-
-/// Why nothing was run.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("`{field}` is {value}, expected {expected}")]
-pub struct SettingsError {
-    /// Which setting.
-    pub field: &'static str,
-    /// What was given.
-    pub value: u64,
-    /// What makes sense.
-    pub expected: &'static str,
 }
 
 /// What came out.
@@ -226,7 +215,7 @@ struct CurvePoint {
 }
 
 /// Runs everything. `progress` is told how many steps are done, of how many.
-pub fn run(settings: &Settings, progress: &mut dyn FnMut(u32, u32)) -> Result<Prediction, SettingsError> {
+pub fn run(settings: &Settings, progress: &mut dyn FnMut(u32, u32)) -> Result<Prediction, OutOfRange> {
     check(settings)?;
     let methods = Method::all();
     let mut steps = Steps { done: 0, total: 7, progress };
@@ -404,8 +393,8 @@ impl Steps<'_> {
     }
 }
 
-fn check(settings: &Settings) -> Result<(), SettingsError> {
-    let refused = |field, value, expected| Err(SettingsError { field, value, expected });
+fn check(settings: &Settings) -> Result<(), OutOfRange> {
+    let refused = |field, value: u64, expected| Err(OutOfRange { field, value: value as f64, expected });
     let count = settings.latencies_ms.len();
     if count == 0 || count > LATENCIES_MAX {
         return refused("latency", count as u64, "1 to 20 latencies");

@@ -22,6 +22,7 @@ use crate::report::html::to_html;
 use crate::report::number::{grouped, significant};
 use crate::report::table::Table;
 use crate::report::verdict::Verdict;
+use crate::setting::OutOfRange;
 use crate::stopwatch::{Stopwatch, timed};
 
 /// The most objects: beyond, the papers' algorithms take seconds per frame.
@@ -60,15 +61,8 @@ pub enum SettingsError {
     #[error(transparent)]
     Workload(#[from] WorkloadError),
     /// A number beyond its bounds.
-    #[error("`{field}` is {value}, expected {expected}")]
-    OutOfRange {
-        /// Which setting.
-        field: &'static str,
-        /// What was given.
-        value: u64,
-        /// What makes sense.
-        expected: &'static str,
-    },
+    #[error(transparent)]
+    OutOfRange(#[from] OutOfRange),
 }
 
 /// What came out.
@@ -305,7 +299,7 @@ impl RelationsReport {
 }
 
 fn check(settings: &Settings) -> Result<(), SettingsError> {
-    let out_of_range = |field, value, expected| Err(SettingsError::OutOfRange { field, value, expected });
+    let out_of_range = |field, value: u64, expected| Err(OutOfRange { field, value: value as f64, expected }.into());
     if let Some(&objects) = settings.objects.iter().find(|&&objects| !(2..=OBJECTS_MAX).contains(&objects)) {
         return out_of_range("objects", objects as u64, "2 to 20,000");
     }
