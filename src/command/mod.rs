@@ -1,24 +1,11 @@
-//! One file per command.
+//! One file per command; a folder where there are many of a kind.
 
 pub mod bench;
-pub mod bench_interest;
-pub mod bench_motion;
-mod bench_queries;
-pub mod bench_tick;
-pub mod bench_world;
 pub mod bots;
-pub mod decisions;
-pub mod groups;
 pub mod lab;
-pub mod lab_world;
-pub mod missed_collisions;
-pub mod prediction;
-pub mod relations;
 pub mod relay;
 pub mod replay;
 pub mod serve;
-pub mod simulate;
-pub mod sphere_trees;
 pub mod store;
 pub mod token;
 pub mod tree;

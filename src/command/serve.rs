@@ -15,7 +15,7 @@ use node::server::ServerSettings;
 use tracing_subscriber::EnvFilter;
 use world::{Plaza, Spec, World};
 
-use super::lab_world::load;
+use super::lab::world::load;
 use super::store::{data_folder, refused};
 use super::{Failure, runtime};
 use crate::output::print;

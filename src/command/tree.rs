@@ -10,7 +10,7 @@ use serde::Serialize;
 use space::narrow::sphere_tree::file::{TreeFile, from_bytes, to_bytes};
 use space::narrow::sphere_tree::{Ball, Method, Object, SphereTree, build, certify, error_of};
 
-use super::{Failure, sphere_trees::caps};
+use super::{Failure, lab::sphere_trees::caps};
 use crate::mesh_file::load;
 use crate::output::{print, print_json};
 

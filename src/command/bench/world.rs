@@ -3,8 +3,8 @@
 use clap::Args;
 use lab::bench::world::{self, Settings};
 
-use super::Failure;
 use crate::clock::ProcessClock;
+use crate::command::Failure;
 use crate::output::{print, print_json};
 use crate::progress::Bar;
 

@@ -7,8 +7,9 @@ use lab::experiment::sphere_trees::{self, Settings};
 use space::mesh::shapes;
 use space::narrow::sphere_tree::default_caps;
 
-use super::{Failure, lab::present};
+use super::present;
 use crate::clock::ProcessClock;
+use crate::command::Failure;
 use crate::mesh_file::load;
 use crate::progress::Bar;
 

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use lab::experiment::relations::{self, Settings};
 
-use super::{Failure, lab::present};
+use super::present;
 use crate::clock::ProcessClock;
+use crate::command::Failure;
 use crate::progress::Bar;
 
 /// Runs the papers' algorithms and ours among target seekers, prints a verdict on each of the papers' claims, and writes

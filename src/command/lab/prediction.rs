@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use lab::experiment::prediction::{self, Settings};
 
-use super::{Failure, lab::present};
+use super::present;
+use crate::command::Failure;
 use crate::progress::Bar;
 
 /// Lets an owner move along the paper's path, corridors and random walks, and an observer watch by sixteen methods; prints

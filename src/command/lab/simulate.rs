@@ -4,7 +4,7 @@ use clap::Args;
 use lab::simulation::{self, Settings};
 use node::bot::Behaviour;
 
-use super::Failure;
+use crate::command::Failure;
 use crate::output::{print, print_json};
 use crate::progress::Bar;
 

@@ -4,8 +4,8 @@ use clap::Args;
 use lab::bench::queries::{self, Settings};
 use space::workload::Motion;
 
-use super::Failure;
 use crate::clock::ProcessClock;
+use crate::command::Failure;
 use crate::output::{print, print_json};
 use crate::progress::Bar;
 

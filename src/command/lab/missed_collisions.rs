@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use lab::experiment::missed_collisions::{self, Settings};
 
-use super::{Failure, lab::present};
+use super::present;
+use crate::command::Failure;
 use crate::progress::Bar;
 
 /// Lets two avatars walk into each other over a network that loses messages, and counts how often they end up inside each

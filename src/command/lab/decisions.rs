@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use lab::experiment::decisions::{self, Settings};
 
-use super::{Failure, lab::present};
+use super::present;
+use crate::command::Failure;
 use crate::progress::Bar;
 
 /// Lets two hosts see their objects collide, thousands of times per setting, and counts who decides under which rule.

@@ -8,7 +8,8 @@ use clap::Args;
 use lab::experiment::world::{self, Settings};
 use space::mesh::{self, Format, Limits, TriangleMesh};
 
-use super::{Failure, lab::present};
+use super::present;
+use crate::command::Failure;
 use crate::progress::Bar;
 
 /// Runs a world with a crowd, checks after every tick that nothing overlaps, and draws it from above. Fails if something
@@ -55,7 +56,7 @@ pub fn run(arguments: World) -> Result<(), Failure> {
 }
 
 /// Reads a world file and the meshes that it names, from beside it.
-pub(super) fn load(file: &Path) -> Result<(Spec, String), Failure> {
+pub fn load(file: &Path) -> Result<(Spec, String), Failure> {
     let name = file.display().to_string();
     let text = fs::read_to_string(file).map_err(|error| Failure::Input(format!("cannot read {name}: {error}")))?;
     let folder = file.parent().unwrap_or(Path::new("."));

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use lab::experiment::groups::{self, Settings};
 
-use super::{Failure, lab::present};
+use super::present;
+use crate::command::Failure;
 use crate::progress::Bar;
 
 /// Delivers updates in four ways on the same worlds: relations as groups, the cover, a channel per object, and cells. Counts

@@ -1,32 +1,14 @@
-//! `kinesphere bench`: how fast is it?
+//! `kinesphere bench broad-phase`: which method finds the pairs fastest?
 
-use clap::{Args, Subcommand};
+use clap::Args;
 use lab::bench::broad_phase::{self, BenchError, Report, Settings};
 use lab::method::Method;
 use space::workload::Motion;
 
-use super::Failure;
-use super::{bench_interest, bench_motion, bench_queries, bench_tick, bench_world};
 use crate::clock::ProcessClock;
+use crate::command::Failure;
 use crate::output::{print, print_json};
 use crate::progress::Bar;
-
-/// What to measure.
-#[derive(Subcommand)]
-pub enum Bench {
-    /// Broad phases: from new positions to the complete list of overlapping pairs.
-    BroadPhase(BroadPhase),
-    /// Relations, audiences and groups: what knowing who should hear whom costs beyond the pairs.
-    Interest(bench_interest::Interest),
-    /// Replicas: what predicting their collisions costs, over extrapolating them.
-    Motion(bench_motion::Motion),
-    /// A server: what a whole tick costs, from bytes to bytes.
-    Tick(bench_tick::Tick),
-    /// A world: what a tick costs, stage by stage.
-    World(bench_world::World),
-    /// Questions about places: who is there, who is first on the way, who is nearest.
-    Queries(bench_queries::Queries),
-}
 
 /// All methods on the same frames, in one run, one after the other within each tick. Every list of pairs is compared;
 /// a disagreement fails the command.
@@ -69,15 +51,7 @@ pub struct BroadPhase {
 }
 
 /// Runs the command.
-pub fn run(bench: Bench) -> Result<(), Failure> {
-    let arguments = match bench {
-        Bench::BroadPhase(arguments) => arguments,
-        Bench::Interest(arguments) => return bench_interest::run(arguments),
-        Bench::Motion(arguments) => return bench_motion::run(arguments),
-        Bench::Tick(arguments) => return bench_tick::run(arguments),
-        Bench::World(arguments) => return bench_world::run(arguments),
-        Bench::Queries(arguments) => return bench_queries::run(arguments),
-    };
+pub fn run(arguments: BroadPhase) -> Result<(), Failure> {
     let settings = Settings {
         motion: arguments.workload,
         objects: arguments.objects,

@@ -1,0 +1,87 @@
+//! `kinesphere lab`: do the papers hold?
+
+mod broad_phases;
+mod decisions;
+mod groups;
+mod missed_collisions;
+mod prediction;
+mod relations;
+mod simulate;
+pub mod sphere_trees;
+pub mod world;
+
+use std::fs;
+use std::path::Path;
+
+use clap::Subcommand;
+use lab::experiment::Document;
+
+use super::Failure;
+use crate::output::{print, print_json};
+
+/// What to try.
+#[derive(Subcommand)]
+pub enum Lab {
+    /// Paper 003, figures 4 to 6: which broad phase is fastest in a crowded room?
+    BroadPhases(broad_phases::BroadPhases),
+    /// Ohlenburg's paper: does predicting collisions make replicas better?
+    Prediction(prediction::Prediction),
+    /// Ohlenburg's paper: whose word counts when two hosts see a collision?
+    Decisions(decisions::Decisions),
+    /// Papers 000 and 004: how many comparisons and how much time do relations take?
+    Relations(relations::Relations),
+    /// Paper 004 and beyond: who gets a copy, and how many?
+    Groups(groups::Groups),
+    /// A world with a crowd, from above: does it keep its promise?
+    World(world::World),
+    /// Paper 002, figure 2.10: who walks through whom when messages are lost?
+    MissedCollisions(missed_collisions::MissedCollisions),
+    /// Does the server keep its promises on a bad network, whatever its clients do?
+    Simulate(simulate::Simulate),
+    /// Paper 003, section 4: how closely can spheres wrap a shape?
+    SphereTrees(sphere_trees::SphereTrees),
+}
+
+/// Runs the command.
+pub fn run(lab: Lab) -> Result<(), Failure> {
+    match lab {
+        Lab::BroadPhases(arguments) => broad_phases::run(arguments),
+        Lab::Prediction(arguments) => prediction::run(arguments),
+        Lab::Decisions(arguments) => decisions::run(arguments),
+        Lab::Relations(arguments) => relations::run(arguments),
+        Lab::Groups(arguments) => groups::run(arguments),
+        Lab::World(arguments) => world::run(arguments),
+        Lab::MissedCollisions(arguments) => missed_collisions::run(arguments),
+        Lab::Simulate(arguments) => simulate::run(arguments),
+        Lab::SphereTrees(arguments) => sphere_trees::run(arguments),
+    }
+}
+
+/// Writes a report's files into a folder, and prints it: for people, who are told where the files are, or as JSON.
+fn present(
+    report: &impl serde::Serialize,
+    documents: Vec<Document>,
+    text: &str,
+    folder: &Path,
+    json: bool,
+) -> Result<(), Failure> {
+    write(folder, documents)?;
+    if json {
+        print_json(report)
+    } else {
+        print(&format!("{text}\nThe whole report: {}\n", folder.join("index.html").display()))
+    }
+}
+
+/// Writes all files of a report into a folder.
+fn write(folder: &Path, documents: Vec<Document>) -> Result<(), Failure> {
+    let refused = |path: &Path, error: std::io::Error| {
+        Failure::Machine(format!("cannot write {}: {error}\nName another folder with --out.", path.display()))
+    };
+    fs::create_dir_all(folder).map_err(|error| refused(folder, error))?;
+    for document in documents {
+        let path = folder.join(&document.name);
+        fs::write(&path, document.contents).map_err(|error| refused(&path, error))?;
+    }
+    Ok(())
+}
