@@ -7,6 +7,7 @@ mod command;
 mod mesh_file;
 mod output;
 mod progress;
+mod world_file;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

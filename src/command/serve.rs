@@ -15,10 +15,10 @@ use node::server::ServerSettings;
 use tracing_subscriber::EnvFilter;
 use world::{Plaza, Spec, World};
 
-use super::lab::world::load;
 use super::store::{data_folder, refused};
 use super::{Failure, runtime};
 use crate::output::print;
+use crate::world_file::load;
 
 /// Serves a world: to programs over QUIC, to browsers over WebTransport or WebSocket. Without an argument it is the
 /// built-in plaza, for this machine alone. Ctrl-C stops it and keeps the world.

@@ -8,7 +8,7 @@ mod prediction;
 mod relations;
 mod simulate;
 pub mod sphere_trees;
-pub mod world;
+mod world;
 
 use std::fs;
 use std::path::Path;

@@ -1,16 +1,15 @@
 //! `kinesphere lab world`: a world with a crowd, from above.
 
-use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::PathBuf;
 
 use ::world::{Plaza, Spec};
 use clap::Args;
 use lab::experiment::world::{self, Settings};
-use space::mesh::{self, Format, Limits, TriangleMesh};
 
 use super::present;
 use crate::command::Failure;
 use crate::progress::Bar;
+use crate::world_file::load;
 
 /// Runs a world with a crowd, checks after every tick that nothing overlaps, and draws it from above. Fails if something
 /// does.
@@ -53,29 +52,4 @@ pub fn run(arguments: World) -> Result<(), Failure> {
             Err(Failure::Check(format!("solids overlap, {overlap}.\nTo see it again: {}", report.command)))
         }
     }
-}
-
-/// Reads a world file and the meshes that it names, from beside it.
-pub fn load(file: &Path) -> Result<(Spec, String), Failure> {
-    let name = file.display().to_string();
-    let text = fs::read_to_string(file).map_err(|error| Failure::Input(format!("cannot read {name}: {error}")))?;
-    let folder = file.parent().unwrap_or(Path::new("."));
-    let spec = Spec::from_toml(&text, &name, &mut |mesh| load_mesh(folder, mesh));
-    spec.map(|spec| (spec, text.clone())).map_err(|error| Failure::Input(error.to_string()))
-}
-
-fn load_mesh(folder: &Path, name: &str) -> Result<TriangleMesh, String> {
-    let format = Format::of_name(name).ok_or("expected a file that ends in .obj, .gltf, .glb or .tri")?;
-    let bytes = beside(folder, name)?;
-    let mut buffers = |name: &str| beside(folder, name).ok();
-    mesh::read_with(&bytes, format, &Limits::default(), &mut buffers).map_err(|error| error.to_string())
-}
-
-/// The bytes of a file in the world file's folder or below it: a world file is no way to read anything else.
-fn beside(folder: &Path, name: &str) -> Result<Vec<u8>, String> {
-    let path = Path::new(name);
-    if !path.components().all(|part| matches!(part, Component::Normal(_))) {
-        return Err("expected a file beside the world file".to_owned());
-    }
-    fs::read(folder.join(path)).map_err(|error| error.to_string())
 }
