@@ -71,7 +71,11 @@ pub fn router(answers: Answers) -> Router {
     let policy = page::content_policy(answers.quic_port);
     let guard = move |response: Response| std::future::ready(page::guard(&policy, response));
     Router::new()
-        .route("/", get(page::page))
+        .route("/", get(page::index))
+        .route("/map", get(page::map))
+        .route("/bench", get(page::bench))
+        .route("/assets/{name}", get(page::asset))
+        .route("/icon.svg", get(page::icon))
         .route("/healthz", get(healthz))
         .route("/metrics", get(metrics))
         .route("/cert-hash", get(introduce))
