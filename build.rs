@@ -100,7 +100,9 @@ fn npm(work: &Path, arguments: &str) -> Result<(), String> {
     }
     let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
     let first = arguments.split_whitespace().next().unwrap_or("");
-    Err(format!("`npm {first}` failed: {}", said.trim().replace('\n', " | ")))
+    // Its whole help follows the first lines.
+    let gist: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).take(6).collect();
+    Err(format!("`npm {first}` failed: {}", gist.join(" | ")))
 }
 
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
