@@ -22,6 +22,7 @@ use crate::link::{Inbox, LinkEvent, Outbox};
 use crate::order::{Answer, Order};
 use crate::store::keeper::Keeper;
 use crate::token;
+use crate::watch::Watchers;
 use crate::why::{self, Reach};
 
 /// Messages taken in before the clock is looked at again.
@@ -43,6 +44,8 @@ pub struct Drive {
     pub orders: mpsc::Receiver<(Order, oneshot::Sender<Answer>)>,
     /// What `/healthz` tells.
     pub health: Health,
+    /// Operators who watch.
+    pub watchers: Watchers,
     /// When the server's time began.
     pub began: Instant,
 }
@@ -117,6 +120,7 @@ impl Wheel {
         if self.drive.keeper.as_ref().is_some_and(Keeper::wants_snapshot) {
             self.keep_snapshot();
         }
+        self.drive.watchers.see(self.drive.server.world());
         self.report();
     }
 

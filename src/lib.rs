@@ -7,6 +7,7 @@
 //! - [`visit`]: a program's visit to a server; [`bots`]: many clients in one process, and what they say together.
 //! - [`gate`] and [`token`]: who may come in; [`order`]: what an operator may ask for.
 //! - [`store`]: what outlives the process; [`kept`]: a world in it.
+//! - [`watch`]: operators who watch the world, as it is and as it was.
 //! - [`why`]: why one is told of another, or not.
 //! - [`http`]: what a server answers over HTTP; [`listen`]: the connections beneath; [`page`]: what a browser is shown.
 //! - [`settings`]: flags, environment and a file, in that order.
@@ -32,4 +33,5 @@ pub mod settings;
 pub mod store;
 pub mod token;
 pub mod visit;
+pub mod watch;
 pub mod why;

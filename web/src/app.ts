@@ -264,7 +264,7 @@ export class App {
     this.camera.follow(own, ownHalf, client.ground, elapsed);
     this.touches.look(client, own, elapsed, this.inspector.isOpen);
     this.labels.draw(named, this.stage.camera, innerWidth, innerHeight);
-    this.inspector.draw(client, elapsed);
+    this.inspector.draw(client, elapsed, this.workMs);
   }
 
   private findGraspable(own: { x: number; y: number; z: number }, things: readonly Thing[]): void {

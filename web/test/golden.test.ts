@@ -6,6 +6,7 @@ import test from 'node:test';
 
 import { DecodeError } from '../src/wire/codec.ts';
 import { VERSION } from '../src/wire/kind.ts';
+import * as operator from '../src/wire/operator.ts';
 import { heading, quat } from '../src/wire/pose.ts';
 import { readState, writeState } from '../src/wire/state.ts';
 import { decode } from '../src/wire/to_client.ts';
@@ -21,6 +22,9 @@ const vectors = JSON.parse(readFileSync('../crates/wire/vectors/messages.json', 
   version: number;
   to_server: Vector[];
   to_client: Vector[];
+  operator_version: number;
+  from_operator: Vector[];
+  to_operator: Vector[];
   headings: number[];
 };
 
@@ -86,6 +90,25 @@ for (const vector of vectors.to_server) {
       Ping: () => toServer.ping(fields.askedUs),
     };
     assert.equal(hex(bytes[type]!()), vector.bytes);
+  });
+}
+
+test('the version of the operator’s stream is the server’s', () => assert.equal(operator.OPERATOR_VERSION, vectors.operator_version));
+
+for (const vector of vectors.to_operator) {
+  test(`a map reads ${vector.name}`, () => {
+    const found = JSON.parse(JSON.stringify(operator.decodeOperator(unhex(vector.bytes))));
+    const [type, fields] = Object.entries(vector.message)[0] as [string, any];
+    const told = type === 'Known' ? { Known: { known: fields } } : vector.message;
+    assert.deepEqual(found, expected({ ...vector, message: told }));
+  });
+}
+
+for (const vector of vectors.from_operator) {
+  test(`a map writes ${vector.name}`, () => {
+    const [type, fields] = Object.entries(vector.message)[0] as [string, any];
+    const bytes = type === 'Watch' ? operator.watch(Buffer.from(fields.token).toString()) : operator.play(fields.from, fields.to, fields.every);
+    assert.equal(hex(bytes), vector.bytes);
   });
 }
 

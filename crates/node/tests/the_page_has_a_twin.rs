@@ -139,7 +139,8 @@ fn replica(seed: u64) -> Value {
         Display::new(ConvergenceSettings { blend_us: 100_000, ..ConvergenceSettings::default() });
     let (mut steps, mut now) = (Vec::new(), 1_000_000);
     for number in 1..=6 {
-        let update = update(&mut random, number, now - i64::from(random.whole(0, 80_000)));
+        let late = i64::from(random.whole(0, 80_000));
+        let update = update(&mut random, number, now - late);
         let is_teleport = random.unit() < 0.2;
         let at = Time::from_micros(now);
         let show = |replica: &mut Replica, display: &Display| {
@@ -205,8 +206,7 @@ fn walk(seed: u64) -> Value {
     let mut ground = Ground::new(walking, bounds, &shape);
     let mut solids = Vec::new();
     for number in 0..20 {
-        let mut steps = || ((random.unit() - 0.5) * 16.0 * 1_024.0) as i32;
-        let (x, z) = (steps(), steps());
+        let [x, z] = [0, 1].map(|_| ((random.unit() - 0.5) * 16.0 * 1_024.0) as i32);
         if x.abs().max(z.abs()) < 1_024 {
             continue;
         }

@@ -33,3 +33,17 @@ pub const CLOSED: u8 = 0x47;
 pub const STATE: u8 = 0x48;
 /// The time; a datagram.
 pub const PONG: u8 = 0x49;
+
+/// I would like to see everything; an operator.
+pub const WATCH: u8 = 0x21;
+/// Show me what was; an operator.
+pub const PLAY: u8 = 0x22;
+
+/// This is the world that you watch; to an operator.
+pub const WATCHED: u8 = 0x61;
+/// What objects are; to an operator.
+pub const KNOWN: u8 = 0x62;
+/// Where all objects are; to an operator.
+pub const VIEW: u8 = 0x63;
+/// That was what you asked for; to an operator.
+pub const PLAYED: u8 = 0x64;

@@ -14,6 +14,8 @@ export const kind = {
   leave: 0x05,
   moves: 0x06,
   ping: 0x07,
+  watch: 0x21,
+  play: 0x22,
   welcome: 0x41,
   refused: 0x42,
   scene: 0x43,
@@ -23,4 +25,8 @@ export const kind = {
   closed: 0x47,
   state: 0x48,
   pong: 0x49,
+  watched: 0x61,
+  known: 0x62,
+  view: 0x63,
+  played: 0x64,
 } as const;
