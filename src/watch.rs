@@ -131,7 +131,8 @@ pub async fn serve(mut socket: WebSocket, watchers: Watchers, token: OperatorTok
             return;
         }
     }
-    let (mut player, mut played) = mpsc::channel::<ToOperator>(PLAYED_AHEAD_MAX);
+    // Its sender is held here, too: a player that has ended does not end the channel.
+    let mut past = mpsc::channel::<ToOperator>(PLAYED_AHEAD_MAX);
     loop {
         let sent = tokio::select! {
             sight = sights.recv() => match sight {
@@ -140,14 +141,14 @@ pub async fn serve(mut socket: WebSocket, watchers: Watchers, token: OperatorTok
                 Err(broadcast::error::RecvError::Lagged(_)) => Ok(()),
                 Err(broadcast::error::RecvError::Closed) => return,
             },
-            Some(message) = played.recv() => send(&mut socket, &message).await,
+            Some(message) = past.1.recv() => send(&mut socket, &message).await,
             asked = socket.recv() => match asked {
                 Some(Ok(Message::Binary(bytes))) => match FromOperator::decode(&bytes) {
                     Ok(FromOperator::Play { from, to, every }) => {
                         // A new question ends the answer to the last one.
-                        (player, played) = mpsc::channel(PLAYED_AHEAD_MAX);
-                        let watchers = watchers.clone();
-                        tokio::spawn(play(watchers, from, to.min(from.saturating_add(PLAYED_MAX)), every, player.clone()));
+                        past = mpsc::channel(PLAYED_AHEAD_MAX);
+                        let to = to.min(from.saturating_add(PLAYED_MAX));
+                        tokio::spawn(play(watchers.clone(), from, to, every, past.0.clone()));
                         Ok(())
                     }
                     _ => return,

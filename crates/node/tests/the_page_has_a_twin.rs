@@ -28,13 +28,15 @@ const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/vectors/client.json");
 fn the_vectors_are_what_a_client_predicts() {
     let found = json!({
         "clocks": (0..4).map(clock).collect::<Vec<_>>(),
-        "replicas": (0..24).map(replica).collect::<Vec<_>>(),
+        "replicas": (0..12).map(replica).collect::<Vec<_>>(),
         "companies": (0..8).map(company).collect::<Vec<_>>(),
-        "walks": (0..8).map(walk).collect::<Vec<_>>(),
+        "walks": (0..6).map(walk).collect::<Vec<_>>(),
     });
     if std::env::var_os("KINESPHERE_WRITE_VECTORS").is_some() {
         std::fs::write(FILE, serde_json::to_string(&found).unwrap() + "\n").unwrap();
     }
+    // Through the text, as the vectors went: its last digits may be read differently than they were written.
+    let found: Value = serde_json::from_str(&serde_json::to_string(&found).unwrap()).unwrap();
     let held: Value = serde_json::from_str(&std::fs::read_to_string(FILE).unwrap()).unwrap();
     for list in ["clocks", "replicas", "companies", "walks"] {
         let (found, held) = (found[list].as_array().unwrap(), held[list].as_array().unwrap());
@@ -199,7 +201,7 @@ fn company(seed: u64) -> Value {
 /// A walker among things that stand: slides, steps and jumps.
 fn walk(seed: u64) -> Value {
     let mut random = Random::new(300 + seed);
-    let gravity = if seed == 7 { 0.0 } else { 9.81 };
+    let gravity = if seed == 5 { 0.0 } else { 9.81 };
     let walking = Walking { speed_max: 6.0, jump_speed: 4.5, gravity, step_height: 0.35 };
     let shape = Shape::Capsule { half_height: 0.6, radius: 0.3 };
     let bounds = [GridPoint::new(-20_480, 0, -20_480), GridPoint::new(20_480, 20_480, 20_480)];
@@ -223,7 +225,7 @@ fn walk(seed: u64) -> Value {
     }
     let mut walker = Walker::standing(DVec3::new(0.0, 0.9, 0.0));
     let mut wish = DVec3::ZERO;
-    let steps: Vec<Value> = (0..240)
+    let steps: Vec<Value> = (0..150)
         .map(|step| {
             if step % 15 == 0 {
                 wish = (random.point(14.0).as_dvec3() - 7.0) * DVec3::new(1.0, 0.3, 1.0);
