@@ -9,7 +9,8 @@ import { type Browser, type Page, chromium } from 'playwright-core';
 export const PATIENCE_MS = 40_000;
 
 export const binary = resolve(process.env['KINESPHERE_BIN'] ?? '../target/debug/kinesphere');
-const chromiumPath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
+const chromiumPath =
+  process.env['KINESPHERE_CHROMIUM'] ?? ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
 
 export class Serving {
   private constructor(

@@ -69,7 +69,7 @@ export class App {
       this.controls.rumble(strength);
     });
     this.stage.scene.add(this.avatars.root, this.things.root, this.touches.root);
-    this.dialog = new Dialog(this.settings, (entering) => this.enter(entering, null));
+    this.dialog = new Dialog(this.settings, quality === 'high', (entering) => this.enter(entering, null));
     this.chat = new Chat((text) => this.session?.client.say(text), () => canvas.focus());
     this.controls = new Controls(canvas, ui, {
       look: (yaw, pitch) => this.camera.turn(yaw, pitch),
@@ -185,6 +185,9 @@ export class App {
 
   private frame(now: number): void {
     requestAnimationFrame((now) => this.frame(now));
+    // Where every picture is dear, twenty a second have to do, and a few while nobody is in.
+    const least = this.stage.quality === 'high' ? 0 : this.session === null ? 200 : 45;
+    if (now - this.last < least) return;
     const elapsed = Math.min(Math.max((now - this.last) / 1_000, 0), 0.25);
     this.last = now;
     const seconds = now / 1_000;

@@ -18,7 +18,7 @@ export class Dialog {
   private readonly go = element('button', { class: 'go', type: 'submit' }, 'Enter the plaza');
   private readonly portraits: AvatarPortraits;
 
-  constructor(settings: Settings, onEnter: (entering: Entering) => void) {
+  constructor(settings: Settings, isLively: boolean, onEnter: (entering: Entering) => void) {
     this.nickname.value = settings.nickname;
     const canvases = [0, 1].map(() => element('canvas', { width: '192', height: '192', 'aria-hidden': 'true' }));
     const choices = ['Walker', 'Child'].map((name, index) => {
@@ -26,7 +26,7 @@ export class Dialog {
       radio.checked = index === settings.avatar;
       return element('label', { class: 'avatar' }, radio, canvases[index]!, name);
     });
-    this.portraits = new AvatarPortraits(canvases);
+    this.portraits = new AvatarPortraits(canvases, isLively);
     const form = element(
       'form',
       { class: 'panel', 'aria-label': 'Enter' },

@@ -17,7 +17,7 @@ export class AvatarPortraits {
   private readonly camera = new three.PerspectiveCamera(24, 1, 0.1, 20);
   private readonly avatars = new Avatars(true);
 
-  constructor(private readonly canvases: readonly HTMLCanvasElement[]) {
+  constructor(private readonly canvases: readonly HTMLCanvasElement[], private readonly isLively: boolean) {
     this.scene.add(this.avatars.root, new three.HemisphereLight(0xbfd0ff, 0x8a6a58, 2));
     const sun = new three.DirectionalLight(0xffd9a0, 3);
     sun.position.set(-2, 2, 3);
@@ -27,7 +27,7 @@ export class AvatarPortraits {
   }
 
   start(): void {
-    if (this.timer !== 0) return;
+    if (this.timer !== 0 || !this.isLively) return;
     const canvas = document.createElement('canvas');
     this.renderer ??= new three.WebGLRenderer({ canvas, alpha: true, antialias: true });
     this.renderer.setSize(192, 192, false);
