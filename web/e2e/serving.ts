@@ -142,9 +142,27 @@ export class Visitor {
     for (;;) {
       const seen = await this.seen();
       if (seen !== null && holds(seen)) return seen;
-      if (Date.now() - begun > PATIENCE_MS) throw new Error(`in vain waited until it ${what}; seen: ${JSON.stringify(seen)}`);
+      if (Date.now() - begun > PATIENCE_MS) throw new Error(`in vain waited until it ${what}; seen: ${JSON.stringify(seen)}; wanted: ${await this.wanted()}`);
       await new Promise((done) => setTimeout(done, 30));
     }
+  }
+
+  /** Waits until the server has confirmed the same place for a while. */
+  async standStill(): Promise<Seen> {
+    let last = await this.until('is somewhere', () => true);
+    let since = last.tick;
+    return this.until('stands', (seen) => {
+      if (distance(seen.own, last.own) > 0) [last, since] = [seen, seen.tick];
+      return seen.tick - since > 12 && distance(seen.own, seen.shown) < 0.02;
+    });
+  }
+
+  /** What the page wants, for whoever wonders why nothing happens. */
+  private wanted(): Promise<string> {
+    return this.page.evaluate(() => {
+      const { session, controls, frames } = (window as any).kinesphere;
+      return JSON.stringify({ intent: session?.client.intent, keys: [...controls.held], frames, counts: session?.client.counts });
+    });
   }
 
   async close(): Promise<void> {

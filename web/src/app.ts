@@ -103,6 +103,8 @@ export class App {
     const bytes = new TextEncoder().encode(token);
     this.session = new Session(nickname, avatar, bytes, this.only, {
       connection: (connection) => this.connected(connection),
+      // On a timer, too: a slow picture must not slow the steps.
+      intend: () => this.intend(0),
       joined: (welcome) => {
         keepSettings(this.settings);
         this.dialog.close();
@@ -214,9 +216,10 @@ export class App {
 
   /** What is wanted becomes the intent of the next input. */
   private intend(elapsed: number): void {
-    const client = this.session!.client;
+    const client = this.session?.client;
+    if (!client?.welcome) return;
     const { side, ahead, rise } = this.controls.wish(elapsed);
-    const { speedMax, gravity } = client.welcome!.walking;
+    const { speedMax, gravity } = client.welcome.walking;
     const [sin, cos] = [Math.sin(this.camera.yaw), Math.cos(this.camera.yaw)];
     const x = sin * ahead - cos * side;
     const z = cos * ahead + sin * side;

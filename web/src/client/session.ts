@@ -17,6 +17,8 @@ export type Connection =
   | { readonly state: 'ended'; readonly refused: Refused };
 
 export interface SessionEvents extends Omit<ClientEvents, 'send' | 'ended'> {
+  /** An input is about to leave: what is wanted? */
+  intend(): void;
   connection(connection: Connection): void;
 }
 
@@ -121,6 +123,7 @@ export class Session {
   /** Inputs leave on a timer, not with the frames: a slow picture must not slow the steps. */
   private tick(): void {
     const now = localUs();
+    if (this.client.phase === 'joined' && now >= this.client.wakeAt) this.events.intend();
     this.client.wake(now);
     if (this.link !== null && now - this.client.heardAt > SILENCE_US) {
       this.link.close();
