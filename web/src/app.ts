@@ -19,9 +19,10 @@ import { Place } from './view/place.ts';
 import { type Quality, Stage } from './view/stage.ts';
 import { type Thing, Things } from './view/things.ts';
 import { Touches } from './view/touches.ts';
-import { headingOf, nearestHeading } from './wire/pose.ts';
+import { STEPS_PER_METRE, UNTURNED, headingOf, nearestHeading } from './wire/pose.ts';
 import { halfHeight } from './wire/shape.ts';
 import { VELOCITY_PARTS } from './wire/state.ts';
+import type { Solid, Welcome } from './wire/to_client.ts';
 
 /** How near something has to be to be taken, in metres from the middle of the own avatar. */
 const GRAB_REACH = 2;
@@ -89,6 +90,10 @@ export class App {
     this.users.root.hidden = innerWidth < 720;
     for (const part of [this.status.root, this.users.root, this.chat.root]) part.hidden ||= true;
     ui.append(this.status.root, this.status.banner, this.users.root, this.chat.root, this.inspector.root, this.hint, this.prompt, this.dialog.root);
+    if (quality === 'high') {
+      this.place = new Place(...picture());
+      this.stage.scene.add(this.place.root);
+    }
     this.dialog.open();
     const kept = keptResumeKey();
     if (kept !== null) this.enter({ nickname: kept.nickname, avatar: kept.avatar, token: '' }, kept);
@@ -181,7 +186,7 @@ export class App {
     const client = this.session?.client;
     if (!client?.welcome) return;
     if (this.place !== null) this.stage.scene.remove(this.place.root);
-    this.place = new Place(client.welcome, client.solids);
+    this.place = new Place(client.welcome.bounds, client.solids);
     this.stage.scene.add(this.place.root);
   }
 
@@ -201,9 +206,11 @@ export class App {
       client.show(localUs(), elapsed);
       this.draw(seconds, elapsed);
     } else {
-      // Nobody is in: the empty place turns slowly behind the dialog.
-      this.stage.camera.position.set(14 * Math.sin(seconds / 40), 4.5, 14 * Math.cos(seconds / 40));
-      this.stage.camera.lookAt(0, 1.5, 0);
+      // Nobody is in: a place turns slowly behind the dialog, with somebody strolling in it.
+      const turn = 0.6 + seconds / 60;
+      this.stage.camera.position.set(13 * Math.sin(turn), 3.2, 13 * Math.cos(turn));
+      this.stage.camera.lookAt(0, 1.8, 0);
+      if (this.stage.quality === 'high') this.stroll(seconds, elapsed);
     }
     this.place?.animate(seconds);
     this.workMs = performance.now() - begun;
@@ -212,6 +219,19 @@ export class App {
       this.lastSlow = now;
       this.slowly();
     }
+  }
+
+  /** A few people around the fountain, for the picture behind the dialog. */
+  private stroll(seconds: number, elapsed: number): void {
+    const poses = Array.from({ length: 14 }, (_, index): Pose => {
+      const away = 4 + (index % 5) * 1.3;
+      const angle = index * 2.399 + (index % 2 === 0 ? seconds : -seconds) * (0.9 / away);
+      const heading = angle + (index % 2 === 0 ? Math.PI : 0);
+      const isChild = index % 4 === 3;
+      const half = isChild ? 0.6 : 0.9;
+      return { object: index + 1, x: away * Math.cos(angle), y: half, z: away * Math.sin(angle), heading: -heading, speed: 1, half, radius: isChild ? 0.25 : 0.3 };
+    });
+    this.avatars.draw(poses, poses.length, seconds, elapsed);
   }
 
   /** What is wanted becomes the intent of the next input. */
@@ -225,7 +245,8 @@ export class App {
     const z = cos * ahead + sin * side;
     if (x !== 0 || z !== 0) this.heading = Math.atan2(x, z);
     else if (this.camera.isFirstPerson) this.heading = this.camera.yaw;
-    const part = (value: number) => Math.round(value * speedMax * VELOCITY_PARTS);
+    // Towards zero: a wish that is too fast by a hair is refused whole.
+    const part = (value: number) => Math.trunc(value * speedMax * VELOCITY_PARTS);
     const up = gravity === 0 ? part(rise) : 0;
     client.intent = { velocity: [part(x), up, part(z)], heading: nearestHeading(this.heading), isJump: client.intent.isJump || this.wantsJump };
     this.wantsJump = false;
@@ -300,4 +321,22 @@ export class App {
     this.prompt.hidden = text === '' || document.body.classList.contains('touch');
     this.prompt.textContent = text;
   }
+}
+
+/** A fountain on a plaza: a picture, before anything is known of the world. */
+function picture(): [Welcome['bounds'], Solid[]] {
+  const solid = (object: number, y: number, shape: Solid['shape'], x = 0, z = 0): Solid => ({
+    object,
+    shape,
+    place: [Math.round(x * STEPS_PER_METRE), Math.round(y * STEPS_PER_METRE), Math.round(z * STEPS_PER_METRE)],
+    turn: UNTURNED,
+  });
+  const solids = [
+    solid(1, 0.15, { form: 'box', half: [2.5, 0.15, 2.5] }),
+    solid(2, 0.8, { form: 'box', half: [1.5, 0.5, 1.5] }),
+    solid(3, 2.7, { form: 'capsule', halfHeight: 1, radius: 0.4 }),
+    ...[0, 1, 2, 3].map((corner) => solid(4 + corner, 2, { form: 'capsule', halfHeight: 1.5, radius: 0.5 }, corner % 2 === 0 ? -12 : 12, corner < 2 ? -12 : 12)),
+  ];
+  const reach = 26 * STEPS_PER_METRE;
+  return [[[-reach, 0, -reach], [reach, 30 * STEPS_PER_METRE, reach]], solids];
 }

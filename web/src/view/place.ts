@@ -21,9 +21,9 @@ export class Place {
   readonly root = new three.Group();
   private readonly drops: { points: three.Points; tops: readonly three.Vector3[] }[] = [];
 
-  constructor(welcome: Welcome, solids: readonly Solid[]) {
-    const low = metres(welcome.bounds[0]);
-    const high = metres(welcome.bounds[1]);
+  constructor(bounds: Welcome['bounds'], solids: readonly Solid[]) {
+    const low = metres(bounds[0]);
+    const high = metres(bounds[1]);
     this.root.add(ground(low.y));
     this.root.add(...surroundings(low.x, high.x, low.z, high.z, low.y));
     for (const solid of solids) this.root.add(this.solid(solid, solids));

@@ -22,7 +22,7 @@ export class AvatarPortraits {
     const sun = new three.DirectionalLight(0xffd9a0, 3);
     sun.position.set(-2, 2, 3);
     this.scene.add(sun);
-    this.camera.position.set(0, 0.25, 5.2);
+    this.camera.position.set(0, 0.2, 4.7);
     this.camera.lookAt(0, 0, 0);
   }
 

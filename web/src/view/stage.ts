@@ -23,7 +23,7 @@ export class Stage {
     this.renderer.shadowMap.type = three.PCFShadowMap;
     this.scene.fog = new three.Fog(DUSK.fog, 26, 120);
     this.sky = sky();
-    this.scene.add(this.sky, new three.HemisphereLight(0x9fb4e8, 0x8a6a58, 1.15), this.sun, this.sun.target);
+    this.scene.add(this.sky, new three.HemisphereLight(0xb4c4f0, 0x9a7a66, 1.9), this.sun, this.sun.target);
     this.sun.castShadow = isHigh;
     this.sun.shadow.mapSize.set(2048, 2048);
     this.sun.shadow.bias = -0.0006;
