@@ -10,26 +10,41 @@ fn octahedron(pairs: u32) -> Vec<Pair> {
     all.filter(|(a, b)| a / 2 != b / 2).map(|(a, b)| Pair::of_rows(a, b)).collect()
 }
 
+/// Everybody shares groups with all that it overlaps, and with nobody else: as bits, or five thousand would take minutes.
 fn assert_groups_are_exact(groups: &Groups, graph: &Graph) {
-    // Each pair once: counted by the number of distinct other members of each object's groups.
-    let (mut company, mut covered) = (Vec::<Slot>::new(), 0);
-    for row in 0..graph.rows() as u32 {
-        let slot = Slot::new(row);
-        company.clear();
-        for group in groups.groups_of(slot) {
-            company.extend(groups.members(group).iter().filter(|&&other| other != slot));
+    let words = graph.rows().div_ceil(64);
+    let bits = |slots: &mut dyn Iterator<Item = Slot>| {
+        let mut bits = vec![0u64; words];
+        slots.for_each(|slot| bits[slot.row() / 64] |= 1 << (slot.row() % 64));
+        bits
+    };
+    let mut company = vec![0u64; words * graph.rows()];
+    for (_, members) in groups.iter() {
+        let group = bits(&mut members.iter().copied());
+        for member in members {
+            let own = &mut company[member.row() * words..][..words];
+            own.iter_mut().zip(&group).for_each(|(own, group)| *own |= group);
         }
-        company.sort_unstable();
-        company.dedup();
-        assert!(company.iter().eq(graph.neighbours(slot)), "{slot} shares groups with others than it should");
-        covered += company.len();
     }
-    assert_eq!(covered, 2 * graph.pairs());
+    for (row, own) in company.chunks_mut(words.max(1)).enumerate() {
+        own[row / 64] &= !(1 << (row % 64));
+        let expected = bits(&mut graph.neighbours(Slot::new(row as u32)).iter().copied());
+        assert!(*own == expected, "slot {row} shares groups with others than it should");
+    }
+}
+
+/// What the groups of a graph take at most while they are made, in bytes: what they keep, and what they need on the way.
+fn repair_within(groups: &mut Groups, graph: &Graph, bytes_max: u64) {
+    let needed = allocation_counter::measure(|| {
+        groups.repair(graph);
+    })
+    .bytes_max;
+    assert!(needed <= bytes_max, "{needed} bytes for {} pairs", graph.pairs());
 }
 
 #[test]
 fn a_generalised_octahedron_is_a_crowd_with_few_groups() {
-    for pairs in [20, 60, 120] {
+    for (pairs, ticks) in [(20, 5), (120, 5), (2_500, 1)] {
         let edges = octahedron(pairs);
         let mut graph = Graph::new();
         graph.update(&edges, &[]);
@@ -38,19 +53,22 @@ fn a_generalised_octahedron_is_a_crowd_with_few_groups() {
         let crowds: Vec<&[Slot]> = cliques.crowds().collect();
         assert_eq!((crowds.len(), cliques.crowds_len(), cliques.len()), (1, 1, 0), "2 to the power of {pairs}");
         assert_eq!(crowds[0].len(), 2 * pairs as usize);
+        assert!(cliques.bytes() < 64 << 20, "{} bytes of relations that nobody wants", cliques.bytes());
         let mut groups = Groups::new();
-        groups.repair(&graph);
+        repair_within(&mut groups, &graph, (1 << 20) + 16 * edges.len() as u64);
         assert_groups_are_exact(&groups, &graph);
         assert!(groups.len() < 2 * pairs as usize, "{} groups for {pairs} pairs of opposites", groups.len());
+        assert!(groups.bytes() < 32 << 20, "{} bytes", groups.bytes());
         // It stays a crowd, and exact, as pairs come and go; and is none when enough of them have.
-        for tick in 0..5 {
+        for tick in 0..ticks {
             let (gone, back) = (&edges[tick..tick + 20], if tick > 0 { &edges[tick - 1..tick + 19] } else { &[] });
             graph.update(back, &[]);
-            cliques.update(&graph);
             groups.repair(&graph);
+            cliques.update(&graph);
             graph.update(&[], gone);
-            cliques.update(&graph);
             groups.repair(&graph);
+            cliques.update(&graph);
+            assert_eq!((cliques.crowds_len(), cliques.len()), (1, 0));
             assert_groups_are_exact(&groups, &graph);
         }
         graph.update(&[], &edges);
@@ -112,16 +130,32 @@ fn five_thousand_in_a_ring_are_covered() {
 /// A ring in which everybody misses only those opposite has exponentially many relations.
 #[test]
 fn a_ring_that_nearly_closes_is_a_crowd() {
+    let count = 5_000;
+    let places: Vec<Vec3> = (0..count)
+        .map(|index| index as f32 / count as f32 * std::f32::consts::TAU)
+        .map(|angle| Vec3::new(angle.cos(), angle.sin(), 0.0) * 100.0)
+        .collect();
+    let radius = 99.99;
     let mut auras = Spheres::new();
-    for index in 0..600 {
-        let angle = index as f32 / 600.0 * std::f32::consts::TAU;
-        auras.insert(Sphere::new(Vec3::new(angle.cos(), angle.sin(), 0.0) * 100.0, 99.99)).unwrap();
+    for &place in &places {
+        auras.insert(Sphere::new(place, radius)).unwrap();
     }
     let (graph, groups, relations) = settle(&auras);
     assert_eq!(relations.crowds().len(), 1);
-    assert_eq!(relations.crowds()[0].members.len(), 600);
+    assert_eq!(relations.crowds()[0].members.len(), count);
     assert!(relations.is_empty() && relations.bytes() < 1 << 22);
     assert_groups_are_exact(&groups, &graph);
+    assert!(groups.bytes() < 256 << 20, "{} bytes for {} groups", groups.bytes(), groups.len());
+
+    let mut audience = Audience::new();
+    for &place in &places {
+        audience.insert(place, Aura::new(radius)).unwrap();
+    }
+    audience.update();
+    assert_eq!(audience.hearings(), 2 * graph.pairs());
+    for row in (0..count as u32).step_by(97) {
+        assert!(audience.heard_by(Slot::new(row)).eq(graph.neighbours(Slot::new(row)).iter().copied()), "slot {row}");
+    }
 }
 
 #[test]
