@@ -110,11 +110,15 @@ fn in_time(report: &GroupsReport) -> Verdict {
         .collect();
     let widened = report.meetings.iter().filter(|row| row.widened_ticks >= row.horizon_ticks);
     Verdict {
-        claim: "Auras widened by what their objects can move within a horizon join every pair a horizon before it meets."
-            .to_owned(),
+        claim:
+            "Auras widened by what their objects can move within a horizon join every pair a horizon before it meets."
+                .to_owned(),
         source: "This project".to_owned(),
         outcome: Outcome::of_cases(widened.map(|row| row.in_time == row.meetings)),
-        evidence: format!("Target seekers at 5 %, joined for {HORIZON} ticks or more when they met: {}.", texts.join("; ")),
+        evidence: format!(
+            "Target seekers at 5 %, joined for {HORIZON} ticks or more when they met: {}.",
+            texts.join("; ")
+        ),
     }
 }
 

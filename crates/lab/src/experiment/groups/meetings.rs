@@ -71,12 +71,7 @@ pub fn run(
 pub const RUNS: u32 = WIDENED.len() as u32;
 
 /// Meetings, how many were in time, and the mean number of hearings.
-fn follow(
-    mut workload: Workload,
-    widened_ticks: u32,
-    ticks: u32,
-    progress: &mut dyn FnMut(u32),
-) -> (u64, u64, f64) {
+fn follow(mut workload: Workload, widened_ticks: u32, ticks: u32, progress: &mut dyn FnMut(u32)) -> (u64, u64, f64) {
     // Without hysteresis: nothing but the widening may join two early.
     let settings = AudienceSettings { hysteresis: 1.0, ..AudienceSettings::default() };
     let mut audience = Audience::with(settings).expect("no hysteresis is a hysteresis of one");
@@ -102,8 +97,12 @@ fn follow(
         audience.update();
         hearings += audience.hearings();
         let pair = |hearing: &Hearing| Pair::new(hearing.listener, hearing.speaker);
-        audience.left().iter().for_each(|hearing| drop(joined.remove(&pair(hearing))));
-        audience.entered().iter().for_each(|hearing| drop(joined.insert(pair(hearing), tick)));
+        for hearing in audience.left() {
+            joined.remove(&pair(hearing));
+        }
+        for hearing in audience.entered() {
+            joined.insert(pair(hearing), tick);
+        }
         broad_phase.pairs(workload.spheres(), &mut pairs);
         // Who met before had no time to be joined.
         if tick >= HORIZON {

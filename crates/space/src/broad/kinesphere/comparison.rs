@@ -70,7 +70,9 @@ impl Comparison {
                     ended.push(Pair::new(slot, other));
                 }
             }
-            ended.extend(old.iter().filter(|other| self.seen[other.row()] == known).map(|&other| Pair::new(slot, other)));
+            ended.extend(
+                old.iter().filter(|other| self.seen[other.row()] == known).map(|&other| Pair::new(slot, other)),
+            );
             began[began_before..].sort_unstable();
             ended[ended_before..].sort_unstable();
         }
