@@ -169,6 +169,7 @@ impl<T: Word> Lists<T> {
         if row >= self.heads.len() {
             self.heads.resize((row + 1).next_multiple_of(Spheres::BLOCK), Head::empty());
         }
+        assert!(len < 1 << CLASS_SHIFT, "a list of {len} entries is longer than any world is large");
         let head = &mut self.heads[row];
         let class = head.class();
         let fits = match class {
