@@ -43,7 +43,7 @@ pub fn workload(
 
 /// Neighbours per object, over some ticks, of which some fifteen are looked at.
 fn mean_neighbours(mut workload: Workload, over: Range<u32>) -> f32 {
-    let (mut grid, mut pairs, mut sum, mut looks) = (PlainGrid::default(), Vec::new(), 0, 0);
+    let (mut grid, mut pairs, mut sum, mut looks) = (PlainGrid::default(), Vec::new(), 0, 0u32);
     let step = (over.len() as u32 / 15).max(1);
     for tick in 0..over.end {
         if over.contains(&tick) && (tick - over.start).is_multiple_of(step) {

@@ -5,7 +5,7 @@
 //! per group that two share. A channel per object has the sender's neighbours for members. A cell has for members all whose
 //! reach touches it, and carries the updates of those whose centre is in it.
 //!
-//! And a question that all of them share: are two joined before they meet ([`meetings`])?
+//! And a question that all of them share: are two joined before they meet? `meetings` counts it.
 
 mod claims;
 mod figures;
