@@ -149,3 +149,37 @@ fn caps_beyond_the_bounds_are_refused_by_level() {
     assert!(refused(Method::Octree, &[8; 9]).contains("expected 1 to 8 levels"));
     assert!(refused(Method::Octree, &[]).contains("expected 1 to 8 levels"));
 }
+
+/// What `fuzz/fuzz_targets/tree_build.rs` does, without nightly: numbers of any size, some of them none.
+#[test]
+fn any_numbers_make_a_certified_tree_or_a_refusal() {
+    for seed in 0..120 {
+        let mut random = Random::new(seed);
+        let size = 10_f64.powi(random.whole(0, 30) as i32 - 15);
+        let corners = random.whole(1, 24);
+        let strange = [0.0, f64::NAN, f64::INFINITY, 1e200, -1e-200, f64::MIN_POSITIVE];
+        let mut number = || match random.whole(0, 40) {
+            0 => strange[random.whole(0, 6) as usize],
+            1..8 => 0.0,
+            8..12 => size * 1e-9 * f64::from(random.between(-1.0, 1.0)),
+            _ => size * f64::from(random.between(-1.0, 1.0)),
+        };
+        let mut vertices: Vec<DVec3> = (0..corners).map(|_| DVec3::new(number(), number(), number())).collect();
+        // Every other seed has none of the numbers that are refused at once.
+        if seed % 2 == 0 {
+            let is_strange = |vertex: &&mut DVec3| !vertex.is_finite() || vertex.abs().max_element() > size;
+            vertices.iter_mut().filter(is_strange).for_each(|vertex| *vertex = DVec3::ZERO);
+        }
+        let triangles: Vec<[u32; 3]> = (0..random.whole(0, 24))
+            .map(|_| [0; 3].map(|_| random.whole(0, corners + u32::from(seed % 7 == 0))))
+            .collect();
+        let method = if seed % 20 == 4 { Method::Best } else { Method::ALL[seed as usize / 2 % 2] };
+        let Ok(built) = build(&vertices, &triangles, method, &[3, 9]) else { continue };
+        let case = Case { name: format!("numbers, seed {seed}"), vertices, triangles };
+        assert!(certify(&built.tree, &case.corners()).is_ok(), "{}", case.name);
+        for node in built.tree.nodes() {
+            let is_sound = node.ball.center.is_finite() && node.ball.radius > 0.0 && node.error >= 0.0;
+            assert!(is_sound && node.ball.radius.is_finite() && node.error.is_finite(), "{}: {node:?}", case.name);
+        }
+    }
+}

@@ -29,8 +29,8 @@ impl Sides {
         for index in 0..is_inside.len() {
             let [x, y, z] = place(index);
             let before = [(x, NODES * NODES), (y, NODES), (z, 1)];
-            let neighbour = before.into_iter().filter(|&(at, _)| at > 0).map(|(_, step)| index - step);
-            let known = neighbour.into_iter().find(|&other| distances[index].max(distances[other]) > PITCH * 1.001);
+            let mut neighbours = before.into_iter().filter(|&(at, _)| at > 0).map(|(_, step)| index - step);
+            let known = neighbours.find(|&other| distances[index].max(distances[other]) > PITCH * 1.001);
             is_inside[index] = match known {
                 Some(other) => is_inside[other],
                 None => winding.number(node(index)) >= 0.5,
