@@ -60,26 +60,6 @@ fn a_journal_replays_from_the_start_and_from_any_snapshot() {
     }
 }
 
-#[test]
-fn the_number_of_threads_cannot_be_seen() {
-    let run = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| {
-            // So dense that the pairs are looked at by several threads.
-            let mut spec = Plaza { seekers: 8_000, side: 140.0, ..Plaza::default() }.spec();
-            spec.avatars[0].radius = 0.45;
-            let mut world = World::new(spec).unwrap();
-            for _ in 0..6 {
-                world.step(&[]);
-            }
-            (world.hash(), world.outcome().work)
-        })
-    };
-    let (one, work) = run(1);
-    assert!(work.pairs > 1_000, "{work:?}");
-    assert_eq!(run(3), (one, work));
-}
-
 /// The same in debug and in release, on every machine: whoever changes how things move changes this number, too.
 #[test]
 fn the_golden_hash() {

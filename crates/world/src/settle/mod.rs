@@ -123,13 +123,12 @@ impl Settler<'_> {
                 continue;
             }
             let joint = Joint::new(body.solid, body.at, other_body.solid, other_body.at);
-            let card = self.objects.card[other as usize].as_ref().expect("neighbours live");
-            let key = (card.id.number(), part);
+            let key = (other_body.name, part);
             if (body.flags | other_body.flags) & EXACT == 0 {
                 around.add(key, Other::Object(other), joint);
                 continue;
             }
-            let mine = self.objects.card(row);
+            let (mine, card) = (self.objects.card(row), self.objects.card(other));
             let (odometer, other_odometer) =
                 (self.objects.drive[row as usize].odometer, self.objects.drive[other as usize].odometer);
             let pair = ExactPair::new(mine.shape, body.at, mine.turn, card.shape, other_body.at, card.turn);
