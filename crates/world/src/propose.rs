@@ -1,5 +1,7 @@
 //! What everybody wants to do in this tick, and how far that may lead: the box around every way it can end.
 
+use std::sync::OnceLock;
+
 use space::workload::Wishes;
 use space::{DVec3, Grid, Turn, snap};
 
@@ -181,7 +183,7 @@ impl<'a> Proposer<'a> {
         let wish = if distance > CONTENT { way * (speed / distance) } else { space::Vec3::ZERO };
         // Facing the way one goes is for those who watch: now and then will do.
         if (self.tick + u64::from(seeker)).is_multiple_of(8) && distance > CONTENT {
-            objects.card_mut(row).turn = Turn::upright(libm::atan2f(way.x, way.z));
+            objects.card_mut(row).turn = heading(libm::atan2f(way.x, way.z));
         }
         let drive = &mut objects.drive[row as usize];
         drive.wish = wish.to_array();
@@ -276,6 +278,15 @@ impl<'a> Proposer<'a> {
 
 fn place(body: &Body) -> DVec3 {
     DVec3::new(f64::from(body.at.x), f64::from(body.at.y), f64::from(body.at.z))
+}
+
+/// The turn about the upright axis nearest to an angle, of 256: as users turn, and as takes one byte to tell.
+fn heading(radians: f32) -> Turn {
+    const HEADINGS: usize = 256;
+    const RADIANS: f32 = std::f32::consts::TAU / HEADINGS as f32;
+    static TURNS: OnceLock<[Turn; HEADINGS]> = OnceLock::new();
+    let turns = TURNS.get_or_init(|| std::array::from_fn(|part| Turn::upright(part as f32 * RADIANS)));
+    turns[floor(f64::from(radians / RADIANS) + 0.5).rem_euclid(HEADINGS as i32) as usize]
 }
 
 /// The greatest whole number that is not greater. On processors without an instruction for it, the platform's takes a call.
