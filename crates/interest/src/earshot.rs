@@ -417,9 +417,8 @@ impl Lattice {
 
     fn each_cell(&mut self, ear: &Ear, nimbus: f32, mut visit: impl FnMut(&mut [u32], usize)) {
         let (from, to) = ear.square(nimbus);
-        let cell = |place: f32, axis: usize| {
-            (((place - self.low[axis]) * self.per_metre) as usize).min(self.counts[axis] - 1)
-        };
+        let cell =
+            |place: f32, axis: usize| (((place - self.low[axis]) * self.per_metre) as usize).min(self.counts[axis] - 1);
         let (along, across) = (cell(from[0], 0)..=cell(to[0], 0), cell(from[1], 1)..=cell(to[1], 1));
         for z in across {
             for x in along.clone() {

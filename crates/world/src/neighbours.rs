@@ -106,11 +106,8 @@ impl Neighbours {
             // Cells of a row lie one behind the other: this one and the next, and the three beyond them.
             let (left, right) = (usize::from(at > 0), usize::from(at + 1 < width));
             let beside = end(cell + right);
-            let beyond = if cell + width < ends.len() {
-                begin(cell + width - left)..end(cell + width + right)
-            } else {
-                0..0
-            };
+            let beyond =
+                if cell + width < ends.len() { begin(cell + width - left)..end(cell + width + right) } else { 0..0 };
             for number in own {
                 let one = &entries[number];
                 one.meet(&entries[number + 1..beside], pairs);
@@ -215,9 +212,8 @@ impl Lattice {
 
     /// The cell of a corner. Whoever is beyond the ground's edge is in a cell at the edge, which brings nobody farther apart.
     fn place(&self, corner: [i32; 3]) -> [i32; 2] {
-        [(corner[0], 0), (corner[2], 1)].map(|(at, axis)| {
-            (at.saturating_sub(self.low[axis]) >> self.shift).clamp(0, self.counts[axis] - 1)
-        })
+        [(corner[0], 0), (corner[2], 1)]
+            .map(|(at, axis)| (at.saturating_sub(self.low[axis]) >> self.shift).clamp(0, self.counts[axis] - 1))
     }
 
     /// The cell before that of a corner: whoever begins there may reach across.
@@ -279,7 +275,11 @@ mod tests {
                 neighbours.sort(low, high, &body, &is_mover);
                 let pairs = neighbours.pair_up(body.len());
                 let expected = looked_at(&body, &is_mover);
-                assert_eq!(2 * pairs as usize, expected.iter().map(Vec::len).sum::<usize>(), "seed {seed}, tick {tick}");
+                assert_eq!(
+                    2 * pairs as usize,
+                    expected.iter().map(Vec::len).sum::<usize>(),
+                    "seed {seed}, tick {tick}"
+                );
                 met += pairs;
                 for (row, expected) in expected.iter().enumerate() {
                     let mut found = neighbours.of(row as u32).to_vec();
