@@ -206,6 +206,11 @@ impl Objects {
         Some(self.by_id[at].1)
     }
 
+    /// The name of whoever is in this row, without a look at its card.
+    pub fn name(&self, row: u32) -> ObjectId {
+        ObjectId::new(self.body[row as usize].name).expect("rows in use have a name")
+    }
+
     pub fn card(&self, row: u32) -> &Card {
         self.card[row as usize].as_ref().expect("rows in use have a card")
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use space::bits::Bits;
 use space::narrow::Shape;
 use space::workload::Wishes;
 use space::{Grid, GridPoint, NodeId, ObjectId, Tick, Turn, Vec3, snap};
@@ -57,6 +58,8 @@ struct Scratch {
     was_pushed: Vec<bool>,
     proposals: Proposals,
     order: Vec<u32>,
+    /// Which of the movers may meet somebody.
+    crowded: Bits,
     kicks: Vec<(u32, [f32; 2])>,
     riders: Vec<u32>,
     /// The rows of those in `Outcome::moved`.
@@ -474,8 +477,19 @@ impl World {
     }
 
     fn settle(&mut self, outcome: &mut Outcome) {
-        let Scratch { neighbours, schedule, surroundings, pushed, was_pushed, proposals, order, kicks, riders, .. } =
-            &mut self.scratch;
+        let Scratch {
+            neighbours,
+            schedule,
+            surroundings,
+            pushed,
+            was_pushed,
+            proposals,
+            order,
+            crowded,
+            kicks,
+            riders,
+            ..
+        } = &mut self.scratch;
         let Proposals { movers, may_ride, .. } = proposals;
         was_pushed.clear();
         was_pushed.resize(self.objects.body.len(), false);
@@ -486,11 +500,18 @@ impl World {
             let is_alone = |row: u32| neighbours.of(row).is_empty();
             is_alone(row) && (!objects.body[row as usize].is(HOLDING) || objects.card(row).holds.is_none_or(is_alone))
         };
-        order.extend(movers.iter().copied().filter(|&row| is_alone(row)));
-        let alone = order.len();
-        let in_turn = Order::of_tick(self.tick.number(), movers.len()).iter().map(|index| movers[index]);
-        if alone < movers.len() {
-            order.extend(in_turn.filter(|&row| !is_alone(row)));
+        crowded.clear();
+        for (index, &row) in movers.iter().enumerate() {
+            if is_alone(row) {
+                order.push(row);
+            } else {
+                crowded.insert(index);
+            }
+        }
+        // Bits stay in the nearest cache, where a walk out of order costs nothing.
+        let in_turn = Order::of_tick(self.tick.number(), movers.len()).iter().filter(|&index| crowded.contains(index));
+        if order.len() < movers.len() {
+            order.extend(in_turn.map(|index| movers[index]));
         }
         surroundings.sweeps = 0;
         pushed.sweeps = 0;

@@ -87,6 +87,7 @@ impl Bodies {
     }
 
     /// The last tick that changed anything about it.
+    #[inline]
     pub fn changed(&self, slot: Slot) -> u64 {
         self.rows[slot.row()].changed(self.now)
     }

@@ -173,7 +173,7 @@ impl Settler<'_> {
 
     fn note(&mut self, row: u32, hit: Option<Hit>) {
         let Some(hit) = hit else { return };
-        let mover = self.objects.card(row).id;
+        let mover = self.objects.name(row);
         self.outcome.contacts.push(Met { mover, other: self.name(hit.other) });
     }
 
@@ -181,7 +181,7 @@ impl Settler<'_> {
         match other {
             Other::Bounds => None,
             Other::Scenery(index) => Some(self.scenery.id[index as usize]),
-            Other::Object(row) => Some(self.objects.card(row).id),
+            Other::Object(row) => Some(self.objects.name(row)),
         }
     }
 
