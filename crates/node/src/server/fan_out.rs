@@ -19,12 +19,16 @@ const NEAR_STEPS: f32 = 5.0 * 1_024.0;
 #[derive(Debug, Default)]
 pub struct FanOut {
     due: Vec<Due>,
+    /// When each that is heard last changed.
+    changed: Vec<u64>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Due {
     handle: Handle,
     slot: space::Slot,
+    waited: u64,
+    /// Known when not all can be told.
     urgency: f32,
     bits: u32,
 }
@@ -63,7 +67,7 @@ impl FanOut {
         let bits = self.collect(listener, bodies, head.anchor, tick);
         let room = 8 * budget.saturating_sub(HEAD_BYTES_MAX);
         if bits > room {
-            sent.waiting = self.choose(room);
+            sent.waiting = self.choose(bodies, head.anchor, room);
         }
         let mut bytes = Vec::with_capacity(wire::DATAGRAM_MAX.min(HEAD_BYTES_MAX + bits / 8 + 8));
         let mut writer = StateWriter::new(&mut bytes, head);
@@ -97,9 +101,11 @@ impl FanOut {
     /// Who has something new to tell, by handle; and how many bits that takes.
     fn collect(&mut self, listener: &mut Listener, bodies: &mut Bodies, anchor: GridPoint, tick: u64) -> usize {
         self.due.clear();
+        // First all that lies anywhere in memory, without a branch between: its cache misses overlap then.
+        self.changed.clear();
+        self.changed.extend(listener.heard_mut().map(|(_, heard)| bodies.changed(heard.slot)));
         let mut total = 0;
-        for (handle, heard) in listener.heard_mut() {
-            let changed = bodies.changed(heard.slot);
+        for ((handle, heard), &changed) in listener.heard_mut().zip(&self.changed) {
             let waited = tick.saturating_sub(heard.told);
             // What stands is repeated after one tick, two, four, ...: until one of them is likely to have arrived.
             let is_due =
@@ -109,19 +115,21 @@ impl FanOut {
             }
             let bits = bodies.prepared(heard.slot).bits(anchor);
             total += bits as usize + HANDLE_BITS;
-            let place = bodies.place(heard.slot);
-            let away = [place.x - anchor.x, place.y - anchor.y, place.z - anchor.z].map(|steps| steps as f32);
-            let distance = (away[0] * away[0] + away[1] * away[1] + away[2] * away[2]).sqrt();
-            // Waiting has no bound and distance has one: everybody's turn comes.
-            let urgency = waited as f32 / (NEAR_STEPS + distance);
-            self.due.push(Due { handle, slot: heard.slot, urgency, bits });
+            self.due.push(Due { handle, slot: heard.slot, waited, urgency: 0.0, bits });
         }
         total
     }
 
     /// Keeps the most urgent that fit into so many bits; says how many have to wait.
-    fn choose(&mut self, room: usize) -> u64 {
+    fn choose(&mut self, bodies: &Bodies, anchor: GridPoint, room: usize) -> u64 {
         let all = self.due.len();
+        for due in &mut self.due {
+            let place = bodies.place(due.slot);
+            let away = [place.x - anchor.x, place.y - anchor.y, place.z - anchor.z].map(|steps| steps as f32);
+            let distance = (away[0] * away[0] + away[1] * away[1] + away[2] * away[2]).sqrt();
+            // Waiting has no bound and distance has one: everybody's turn comes.
+            due.urgency = due.waited as f32 / (NEAR_STEPS + distance);
+        }
         self.due
             .sort_unstable_by(|one, other| other.urgency.total_cmp(&one.urgency).then(one.handle.cmp(&other.handle)));
         let mut taken = 0;

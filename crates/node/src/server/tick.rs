@@ -156,7 +156,6 @@ impl Server {
             self.effects.push_back(Effect::Persist(Record::Ended { sender: left.sender.number() }));
         }
         let Server { truth, audience, bodies, .. } = self;
-        truth.each_turned(|slot, turn| bodies.turned(slot, tick, turn));
         truth.each_moved(|slot, place, turn| {
             bodies.moved(slot, tick, place, turn, false);
             audience.move_to(slot, place.position()).expect("a settled place is within every world");
@@ -207,11 +206,7 @@ impl Server {
         }
         for at in 0..self.truth.outcome().refused.len() {
             let refusal = self.truth.outcome().refused[at];
-            let Some(session) = self.sessions.get_mut(&refusal.sender) else { continue };
-            if let world::Reason::OldSequence { last } = refusal.reason {
-                // After a restart the world remembers what the session does not.
-                session.sequence = session.sequence.max(last);
-            }
+            let Some(session) = self.sessions.get(&refusal.sender) else { continue };
             if session.stage != Stage::Joining {
                 continue;
             }
