@@ -99,9 +99,10 @@ impl Watchers {
 pub async fn serve(mut socket: WebSocket, watchers: Watchers, token: OperatorToken, is_here: bool) {
     let Ok(Some(Ok(Message::Binary(hello)))) = timeout(GREETING_MAX, socket.recv()).await else { return };
     let refusal = match FromOperator::decode(&hello) {
-        Ok(FromOperator::Watch { version, .. }) if version != OPERATOR_VERSION => {
-            Some((Reason::Version, format!("This server's map speaks version {OPERATOR_VERSION}, you speak {version}.")))
-        }
+        Ok(FromOperator::Watch { version, .. }) if version != OPERATOR_VERSION => Some((
+            Reason::Version,
+            format!("This server's map speaks version {OPERATOR_VERSION}, you speak {version}."),
+        )),
         Ok(FromOperator::Watch { token: shown, .. }) => {
             let shown = String::from_utf8_lossy(&shown);
             let is_operator = if shown.is_empty() { is_here } else { token.is(&shown) };

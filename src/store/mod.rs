@@ -316,7 +316,8 @@ impl Store {
 
     /// Every record of these ticks, in order, for as long as `visit` wants more.
     pub fn records_between(&self, from: u64, to: u64, mut visit: impl FnMut(&[u8]) -> bool) -> Result<(), StoreError> {
-        let read = || -> Result<_, redb::Error> { Ok(self.database.begin_read()?.open_table(JOURNAL)?.range(from..=to)?) };
+        let read =
+            || -> Result<_, redb::Error> { Ok(self.database.begin_read()?.open_table(JOURNAL)?.range(from..=to)?) };
         if to < from {
             return Ok(());
         }
@@ -334,7 +335,9 @@ impl Store {
         let work = || -> Result<Option<(u64, u64)>, redb::Error> {
             let read = self.database.begin_read()?;
             let (snapshots, journal) = (read.open_table(SNAPSHOTS)?, read.open_table(JOURNAL)?);
-            let (Some((oldest, _)), Some((newest, _))) = (snapshots.first()?, snapshots.last()?) else { return Ok(None) };
+            let (Some((oldest, _)), Some((newest, _))) = (snapshots.first()?, snapshots.last()?) else {
+                return Ok(None);
+            };
             let last = journal.last()?.map_or(0, |(tick, _)| tick.value());
             Ok(Some((oldest.value(), newest.value().max(last))))
         };

@@ -137,8 +137,7 @@ fn replica(seed: u64) -> Value {
     let restitution = [0.0, 0.6, 1.0][seed as usize % 3];
     let settings = settings(restitution);
     let mut replica = Replica::new(settings);
-    let mut display =
-        Display::new(ConvergenceSettings { blend_us: 100_000, ..ConvergenceSettings::default() });
+    let mut display = Display::new(ConvergenceSettings { blend_us: 100_000, ..ConvergenceSettings::default() });
     let (mut steps, mut now) = (Vec::new(), 1_000_000);
     for number in 1..=6 {
         let late = i64::from(random.whole(0, 80_000));

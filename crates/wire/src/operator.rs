@@ -114,10 +114,7 @@ fn serialize_points<S: serde::Serializer>(points: &[GridPoint; 2], serializer: S
     points.map(|point| [point.x, point.y, point.z]).serialize(serializer)
 }
 
-fn serialize_places<S: serde::Serializer>(
-    places: &[(ObjectId, GridPoint)],
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
+fn serialize_places<S: serde::Serializer>(places: &[(ObjectId, GridPoint)], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(places.iter().map(|(object, at)| (object.number(), [at.x, at.y, at.z])))
 }
 

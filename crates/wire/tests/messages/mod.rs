@@ -233,7 +233,8 @@ pub fn to_operator() -> Vec<(&'static str, ToOperator)> {
         shape,
     };
     let walker = Shape::Capsule { half_height: 0.6, radius: 0.3 };
-    let places = vec![(object(7), point(0, 1_024, -5)), (object(8), point(70_000, 9, 8)), (object(900), point(1, 2, 3))];
+    let places =
+        vec![(object(7), point(0, 1_024, -5)), (object(8), point(70_000, 9, 8)), (object(900), point(1, 2, 3))];
     vec![
         ("watched", ToOperator::Watched(watched.clone())),
         ("watched_without_a_past", ToOperator::Watched(Watched { past: None, ..watched })),
