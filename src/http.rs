@@ -41,8 +41,6 @@ pub struct Answers {
     pub health: Health,
     /// Who may give orders, and to whom; none if nobody may.
     pub operator: Option<Operator>,
-    /// Operators who watch.
-    pub watchers: Watchers,
 }
 
 /// Where orders go, and what one must show to give them.
@@ -52,6 +50,8 @@ pub struct Operator {
     pub token: OperatorToken,
     /// Who obeys.
     pub orders: Orders,
+    /// What operators see.
+    pub watchers: Watchers,
 }
 
 /// Whether the server is well: none, or what is wrong. Set by whoever notices.
@@ -171,7 +171,7 @@ async fn open_watch(
     let is_here = is_here(&answers, peer, &headers);
     upgrade
         .max_message_size(watch::QUESTION_MAX)
-        .on_upgrade(move |socket| watch::serve(socket, answers.watchers, operator.token, is_here))
+        .on_upgrade(move |socket| watch::serve(socket, operator.watchers, operator.token, is_here))
 }
 
 async fn open_socket(

@@ -178,7 +178,7 @@ impl Service {
         let health = Health::default();
         let operator_token = options.operator_token.as_deref().map_or_else(OperatorToken::new, OperatorToken::chosen);
         let (orders, ordered) = mpsc::channel(16);
-        let operator = Operator { token: operator_token.clone(), orders: orders.clone() };
+        let operator = Operator { token: operator_token.clone(), orders: orders.clone(), watchers: watchers.clone() };
         let answers = Answers {
             links,
             origins,
@@ -187,7 +187,6 @@ impl Service {
             metrics: metrics.clone(),
             health: health.clone(),
             operator: Some(operator),
-            watchers: watchers.clone(),
         };
         let mut tasks = ports.serve(&answers);
         tasks.push(tokio::spawn(look_after(certificates, metrics)));

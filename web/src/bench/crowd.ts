@@ -8,7 +8,7 @@ import type { Entered } from '../wire/to_client.ts';
 /** A client hears at most so many; more are told to another, as if there were several. */
 const HEARD_MAX = 4_000;
 /** Walkers of one datagram: it stays below 1,100 bytes. */
-const PER_DATAGRAM = 90;
+const PER_DATAGRAM = 64;
 const SPEED = 1.4;
 
 interface Walker {
