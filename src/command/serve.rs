@@ -169,7 +169,13 @@ fn welcome(service: &Service, data: Option<&Path>) -> String {
         "Everybody who can reach this machine over the network can reach it.\n"
     };
     let token = service.operator_token().reveal();
-    format!("Open {}/ in a browser.\n{kept}{reach}Operator token: {token}\n", service.url())
+    // A quiet build hides its warning.
+    let page = if kinesphere::page::is_built() {
+        ""
+    } else {
+        "Browsers see one sentence there: this server was built without its page, which takes npm.\n"
+    };
+    format!("Open {}/ in a browser.\n{page}{kept}{reach}Operator token: {token}\n", service.url())
 }
 
 async fn interrupted() {

@@ -17,6 +17,7 @@ try {
     await page.goto(`${server.url}/bench`);
     rows.push(await page.evaluate(([avatars, frames]) => (window as any).measure(avatars, frames), [avatars, avatars > 5_000 ? 120 : 300]));
     await page.context().close();
+    console.error(`measured ${avatars} avatars`);
   }
   const latency = await measureKeys();
   const weight = await weigh();
@@ -75,6 +76,7 @@ async function measureKeys(): Promise<object> {
     const [pressed, shown, frames] = await moved;
     const told = await heard;
     await ann.page.keyboard.up('ArrowUp');
+    console.error(`key ${round + 1} of 12`);
     own.push(frames);
     others.push(told - pressed);
     void shown;
