@@ -15,10 +15,15 @@ export class Scene {
   private readonly cells = new Map<number, number[]>();
   /** Objects that cover too many cells to be in each. */
   private readonly wide: number[] = [];
+  /** Six numbers for each object: from and to along x, y and z. */
+  private readonly boxes: Float64Array;
 
   constructor(readonly objects: readonly SceneObject[]) {
+    this.boxes = new Float64Array(6 * objects.length);
     objects.forEach((object, index) => {
       const half = extent(object);
+      const { pos } = object;
+      this.boxes.set([pos.x - half.x, pos.x + half.x, pos.y - half.y, pos.y + half.y, pos.z - half.z, pos.z + half.z], 6 * index);
       const [x0, x1] = [cell(object.pos.x - half.x), cell(object.pos.x + half.x)];
       const [z0, z1] = [cell(object.pos.z - half.z), cell(object.pos.z + half.z)];
       if ((x1 - x0 + 1) * (z1 - z0 + 1) > 256) {
@@ -39,40 +44,37 @@ export class Scene {
   /** Visits every object whose box touches this one; one in several cells is visited several times. */
   near(low: Vec, high: Vec, visit: (object: SceneObject, index: number) => void): void {
     if (this.objects.length === 0) return;
-    const look = (index: number) => {
-      const object = this.objects[index]!;
-      const half = extent(object);
-      const { pos } = object;
-      const isNear =
-        pos.x - half.x <= high.x && pos.x + half.x >= low.x &&
-        pos.y - half.y <= high.y && pos.y + half.y >= low.y &&
-        pos.z - half.z <= high.z && pos.z + half.z >= low.z;
-      if (isNear) visit(object, index);
-    };
     const [x0, x1, z0, z1] = [cell(low.x), cell(high.x), cell(low.z), cell(high.z)];
     if ((x1 - x0 + 1) * (z1 - z0 + 1) > this.objects.length) {
-      for (let index = 0; index < this.objects.length; index++) look(index);
+      for (let index = 0; index < this.objects.length; index++) this.look(index, low, high, visit);
       return;
     }
     for (let x = x0; x <= x1; x++) {
-      for (let z = z0; z <= z1; z++) this.cells.get(cellKey(x, z))?.forEach(look);
+      for (let z = z0; z <= z1; z++) {
+        const list = this.cells.get(cellKey(x, z));
+        if (list === undefined) continue;
+        for (const index of list) this.look(index, low, high, visit);
+      }
     }
-    this.wide.forEach(look);
+    for (const index of this.wide) this.look(index, low, high, visit);
+  }
+
+  private look(index: number, low: Vec, high: Vec, visit: (object: SceneObject, index: number) => void): void {
+    const { boxes } = this;
+    const at = 6 * index;
+    const isNear =
+      boxes[at]! <= high.x && boxes[at + 1]! >= low.x &&
+      boxes[at + 2]! <= high.y && boxes[at + 3]! >= low.y &&
+      boxes[at + 4]! <= high.z && boxes[at + 5]! >= low.z;
+    if (isNear) visit(this.objects[index]!, index);
   }
 }
 
 const cell = (at: number): number => Math.floor(at / CELL);
 const cellKey = (x: number, z: number): number => (x + 32_768) * 65_536 + (z + 32_768);
-const balls = new Map<number, Vec>();
 
 function extent(object: SceneObject): Vec {
-  if (object.form === 'cuboid') return object.half;
-  let half = balls.get(object.radius);
-  if (half === undefined) {
-    half = { x: object.radius, y: object.radius, z: object.radius };
-    balls.set(object.radius, half);
-  }
-  return half;
+  return object.form === 'cuboid' ? object.half : { x: object.radius, y: object.radius, z: object.radius };
 }
 
 /** How far a ball is from an object, negative inside, and which way out is shortest. */

@@ -29,8 +29,21 @@ function fromLevels(largest: number, [a, b, c]: readonly [number, number, number
   return ((largest * 32_768 + (a + LEVELS)) * 32_768 + (b + LEVELS)) * 32_768 + (c + LEVELS);
 }
 
+/** Turns that were worked out before: most are headings, of which there are 256. */
+const worked = new Map<Turn, Quat>();
+const WORKED_MAX = 4_096;
+
 /** The rotation that a turn is. */
 export function quat(turn: Turn): Quat {
+  let found = worked.get(turn);
+  if (found === undefined) {
+    found = workOut(turn);
+    if (worked.size < WORKED_MAX) worked.set(turn, found);
+  }
+  return found;
+}
+
+function workOut(turn: Turn): Quat {
   const c = (turn % 32_768) - LEVELS;
   const b = (Math.floor(turn / 32_768) % 32_768) - LEVELS;
   const a = (Math.floor(turn / 2 ** 30) % 32_768) - LEVELS;

@@ -88,8 +88,8 @@ function takeBody(bits: BitReader, last: number, anchor: GridPoint): Body | null
   const [mx, my, mz] = MOTION_WIDTHS[size]!;
   const motion = [bits.takeSigned(mx), bits.takeSigned(my), bits.takeSigned(mz)] as const;
   const turn = takeTurn(turnForm, bits);
-  const isWithin = place.every((steps) => Math.abs(steps) <= STEPS_MAX);
-  if (bits.isShort || handle > HANDLE_MAX || !isWithin || !isTurn(turn)) return null;
+  const isWithin = Math.abs(place[0]) <= STEPS_MAX && Math.abs(place[1]) <= STEPS_MAX && Math.abs(place[2]) <= STEPS_MAX;
+  if (bits.isShort || handle > HANDLE_MAX || !isWithin || (turnForm >= 2 && !isTurn(turn))) return null;
   return { handle, place, turn, motion, isElsewhere };
 }
 
