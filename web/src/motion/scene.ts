@@ -59,6 +59,24 @@ export class Scene {
     for (const index of this.wide) this.look(index, low, high, visit);
   }
 
+  /** Whether anything's box touches this one: the common answer is no, and costs nothing but a look. */
+  isNear(x0: number, y0: number, z0: number, x1: number, y1: number, z1: number): boolean {
+    const { boxes } = this;
+    if (this.objects.length === 0) return false;
+    const touches = (at: number) =>
+      boxes[at]! <= x1 && boxes[at + 1]! >= x0 && boxes[at + 2]! <= y1 && boxes[at + 3]! >= y0 && boxes[at + 4]! <= z1 && boxes[at + 5]! >= z0;
+    for (const index of this.wide) if (touches(6 * index)) return true;
+    const [cx1, cz0, cz1] = [cell(x1), cell(z0), cell(z1)];
+    for (let x = cell(x0); x <= cx1; x++) {
+      for (let z = cz0; z <= cz1; z++) {
+        const list = this.cells.get(cellKey(x, z));
+        if (list === undefined) continue;
+        for (const index of list) if (touches(6 * index)) return true;
+      }
+    }
+    return false;
+  }
+
   private look(index: number, low: Vec, high: Vec, visit: (object: SceneObject, index: number) => void): void {
     const { boxes } = this;
     const at = 6 * index;
