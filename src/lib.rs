@@ -9,7 +9,8 @@
 //! - [`store`]: what outlives the process; [`kept`]: a world in it.
 //! - [`why`]: why one is told of another, or not.
 //! - [`http`]: what a server answers over HTTP; [`listen`]: the connections beneath; [`page`]: what a browser is shown.
-//! - [`settings`]: flags, environment and a file, in that order.
+//! - [`settings`]: flags, environment and a file, in that order; [`meters`]: what a server counts; [`log`]: logs that
+//!   nobody has to read.
 //! - [`relay`]: a network that is worse than the real one.
 
 #![forbid(unsafe_code)]
@@ -23,6 +24,8 @@ pub mod http;
 pub mod kept;
 pub mod link;
 pub mod listen;
+pub mod log;
+pub mod meters;
 pub mod order;
 pub mod origin;
 pub mod page;

@@ -23,6 +23,8 @@ use crate::link::{Inbox, LinkEvent, LinkLimits, Links, Outbox};
 
 /// Handshakes at the same time.
 const CONNECTING_MAX: usize = 16;
+/// Who is connected and not let in yet: a server lets in a few per tick, and keeps no long queue.
+const ARRIVING_MAX: usize = 64;
 /// Who lost its connection tries again after this.
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
 /// Messages taken in before the clock is looked at again.
@@ -124,6 +126,7 @@ pub async fn run(settings: &BotsSettings, progress: &mut dyn FnMut(usize, f64)) 
     }
     let before = ServerSays::ask(&address).await;
     let begun = crowd.tally();
+    crowd.witness.forget_latencies();
     let start = Instant::now();
     let end = start + Duration::from_secs_f64(settings.seconds.max(0.0));
     while Instant::now() < end {
@@ -315,8 +318,14 @@ impl Crowd {
 
     /// Begins as many handshakes as may be under way. Whoever is connected first gets the first link.
     fn connect(&mut self) {
-        let due = self.waiting.iter().filter(|(from, _)| *from <= Instant::now()).count();
-        while self.connecting.len() < CONNECTING_MAX.min(due) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        let now = Instant::now();
+        let due = self.waiting.iter().filter(|(from, _)| *from <= now).count();
+        let is_arriving = |member: &&Member| member.phase() == Some(&Phase::Greeting);
+        let room = ARRIVING_MAX.saturating_sub(self.members.iter().filter(is_arriving).count());
+        while self.connecting.len() < CONNECTING_MAX.min(due).min(room) {
             let (client, host, links) = (self.client.clone(), self.host.clone(), self.links.clone());
             self.connecting.spawn(async move { client.connect(&host, &links).await.map(|_| ()) });
         }

@@ -1,5 +1,6 @@
 //! `kinesphere serve`: a world one can enter.
 
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,6 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use kinesphere::certificate::Files;
 use kinesphere::link::LinkLimits;
+use kinesphere::log::Log;
 use kinesphere::serve::{Options, ServeError, Service};
 use kinesphere::store::Retention;
 use kinesphere::store::keeper::KeeperSettings;
@@ -19,6 +21,9 @@ use super::store::{data_folder, refused};
 use super::{Failure, runtime};
 use crate::output::print;
 use crate::world_file::load;
+
+/// How long the end waits for whoever reads the log.
+const LOG_MAX: Duration = Duration::from_millis(500);
 
 /// Serves a world: to programs over QUIC, to browsers over WebTransport or WebSocket. Without an argument it is the
 /// built-in plaza, for this machine alone. Ctrl-C stops it and keeps the world.
@@ -95,9 +100,15 @@ pub struct Serve {
 
 /// Runs the command.
 pub fn run(arguments: Serve) -> Result<(), Failure> {
-    log(&arguments.log, arguments.log_json)?;
+    let log = log(&arguments.log, arguments.log_json)?;
+    let served = serve(&arguments, &log);
+    log.finish(LOG_MAX);
+    served
+}
+
+fn serve(arguments: &Serve, log: &Log) -> Result<(), Failure> {
     let is_kept = !arguments.in_memory;
-    let options = options(&arguments)?;
+    let options = options(arguments)?;
     runtime()?.block_on(async {
         let data = options.data.clone();
         let mut service = Service::start(options).await.map_err(failed)?;
@@ -107,9 +118,9 @@ pub fn run(arguments: Serve) -> Result<(), Failure> {
             _ = interrupted() => {}
             _ = service.ended() => return Ok(()),
         }
-        eprintln!("kinesphere: stopping");
+        log.say("kinesphere: stopping");
         service.stop().await;
-        eprintln!("kinesphere: stopped{}", if is_kept { "; the world is kept" } else { "" });
+        log.say(if is_kept { "kinesphere: stopped; the world is kept" } else { "kinesphere: stopped" });
         Ok(())
     })
 }
@@ -188,16 +199,18 @@ async fn interrupted() {
 }
 
 /// Logs go to stderr; stdout is for results.
-fn log(filter: &str, is_json: bool) -> Result<(), Failure> {
+fn log(filter: &str, is_json: bool) -> Result<Log, Failure> {
     let filter = EnvFilter::try_new(filter)
         .map_err(|error| Failure::Input(format!("{filter:?} is no filter for logs: {error}")))?;
-    let logs = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let log = Log::to_stderr().map_err(|error| Failure::Machine(format!("no threads could be had: {error}")))?;
+    let is_terminal = std::io::stderr().is_terminal();
+    let logs = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(is_terminal).with_writer(log.clone());
     if is_json {
         logs.json().init()
     } else {
         logs.init()
     }
-    Ok(())
+    Ok(log)
 }
 
 fn failed(error: ServeError) -> Failure {

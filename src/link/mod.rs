@@ -148,6 +148,16 @@ impl Inbox {
         self.events.recv().await
     }
 
+    /// How many events wait.
+    pub fn len(&self) -> usize {
+        self.events.len()
+    }
+
+    /// Whether none does.
+    pub fn is_empty(&self) -> bool {
+        self.events.is_empty()
+    }
+
     /// The next event, if one is there.
     pub fn try_next(&mut self) -> Option<LinkEvent> {
         self.events.try_recv().ok()

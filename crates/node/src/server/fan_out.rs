@@ -5,7 +5,7 @@ use wire::Handle;
 use wire::state::{Head, StateWriter};
 
 use super::bodies::Bodies;
-use super::listener::Listener;
+use super::listener::{Heard, Listener};
 
 /// What stands is told again so many ticks later at most: a second, at 30 ticks a second. Whoever lost the datagrams
 /// with its last change knows of it then.
@@ -99,21 +99,12 @@ impl FanOut {
         self.due.clear();
         let mut total = 0;
         for (handle, heard) in listener.heard_mut() {
-            let changed = bodies.changed(heard.slot);
-            let waited = tick.saturating_sub(heard.told);
-            // What stands is repeated after one tick, two, four, ...: until one of them is likely to have arrived.
-            let is_due =
-                changed > heard.told || waited >= heard.told.saturating_sub(changed).clamp(1, REPEAT_TICKS_MAX);
-            if !is_due {
+            if !is_due(heard, bodies.changed(heard.slot), tick) {
                 continue;
             }
             let bits = bodies.prepared(heard.slot).bits(anchor);
             total += bits as usize + HANDLE_BITS;
-            let place = bodies.place(heard.slot);
-            let away = [place.x - anchor.x, place.y - anchor.y, place.z - anchor.z].map(|steps| steps as f32);
-            let distance = (away[0] * away[0] + away[1] * away[1] + away[2] * away[2]).sqrt();
-            // Waiting has no bound and distance has one: everybody's turn comes.
-            let urgency = waited as f32 / (NEAR_STEPS + distance);
+            let urgency = urgency(heard, bodies.place(heard.slot), anchor, tick);
             self.due.push(Due { handle, slot: heard.slot, urgency, bits });
         }
         total
@@ -135,6 +126,21 @@ impl FanOut {
         self.due.sort_unstable_by_key(|due| due.handle);
         (all - chosen) as u64
     }
+}
+
+/// Whether a client should be told of an object in this tick. What stands is repeated after one tick, two, four, ...: until
+/// one of them is likely to have arrived.
+pub(super) fn is_due(heard: &Heard, changed: u64, tick: u64) -> bool {
+    let waited = tick.saturating_sub(heard.told);
+    changed > heard.told || waited >= heard.told.saturating_sub(changed).clamp(1, REPEAT_TICKS_MAX)
+}
+
+/// How much it matters. Waiting has no bound and distance has one: everybody's turn comes.
+pub(super) fn urgency(heard: &Heard, place: GridPoint, anchor: GridPoint, tick: u64) -> f32 {
+    let waited = tick.saturating_sub(heard.told);
+    let away = [place.x - anchor.x, place.y - anchor.y, place.z - anchor.z].map(|steps| steps as f32);
+    let distance = (away[0] * away[0] + away[1] * away[1] + away[2] * away[2]).sqrt();
+    waited as f32 / (NEAR_STEPS + distance)
 }
 
 /// A kind, a tick, flags, an anchor, an acknowledgement and a velocity.
