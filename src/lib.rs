@@ -3,7 +3,8 @@
 //! - [`serve`]: a whole server, from settings to farewell; [`drive`] is its heart: clock and links to the state
 //!   machine of `node`, and its wishes out again.
 //! - [`link`]: how bytes reach a peer, over QUIC, WebTransport or WebSocket; [`fetch`]: the little HTTP that a native
-//!   client needs; [`certificate`]: what an endpoint shows of itself; [`origin`]: whose pages may connect.
+//!   client needs; [`certificate`]: what an endpoint shows of itself, and [`trust`]: what is believed of another;
+//!   [`origin`]: whose pages may connect.
 //! - [`visit`]: a program's visit to a server; [`bots`]: many clients in one process, and what they say together.
 //! - [`gate`] and [`token`]: who may come in; [`order`]: what an operator may ask for.
 //! - [`store`]: what outlives the process; [`kept`]: a world in it.
@@ -34,5 +35,6 @@ pub mod serve;
 pub mod settings;
 pub mod store;
 pub mod token;
+pub mod trust;
 pub mod visit;
 pub mod why;

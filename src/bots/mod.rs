@@ -348,6 +348,7 @@ impl Crowd {
                 let Some((_, number)) = self.waiting.pop_front() else { return outbox.close() };
                 self.members_of.insert(link, number);
                 self.outboxes[number] = Some((link, outbox));
+                self.witness.connected(number);
                 self.members[number].node().handle(now, Event::Opened { link, secret: [0; 16] });
                 self.carry_out(number, now);
             }

@@ -150,6 +150,11 @@ impl Witness {
         }
     }
 
+    /// A client has a new connection, on which handles mean other objects. A datagram may overtake the welcome.
+    pub fn connected(&mut self, client: usize) {
+        self.parts[client].known.clear();
+    }
+
     /// A client sent an input.
     pub fn moved(&mut self, client: usize, number: u32, now_us: i64) {
         let sent = &mut self.parts[client].sent;
@@ -536,6 +541,16 @@ mod tests {
         });
         assert_eq!(odd.violations().contradictions, 1);
         assert!(odd.violations().examples[0].contains("tick 100"));
+    }
+
+    /// A datagram of a new connection that overtakes its welcome was taken to speak of the last connection's objects.
+    #[test]
+    fn handles_of_the_last_connection_are_forgotten_with_it() {
+        let mut witness = watch([0.0, 3.0], true, |_, _| {});
+        witness.connected(0);
+        let state = State { head: Head { tick: 299, ..Head::default() }, bodies: vec![(Handle(1), Body::default())] };
+        witness.heard(0, &state, 0);
+        assert_eq!(witness.violations().contradictions, 0);
     }
 
     #[test]

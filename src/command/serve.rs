@@ -157,6 +157,7 @@ fn options(arguments: &Serve) -> Result<Options, Failure> {
         },
         // The server refuses with a sentence; this is what it may have open at all.
         links: LinkLimits { links_max: 2 * arguments.clients_max as usize + 64, ..LinkLimits::default() },
+        ..Options::default()
     })
 }
 
