@@ -72,7 +72,7 @@ pub enum FetchError {
     #[error("{0:?} is no address of a server; one looks like http://localhost:7777")]
     NotAnAddress(String),
     /// Nobody answers.
-    #[error("{address} does not answer: {error}")]
+    #[error("{address} does not answer ({error}); does a server run there?")]
     Unreachable {
         /// Where.
         address: Address,

@@ -104,7 +104,7 @@ pub enum ServeError {
         error: io::Error,
     },
     /// The port is taken, or may not be.
-    #[error("cannot listen on {address}: {error}; another server may run there: name another port with --listen")]
+    #[error("cannot listen on {address}: {error}; {}", way_out(error))]
     Port {
         /// Which.
         address: SocketAddr,
@@ -132,6 +132,16 @@ pub enum ServeError {
     /// No world can be made.
     #[error("no world can be made: {0}")]
     World(#[from] world::SpecError),
+}
+
+/// What to do about a port that cannot be had.
+fn way_out(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => "another server may run there: name another port with --listen",
+        io::ErrorKind::AddrNotAvailable => "this machine has no such address: name one of its own with --listen",
+        io::ErrorKind::PermissionDenied => "name a port from 1024 on with --listen, or ask for the right to use this one",
+        _ => "name another host and port with --listen",
+    }
 }
 
 /// A running server.

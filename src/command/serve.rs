@@ -9,6 +9,7 @@ use clap::Args;
 use kinesphere::certificate::Files;
 use kinesphere::link::LinkLimits;
 use kinesphere::log::Log;
+use kinesphere::origin;
 use kinesphere::serve::{Options, ServeError, Service};
 use kinesphere::store::Retention;
 use kinesphere::store::keeper::KeeperSettings;
@@ -22,6 +23,8 @@ use super::{Failure, runtime};
 use crate::output::print;
 use crate::world_file::load;
 
+/// An operator's token has at least so many characters.
+const OPERATOR_TOKEN_MIN: usize = 16;
 /// How long the end waits for whoever reads the log.
 const LOG_MAX: Duration = Duration::from_millis(500);
 
@@ -58,13 +61,13 @@ pub struct Serve {
     #[arg(long, value_name = "FILE", env = "KINESPHERE_KEY", requires = "certificate")]
     key: Option<PathBuf>,
     /// Another page that may connect, as https://host; can be given several times
-    #[arg(long, value_name = "ORIGIN", env = "KINESPHERE_ORIGIN", value_delimiter = ',')]
+    #[arg(long, value_name = "ORIGIN", env = "KINESPHERE_ORIGIN", value_delimiter = ',', value_parser = origin)]
     origin: Vec<String>,
     /// Ask everybody for a join token; `kinesphere token` makes one
     #[arg(long, env = "KINESPHERE_TOKENS")]
     tokens: bool,
     /// What operators show [default: made up and printed at start]
-    #[arg(long, value_name = "TOKEN", env = "KINESPHERE_OPERATOR_TOKEN", hide_env_values = true)]
+    #[arg(long, value_name = "TOKEN", env = "KINESPHERE_OPERATOR_TOKEN", hide_env_values = true, value_parser = operator_token)]
     operator_token: Option<String>,
     /// How many users may be here at once
     #[arg(long, value_name = "N", env = "KINESPHERE_CLIENTS_MAX", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=50_000))]
@@ -220,6 +223,17 @@ fn failed(error: ServeError) -> Failure {
         ServeError::Port { .. } | ServeError::Secret(_) | ServeError::Thread(_) => Failure::Machine(error.to_string()),
         _ => Failure::Input(error.to_string()),
     }
+}
+
+fn origin(text: &str) -> Result<String, String> {
+    if origin::is_origin(text) { Ok(text.to_owned()) } else { Err("expected an origin, as in https://host".to_owned()) }
+}
+
+/// A short one could be guessed, and an empty one would let everybody give orders.
+fn operator_token(text: &str) -> Result<String, String> {
+    let is_long = text.len() >= OPERATOR_TOKEN_MIN && text.chars().all(|letter| letter.is_ascii_graphic());
+    let expected = || format!("expected at least {OPERATOR_TOKEN_MIN} visible ASCII characters");
+    if is_long { Ok(text.to_owned()) } else { Err(expected()) }
 }
 
 fn metres(text: &str) -> Result<f32, String> {
