@@ -3,6 +3,7 @@
 pub mod witness;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -25,6 +26,8 @@ use crate::link::{Inbox, LinkEvent, LinkLimits, Links, Outbox};
 const CONNECTING_MAX: usize = 16;
 /// Who is connected and not let in yet: a server lets in a few per tick, and keeps no long queue.
 const ARRIVING_MAX: usize = 64;
+/// Bots that share a UDP socket. The server tells all of them at once: more would not fit into the system's buffer.
+const BOTS_PER_SOCKET: usize = 16;
 /// Who lost its connection tries again after this.
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
 /// Messages taken in before the clock is looked at again.
@@ -209,7 +212,8 @@ struct Crowd {
     /// Who waits for a connection, and from when on.
     waiting: VecDeque<(Instant, usize)>,
     connecting: JoinSet<Result<(), ConnectError>>,
-    client: std::sync::Arc<Client>,
+    /// Taken in turn.
+    sockets: Vec<Arc<Client>>,
     host: Host,
     links: Links,
     inbox: Inbox,
@@ -247,7 +251,7 @@ impl Crowd {
             outboxes: (0..count).map(|_| None).collect(),
             waiting: (0..count).map(|number| (Instant::now(), number)).collect(),
             connecting: JoinSet::new(),
-            client: std::sync::Arc::new(Client::new()?),
+            sockets: (0..count.div_ceil(BOTS_PER_SOCKET)).map(|_| Client::new().map(Arc::new)).collect::<Result<_, _>>()?,
             host,
             links,
             inbox,
@@ -326,7 +330,8 @@ impl Crowd {
         let is_arriving = |member: &&Member| member.phase() == Some(&Phase::Greeting);
         let room = ARRIVING_MAX.saturating_sub(self.members.iter().filter(is_arriving).count());
         while self.connecting.len() < CONNECTING_MAX.min(due).min(room) {
-            let (client, host, links) = (self.client.clone(), self.host.clone(), self.links.clone());
+            self.sockets.rotate_left(1);
+            let (client, host, links) = (self.sockets[0].clone(), self.host.clone(), self.links.clone());
             self.connecting.spawn(async move { client.connect(&host, &links).await.map(|_| ()) });
         }
     }

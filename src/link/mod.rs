@@ -16,6 +16,7 @@ mod carry;
 pub mod client;
 mod outbox;
 pub mod quic;
+mod socket;
 pub mod websocket;
 mod webtransport;
 

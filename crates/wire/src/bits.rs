@@ -22,7 +22,10 @@ impl<'a> BitWriter<'a> {
         self.pending |= value << self.count;
         self.count += width;
         let whole = (self.count / 8) as usize;
-        self.bytes.extend_from_slice(&self.pending.to_le_bytes()[..whole]);
+        // All eight and then back: a length that is known costs one store, any other a call.
+        let length = self.bytes.len() + whole;
+        self.bytes.extend_from_slice(&self.pending.to_le_bytes());
+        self.bytes.truncate(length);
         self.pending >>= 8 * whole as u32;
         self.count -= 8 * whole as u32;
     }

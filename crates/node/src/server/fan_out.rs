@@ -1,5 +1,7 @@
 //! What one client is sent in one tick: everything that changed, if its budget allows; otherwise what matters most.
 
+use std::cmp::Ordering;
+
 use space::GridPoint;
 use wire::Handle;
 use wire::state::{Head, StateWriter};
@@ -18,10 +20,12 @@ const NEAR_STEPS: f32 = 5.0 * 1_024.0;
 /// Scratch, kept from client to client.
 #[derive(Debug, Default)]
 pub struct FanOut {
+    /// By handle.
     due: Vec<Due>,
+    ranked: Vec<Due>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Due {
     handle: Handle,
     slot: space::Slot,
@@ -110,21 +114,35 @@ impl FanOut {
         total
     }
 
-    /// Keeps the most urgent that fit into so many bits; says how many have to wait.
+    /// Keeps the most urgent that fit into so many bits, by handle; says how many have to wait.
+    ///
+    /// It halves the list until it is known where the room ends: a sort would take longer than all the rest.
     fn choose(&mut self, room: usize) -> u64 {
         let all = self.due.len();
-        self.due
-            .sort_unstable_by(|one, other| other.urgency.total_cmp(&one.urgency).then(one.handle.cmp(&other.handle)));
-        let mut taken = 0;
-        // Handles are sparse among the chosen: more bits each.
-        let chosen = self.due.iter().take_while(|due| {
-            taken += due.bits as usize + 3 * HANDLE_BITS;
-            taken <= room
-        });
-        let chosen = chosen.count();
-        self.due.truncate(chosen);
-        self.due.sort_unstable_by_key(|due| due.handle);
-        (all - chosen) as u64
+        self.ranked.clone_from(&self.due);
+        let (mut low, mut high, mut taken) = (0, all, 0);
+        while low < high {
+            let middle = (low + high) / 2;
+            self.ranked[low..high].select_nth_unstable_by(middle - low, Due::by_urgency);
+            // Handles are sparse among the chosen: more bits each.
+            let bits = self.ranked[low..=middle].iter().map(|due| due.bits as usize + 3 * HANDLE_BITS).sum::<usize>();
+            if taken + bits <= room {
+                (low, taken) = (middle + 1, taken + bits);
+            } else {
+                high = middle;
+            }
+        }
+        if let Some(first_to_wait) = self.ranked[low..].iter().copied().min_by(Due::by_urgency) {
+            self.due.retain(|due| due.by_urgency(&first_to_wait).is_lt());
+        }
+        (all - self.due.len()) as u64
+    }
+}
+
+impl Due {
+    /// The most urgent first; of equals, the lower handle.
+    fn by_urgency(&self, other: &Due) -> Ordering {
+        other.urgency.total_cmp(&self.urgency).then(self.handle.cmp(&other.handle))
     }
 }
 
@@ -168,6 +186,34 @@ mod tests {
         match ToClient::decode(bytes) {
             Ok(ToClient::State(state)) => state.bodies.iter().map(|(handle, _)| *handle).collect(),
             other => panic!("{other:?}"),
+        }
+    }
+
+    /// What fits is what a list sorted by urgency begins with.
+    #[test]
+    fn the_most_urgent_are_chosen() {
+        use space::workload::Random;
+        for seed in 0..500 {
+            let mut random = Random::new(seed);
+            let mut fan_out = FanOut::new();
+            for number in 0..random.whole(0, 60) as u16 {
+                // Some are equally urgent.
+                let (urgency, bits) = (random.whole(0, 20) as f32, random.whole(45, 90));
+                fan_out.due.push(Due { handle: Handle(2 * number), slot: Slot::new(0), urgency, bits });
+            }
+            let room = random.whole(0, 3_000) as usize;
+            let mut sorted = fan_out.due.clone();
+            sorted.sort_by(Due::by_urgency);
+            let mut taken = 0;
+            let fits = |due: &&Due| {
+                taken += due.bits as usize + 3 * HANDLE_BITS;
+                taken <= room
+            };
+            let mut expected: Vec<Due> = sorted.iter().take_while(fits).copied().collect();
+            expected.sort_by_key(|due| due.handle);
+            let waiting = fan_out.choose(room);
+            assert_eq!(fan_out.due, expected, "seed {seed}");
+            assert_eq!(waiting as usize, sorted.len() - expected.len(), "seed {seed}");
         }
     }
 
