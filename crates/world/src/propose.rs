@@ -3,8 +3,8 @@
 use space::workload::Wishes;
 use space::{DVec3, Grid, Turn, snap};
 
-use crate::objects::{EXACT, Kind, Objects};
-use crate::settle::rule_pose;
+use crate::objects::{Body, EXACT, Kind, Objects};
+use crate::settle::{longest_arm, rule_pose};
 use crate::solid::{Block, SKIN};
 use crate::spec::{ObjectKind, Policy, Spec};
 
@@ -71,6 +71,17 @@ impl Extent {
     }
 }
 
+/// Who may move in a tick.
+#[derive(Debug, Default)]
+pub(crate) struct Proposals {
+    /// Who wants to, by name.
+    pub movers: Vec<u32>,
+    /// The same by row, and whoever may be carried.
+    pub is_mover: Vec<bool>,
+    /// By row: who may be carried by a platform.
+    pub may_ride: Vec<bool>,
+}
+
 /// Finds who wants to move, by name, and everybody's reach.
 pub(crate) fn propose(
     spec: &Spec,
@@ -78,16 +89,23 @@ pub(crate) fn propose(
     tick: u64,
     wishes: Option<&Wishes>,
     objects: &mut Objects,
-    is_mover: &mut Vec<bool>,
-    movers: &mut Vec<u32>,
+    proposals: &mut Proposals,
 ) {
-    is_mover.clear();
-    is_mover.resize(objects.body.len(), false);
+    let Proposals { movers, is_mover, may_ride } = proposals;
+    for flags in [&mut *is_mover, &mut *may_ride] {
+        flags.clear();
+        flags.resize(objects.body.len(), false);
+    }
     movers.clear();
     let proposer = Proposer::new(spec, grid, tick);
+    let mut ride = 0f64;
     for index in 0..objects.by_id.len() {
         let row = objects.by_id[index].1;
         let at = row as usize;
+        let card = objects.card(row);
+        if card.kind == Kind::Moving {
+            ride = ride.max(proposer.ride(objects, row));
+        }
         objects.before[at] = (objects.body[at].at, objects.card(row).turn);
     }
     for index in 0..objects.by_id.len() {
@@ -116,6 +134,12 @@ pub(crate) fn propose(
         let mut extent = extent.unwrap_or_default();
         if kind == Kind::Movable {
             proposer.allow_push(&mut extent);
+        }
+        if ride > 0.0 && objects.drive[row as usize].on_object {
+            // What it stands on may be a platform, or ride on one.
+            extent.add_ball(ride);
+            is_mover[row as usize] = true;
+            may_ride[row as usize] = true;
         }
         for row in [Some(row), holds].into_iter().flatten() {
             let reach = extent.around(objects.body[row as usize].block());
@@ -235,12 +259,26 @@ impl<'a> Proposer<'a> {
         if let ObjectKind::Moving(rule) = &object.kind {
             let (wanted, _) = rule_pose(self.spec, object, rule, card.phase + 1);
             let body = &objects.body[row as usize];
-            let at = DVec3::new(f64::from(body.at.x), f64::from(body.at.y), f64::from(body.at.z));
-            extent.add_line(wanted - at);
+            extent.add_line(wanted - place(body));
             if body.is(EXACT) {
                 extent.add_ball(f64::from(SKIN));
             }
         }
         extent
     }
+
+    /// How far a platform may take those who stand on it, in steps.
+    fn ride(&self, objects: &Objects, row: u32) -> f64 {
+        let card = objects.card(row);
+        let object = &self.spec.objects[card.shape as usize];
+        let ObjectKind::Moving(rule) = &object.kind else { return 0.0 };
+        let (wanted, _) = rule_pose(self.spec, object, rule, card.phase + 1);
+        let body = &objects.body[row as usize];
+        let around = rule.radians_per_s() / f64::from(self.spec.tick_rate) * longest_arm(body);
+        (wanted - place(body)).length() + around + 2.0
+    }
+}
+
+fn place(body: &Body) -> DVec3 {
+    DVec3::new(f64::from(body.at.x), f64::from(body.at.y), f64::from(body.at.z))
 }

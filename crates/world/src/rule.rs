@@ -67,6 +67,14 @@ impl Rule {
     pub fn turns(&self) -> bool {
         matches!(self, Rule::Spin { .. })
     }
+
+    /// How fast it rotates.
+    pub fn radians_per_s(&self) -> f64 {
+        match self {
+            Rule::Spin { degrees_per_s } => f64::from(*degrees_per_s).to_radians().abs(),
+            Rule::Path { .. } | Rule::Orbit { .. } | Rule::Flight { .. } => 0.0,
+        }
+    }
 }
 
 /// An angle after so many rounds, whole ones left out: long sessions lose no digits.

@@ -14,14 +14,15 @@
 
 use std::sync::Arc;
 
-use space::{Grid, GridPoint, NodeId, ObjectId, Tick, Turn};
+use space::narrow::Shape;
+use space::{Grid, GridPoint, NodeId, ObjectId, Tick, Turn, Vec3};
 
 use crate::bytes::{Malformed, Reader, write_text};
 use crate::hash::{Hasher, StateHash};
 use crate::make;
 use crate::members::Member;
 use crate::objects::{Drive, Kind, Label};
-use crate::spec::{ObjectKind, Spec, SpecError};
+use crate::spec::{ObjectKind, ObjectSpec, Spec, SpecError};
 use crate::world::World;
 
 const MAGIC: &[u8; 4] = b"KSW1";
@@ -283,13 +284,27 @@ fn find(world: &World, id: u64) -> Option<u32> {
 /// A fingerprint of what a snapshot relies on: another one makes another world.
 pub(crate) fn fingerprint(spec: &Spec) -> u64 {
     let mut hasher = Hasher::default();
-    let mut write = |text: String| hasher.write(text.as_bytes());
-    write(format!("{} {} {} {} {:?}", spec.low, spec.high, spec.gravity, spec.tick_rate, spec.limits));
-    write(format!("{:?} {:?} {:?}", spec.spawns, spec.avatars, spec.crowd));
+    let write = |hasher: &mut Hasher, text: String| hasher.write(text.as_bytes());
+    let Spec { low, high, gravity, tick_rate, limits, spawns, avatars, crowd, .. } = spec;
+    write(&mut hasher, format!("{low} {high} {gravity} {tick_rate} {limits:?} {spawns:?} {avatars:?} {crowd:?}"));
     for object in &spec.objects {
-        let (bounds, sphere) = (object.shape.bounds(), object.shape.bounding_sphere());
-        write(format!("{} {:?} {:?} {} ", object.name, object.kind, object.policy, object.shape.name()));
-        write(format!("{:?} {:?} {} {}", bounds, sphere, object.at, object.rotation));
+        let ObjectSpec { name, kind, policy, shape, at, rotation } = object;
+        let (bounds, sphere) = (shape.bounds(), shape.bounding_sphere());
+        write(
+            &mut hasher,
+            format!("{name} {kind:?} {policy:?} {} {bounds:?} {sphere:?} {at} {rotation}", shape.name()),
+        );
+        let (vertices, triangles): (&[Vec3], &[[u32; 3]]) = match shape {
+            Shape::Hull(hull) => (hull.vertices(), &[]),
+            Shape::Mesh(mesh) => (mesh.triangles().vertices(), mesh.triangles().triangles()),
+            Shape::Sphere { .. } | Shape::Box { .. } | Shape::Capsule { .. } => (&[], &[]),
+        };
+        for number in vertices.iter().flat_map(|vertex| vertex.to_array().map(f32::to_bits)) {
+            hasher.write(&number.to_le_bytes());
+        }
+        for corner in triangles.iter().flatten() {
+            hasher.write(&corner.to_le_bytes());
+        }
     }
     hasher.finish()
 }

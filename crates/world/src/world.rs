@@ -14,6 +14,7 @@ use crate::neighbours::Neighbours;
 use crate::objects::{Card, Drive, EXACT, HOLDING, Kind, Label, Objects, SOLID};
 use crate::outcome::{Held, Outcome};
 use crate::places::{Among, Places};
+use crate::propose::Proposals;
 use crate::scenery::Scenery;
 use crate::settle::{CLOSEST_M, Order, Schedule, Settler, Surroundings};
 use crate::solid::GAP;
@@ -54,10 +55,10 @@ struct Scratch {
     surroundings: Surroundings,
     pushed: Surroundings,
     was_pushed: Vec<bool>,
-    is_mover: Vec<bool>,
-    movers: Vec<u32>,
+    proposals: Proposals,
     order: Vec<u32>,
     kicks: Vec<(u32, [f32; 2])>,
+    riders: Vec<u32>,
 }
 
 /// The parts of a tick, for whoever measures them. There is no clock in here.
@@ -189,9 +190,9 @@ impl World {
         finished(Stage::Propose);
         self.objects.broad_phase();
         finished(Stage::Broad);
-        let Scratch { neighbours, is_mover, .. } = &mut self.scratch;
+        let Scratch { neighbours, proposals, .. } = &mut self.scratch;
         let (objects, pairs) = self.objects.with_pairs();
-        outcome.work.pairs = neighbours.update(pairs, &objects.body, is_mover);
+        outcome.work.pairs = neighbours.update(pairs, &objects.body, &proposals.is_mover);
         finished(Stage::Narrow);
         self.settle(&mut outcome);
         self.notice(first_new, &mut outcome);
@@ -446,7 +447,6 @@ impl World {
     }
 
     fn propose(&mut self) {
-        let Scratch { is_mover, movers, .. } = &mut self.scratch;
         if let Some(wishes) = &mut self.wishes {
             wishes.begin(self.tick.number());
         }
@@ -456,14 +456,14 @@ impl World {
             self.tick.number(),
             self.wishes.as_ref(),
             &mut self.objects,
-            is_mover,
-            movers,
+            &mut self.scratch.proposals,
         );
     }
 
     fn settle(&mut self, outcome: &mut Outcome) {
-        let Scratch { neighbours, schedule, surroundings, pushed, was_pushed, movers, order, kicks, .. } =
+        let Scratch { neighbours, schedule, surroundings, pushed, was_pushed, proposals, order, kicks, riders } =
             &mut self.scratch;
+        let Proposals { movers, may_ride, .. } = proposals;
         was_pushed.clear();
         was_pushed.resize(self.objects.body.len(), false);
         order.clear();
@@ -494,6 +494,8 @@ impl World {
             pushed,
             was_pushed,
             kicks,
+            riders,
+            may_ride,
             tick: self.tick.number(),
             outcome,
         };

@@ -5,8 +5,9 @@ mod crowd;
 use std::sync::Arc;
 
 use crowd::Hostile;
+use space::Vec3;
 use space::mesh::TriangleMesh;
-use world::spec::Spec;
+use world::spec::{ObjectKind, Shape, Spec};
 use world::{Plaza, World, journal};
 
 fn courtyard() -> Spec {
@@ -115,6 +116,23 @@ fn damaged_snapshots_and_journals_are_refused() {
         // What is still a journal may say anything; the world judges it.
         journal::read(&bytes).for_each(drop);
     }
+}
+
+/// Two meshes with the same bounds are not the same world.
+#[test]
+fn a_snapshot_of_another_mesh_is_refused() {
+    let with_dent = |depth: f32| {
+        let corners = [Vec3::X, Vec3::Y, Vec3::Z, Vec3::NEG_X, Vec3::NEG_Y, Vec3::NEG_Z, Vec3::splat(depth)];
+        let triangles = vec![[0, 1, 2], [3, 4, 5], [0, 4, 6]];
+        let mesh = TriangleMesh::new(corners.to_vec(), triangles).unwrap();
+        let mut spec = crowd::empty();
+        spec.objects.push(crowd::object("stone", ObjectKind::Fixed, Shape::mesh(mesh), Vec3::new(9.0, 3.0, 0.0)));
+        Arc::new(spec)
+    };
+    let mut snapshot = Vec::new();
+    World::new(with_dent(0.1)).unwrap().snapshot(&mut snapshot);
+    assert!(World::restore(with_dent(0.1), &snapshot).is_ok());
+    assert!(World::restore(with_dent(0.2), &snapshot).is_err());
 }
 
 /// Whoever can compute the fingerprint can write any bytes: still nothing panics and nothing overlaps.

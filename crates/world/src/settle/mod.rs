@@ -1,11 +1,13 @@
 //! Settling: everybody in turn, in an order that favours nobody, against the others as they stand at that moment.
 
 mod order;
+mod ride;
 mod schedule;
 mod surroundings;
 mod walk;
 
 pub(crate) use order::Order;
+pub(crate) use ride::longest_arm;
 pub(crate) use schedule::Schedule;
 pub(crate) use surroundings::{CLOSEST_M, Surroundings};
 
@@ -16,7 +18,7 @@ use crate::neighbours::Neighbours;
 use crate::objects::{AVATAR, Body, EXACT, HOLDING, MOVABLE, Objects, RULED, SOLID};
 use crate::outcome::{Met, Outcome};
 use crate::scenery::Scenery;
-use crate::solid::{GAP, Joint};
+use crate::solid::Joint;
 use crate::spec::{Policy, Rule, Spec};
 use surroundings::{ExactPair, Hit, Other};
 
@@ -43,6 +45,10 @@ pub(crate) struct Settler<'a> {
     pub was_pushed: &'a mut [bool],
     /// Who has been kicked, and how fast: in metres per second, along the ground.
     pub kicks: &'a mut Vec<(u32, [f32; 2])>,
+    /// Who stands on the platform that moves, and who on them.
+    pub riders: &'a mut Vec<u32>,
+    /// Who may still be carried by a platform in this tick: its reach has room for that.
+    pub may_ride: &'a mut [bool],
     pub tick: u64,
     pub outcome: &'a mut Outcome,
 }
@@ -259,35 +265,6 @@ impl Settler<'_> {
         (place, last)
     }
 
-    /// A scene object that moves by a rule. Where its way is blocked it waits, and its clock with it.
-    fn settle_rule(&mut self, row: u32) {
-        let card = self.objects.card(row);
-        let (phase, turn) = (card.phase, card.turn);
-        let spec = self.spec;
-        let object = &spec.objects[card.shape as usize];
-        let crate::spec::ObjectKind::Moving(rule) = &object.kind else { return };
-        let (wanted, rotation) = rule_pose(spec, object, rule, phase + 1);
-        let at = self.objects.body[row as usize].at;
-        let v = wanted - DVec3::new(f64::from(at.x), f64::from(at.y), f64::from(at.z));
-        self.look_around(row);
-        let (to, hit) = self.surroundings.advance(self.shapes, [0; 3], v);
-        let mut is_there =
-            f64::from(to[0]) == v.x.round() && f64::from(to[1]) == v.y.round() && f64::from(to[2]) == v.z.round();
-        self.commit(row, to);
-        let wanted_turn = Turn::nearest(rotation);
-        if rule.turns() && wanted_turn != turn {
-            let (reached, is_free) = self.spun(row, turn, wanted_turn);
-            self.objects.card_mut(row).turn = reached;
-            let half = self.objects.body[row as usize].solid.half_extents();
-            self.objects.drive[row as usize].odometer += 4.0 * f64::from(half[0] + half[1] + half[2]);
-            is_there &= is_free;
-        }
-        if is_there {
-            self.objects.card_mut(row).phase = phase + 1;
-        }
-        self.note(row, hit);
-    }
-
     /// How far a body can turn on the spot. Of upright solids a ball and a capsule are the same from all sides.
     fn spun(&mut self, row: u32, from: Turn, to: Turn) -> (Turn, bool) {
         let body = self.objects.body[row as usize];
@@ -299,12 +276,12 @@ impl Settler<'_> {
         let shape = &self.shapes[self.objects.card(row).shape as usize];
         let pose = |turn: Turn| Pose::new(position, turn.quat());
         let motion = Motion::new(pose(from), pose(to));
-        let gap = GAP as f32 * snap::STEP;
         let others: Vec<(u32, Pose)> = self.surroundings.near().iter().map(|near| self.pose_of(near.other)).collect();
+        // Whoever stands on it or beside it is a gap away, and does not keep it from turning.
         let mut time = 1f32;
         for (other, at) in &others {
             if let Some(contact) =
-                exact::first_contact(shape, &motion, &self.shapes[*other as usize], &Motion::rest(*at), gap)
+                exact::first_contact(shape, &motion, &self.shapes[*other as usize], &Motion::rest(*at), CLOSEST_M)
             {
                 time = time.min(contact.time);
             }

@@ -290,7 +290,8 @@ impl ExactPair {
         exact::distance(a, &self.pose(offset), b, &self.other_pose())
     }
 
-    fn contact(&self, shapes: &[Shape], from: [i32; 3], v: DVec3) -> Option<(f64, DVec3)> {
+    /// When a motion by `v` steps first touches the other, and the normal there.
+    pub fn contact(&self, shapes: &[Shape], from: [i32; 3], v: DVec3) -> Option<(f64, DVec3)> {
         let start = self.pose(from);
         let end = Pose::new((start.position.as_dvec3() + v * f64::from(snap::STEP)).as_vec3(), start.rotation);
         let (a, b) = (&shapes[self.shape as usize], &shapes[self.other_shape as usize]);

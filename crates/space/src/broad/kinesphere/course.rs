@@ -117,6 +117,13 @@ impl Courses {
         Course { place, velocity, slack: lines.slack2[lane].sqrt() * SLACK_ROUNDING }
     }
 
+    /// What [`Courses::at`] will say of a row once it has this course, to the bit.
+    pub fn once_set(row: u32, now: u64, course: Course, ahead: f32) -> Course {
+        let time = ticks_since_reference(row as usize / 8, now) as f32;
+        let place = (course.place - course.velocity * time) + course.velocity * (time + ahead);
+        Course { place, slack: slack2(course.slack).sqrt() * SLACK_ROUNDING, ..course }
+    }
+
     /// Gives a row another course, which is at `course.place` at tick `now`.
     pub fn set(&mut self, row: u32, now: u64, course: Course) {
         self.write(row, now, course);

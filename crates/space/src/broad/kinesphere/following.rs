@@ -11,6 +11,7 @@ use super::course::{Course, Courses};
 use super::lattice::Lattice;
 use super::mood::{Mood, Stray};
 use super::plan::Plan;
+use super::renewal::Renewal;
 use super::search::{Scratch, Search};
 use super::tile::{NEVER, Tile, Workbench};
 use crate::bits::Bits;
@@ -58,6 +59,8 @@ pub struct Following {
     pub(super) newcomers: Vec<Newcomer>,
     pub(super) newcomer_rows: Bits,
     pub(super) bench: Workbench,
+    /// As many as there are shares.
+    pub(super) renewals: Vec<Renewal>,
     /// Whether everybody is being entered, and tiles are sorted later.
     pub(super) is_starting: bool,
     shares: Vec<Share>,
@@ -127,6 +130,7 @@ impl Following {
         self.calendar.resize_with(LOOK_AHEAD as usize, || Vec::with_capacity(16));
         self.calendar.iter_mut().for_each(Vec::clear);
         self.shares.resize_with((spheres.len() / OBJECTS_PER_SHARE).clamp(1, SHARES_MAX), Share::default);
+        self.renewals.resize_with(self.shares.len(), Renewal::default);
         for share in &mut self.shares {
             share.agenda.open(plan.life);
             share.scratch.reserve();
@@ -273,6 +277,7 @@ impl Following {
             + self.newcomers.capacity() * size_of::<Newcomer>()
             + self.calendar.iter().map(|tiles| tiles.capacity() * 4).sum::<usize>()
             + self.bench.bytes()
+            + self.renewals.iter().map(Renewal::bytes).sum::<usize>()
             + self.packed.capacity() * 16
             + shares.sum::<usize>()
     }

@@ -22,14 +22,14 @@ impl Following {
         let middle = self.now + self.half;
         let entry = self.entry(row, middle, columns);
         if entry.velocity == [0.0; 3] {
-            let layer = self.layer_for(self.reach(&entry), true);
+            let layer = self.layer_for(reach(&entry, self.half), true);
             let cells = self.lattice.layers[layer as usize].cells;
             let (tile, _) =
                 self.lattice.tile_or_new(layer, cells.key(cells.cells(entry.place.into())), self.now, NEVER);
             self.move_in(tile, entry);
             return;
         }
-        let layer = self.layer_for(self.reach(&entry), false);
+        let layer = self.layer_for(reach(&entry, self.half), false);
         let cells = self.lattice.layers[layer as usize].cells;
         let mut key = cells.key(cells.cells(entry.place.into()));
         for _ in 0..4 {
@@ -85,19 +85,7 @@ impl Following {
     /// How an object is entered into a tile with this middle.
     pub(super) fn entry(&self, row: u32, middle: u64, columns: Columns<'_>) -> Row {
         let course = self.courses.at(row, self.now, (middle as i64 - self.now as i64) as f32);
-        let radius = columns.radius[row as usize] + course.slack;
-        let speed = course.velocity.length_squared().sqrt();
-        // A line is kept as it is at its block's reference tick, and the entry moved on a few lives without a look back.
-        let ticks = (REFERENCE_TICKS + REFINE_EVERY * self.life) as f32;
-        let extent = course.place.abs().max_element() + speed * ticks + radius;
-        let radius = radius * ROUND_UP + drift(extent);
-        Row { place: course.place.into(), velocity: course.velocity.into(), radius, id: row }
-    }
-
-    /// How far an object gets from where it is entered while its tile lives.
-    pub(super) fn reach(&self, entry: &Row) -> f32 {
-        let speed = Vec3::from(entry.velocity).length_squared().sqrt();
-        (entry.radius + speed * self.half as f32) * ROUND_UP
+        entered(row, course, columns.radius[row as usize], self.life)
     }
 
     fn layer_for(&mut self, reach: f32, standing: bool) -> u32 {
@@ -123,4 +111,21 @@ impl Following {
         self.newcomers.push(Newcomer { tile: number, entry });
         self.newcomer_rows.insert(entry.id as usize);
     }
+}
+
+/// How an object is entered whose course is this at the middle of a tile that lives for `life` ticks.
+pub(super) fn entered(row: u32, course: Course, radius: f32, life: u64) -> Row {
+    let radius = radius + course.slack;
+    let speed = course.velocity.length_squared().sqrt();
+    // A line is kept as it is at its block's reference tick, and the entry moved on a few lives without a look back.
+    let ticks = (REFERENCE_TICKS + REFINE_EVERY * life) as f32;
+    let extent = course.place.abs().max_element() + speed * ticks + radius;
+    let radius = radius * ROUND_UP + drift(extent);
+    Row { place: course.place.into(), velocity: course.velocity.into(), radius, id: row }
+}
+
+/// How far an object gets from where it is entered within half the life of its tile.
+pub(super) fn reach(entry: &Row, half: u64) -> f32 {
+    let speed = Vec3::from(entry.velocity).length_squared().sqrt();
+    (entry.radius + speed * half as f32) * ROUND_UP
 }

@@ -2,18 +2,56 @@
 //!
 //! Objects that have moved on to the next tile are not thrown out, since finding them a place one by one is dear. They
 //! stay as *guests*, up to a cell outside, until the tile they have moved to falls due and adopts them.
+//!
+//! Most of it concerns one tile alone, so tiles can be renewed and sorted by several threads at once. What concerns more
+//! than the tile is written down in a [`Renewal`] and done afterwards, in an order that no thread has a say in.
 
 use glam::Vec3;
+use rayon::prelude::*;
 
 use super::agenda::LOOK_AHEAD;
-use super::course::Course;
+use super::course::{Course, Courses};
 use super::following::{Following, NOWHERE};
+use super::lattice::Layer;
 use super::mood::{Mood, bent};
-use super::tile::{Cells, Guest};
+use super::moving::{entered, reach};
+use super::tile::{Cells, Guest, Tile, Workbench};
 use crate::Columns;
 
 /// One renewal in so many looks at everybody's position, to correct what velocities are off by.
 pub const REFINE_EVERY: u64 = 4;
+
+/// Some of the tiles that fall due, in one thread's hands, and what has to be done about them afterwards.
+#[derive(Debug, Default)]
+pub struct Renewal {
+    tiles: Vec<(u32, Tile)>,
+    /// Rows with a better course, and their new mood.
+    refined: Vec<(u32, Mood, Course)>,
+    /// Rows that left, and the layer that they left.
+    emigrants: Vec<(u32, u32)>,
+    bench: Workbench,
+}
+
+impl Renewal {
+    /// Heap memory, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.tiles.capacity() * size_of::<(u32, Tile)>()
+            + self.refined.capacity() * size_of::<(u32, Mood, Course)>()
+            + self.emigrants.capacity() * 8
+            + self.bench.bytes()
+    }
+}
+
+/// What renewing a tile looks at.
+struct Terms<'a> {
+    now: u64,
+    life: u64,
+    half: u64,
+    courses: &'a Courses,
+    moods: &'a [u8],
+    layers: &'a [Layer],
+    columns: Columns<'a>,
+}
 
 impl Following {
     /// Renews all tiles that fall due in this tick.
@@ -21,79 +59,86 @@ impl Following {
         self.due.clear();
         self.emigrants.clear();
         let bucket = (self.now % LOOK_AHEAD) as usize;
-        let mut candidates = std::mem::take(&mut self.calendar[bucket]);
-        for &number in &candidates {
-            // A tile that was given up may have been taken again, with another due tick.
-            if self.lattice.tiles[number as usize].due != self.now {
-                continue;
-            }
-            self.renew(number, columns);
-            self.adopt(number, columns);
-            let tile = &mut self.lattice.tiles[number as usize];
-            tile.sort(&self.lattice.layers[tile.layer as usize].cells, &mut self.bench);
-            if tile.len() == 0 {
-                self.lattice.give_up(number);
-            } else {
-                self.calendar[((self.now + self.life) % LOOK_AHEAD) as usize].push(number);
-                self.due.push(number);
-            }
+        let (tiles, now) = (&self.lattice.tiles, self.now);
+        // A tile that was given up may have been taken again, with another due tick.
+        self.due.extend(self.calendar[bucket].iter().filter(|&&number| tiles[number as usize].due == now));
+        // Nobody lives for so long that this tick's list is written to meanwhile.
+        self.calendar[bucket].clear();
+        self.renew_tiles(columns);
+        for index in 0..self.due.len() {
+            self.adopt(self.due[index], columns);
         }
-        // Nobody lives for so long that this tick's list was written to meanwhile; its memory is kept.
-        candidates.clear();
-        self.calendar[bucket] = candidates;
+        self.sort_tiles();
+        let Following { due, lattice, calendar, .. } = self;
+        let next = ((self.now + self.life) % LOOK_AHEAD) as usize;
+        due.retain(|&number| {
+            let is_used = lattice.tiles[number as usize].len() > 0;
+            if is_used {
+                calendar[next].push(number);
+            } else {
+                lattice.give_up(number);
+            }
+            is_used
+        });
     }
 
-    /// Enters everybody of a tile where they will be halfway through its next life.
-    fn renew(&mut self, number: u32, columns: Columns<'_>) {
-        let middle = self.now + self.half;
-        let tile = &mut self.lattice.tiles[number as usize];
-        let (layer, key, rows) = (tile.layer as usize, tile.key, tile.count());
-        let ticks = (middle - tile.middle) as f32;
-        (tile.middle, tile.due, tile.renewed) = (middle, self.now + self.life, self.now);
-        tile.clear_guests();
-        let (cells, reach) = (self.lattice.layers[layer].cells, self.lattice.layers[layer].reach);
-        let refines_all = (self.now / self.life + u64::from(number)).is_multiple_of(REFINE_EVERY);
-        for row in 0..rows {
-            let Some(mut entry) = self.lattice.tiles[number as usize].get(row) else { continue };
-            let is_unsteady = Mood::from_byte(self.moods[entry.id as usize]).level() > 0;
-            if is_unsteady || refines_all {
-                self.refine(entry.id, columns);
-                entry = self.entry(entry.id, middle, columns);
-            } else {
-                entry.place = (Vec3::from(entry.place) + Vec3::from(entry.velocity) * ticks).into();
+    /// Enters everybody of all tiles that fall due where they will be halfway through the tile's next life.
+    fn renew_tiles(&mut self, columns: Columns<'_>) {
+        let mut renewals = self.deal_tiles();
+        let Following { now, life, half, courses, moods, lattice, .. } = &*self;
+        let (now, life, half, layers) = (*now, *life, *half, &lattice.layers[..]);
+        let terms = Terms { now, life, half, courses, moods, layers, columns };
+        self.in_parallel(&mut renewals, |renewal| {
+            let Renewal { tiles, refined, emigrants, .. } = renewal;
+            tiles.iter_mut().for_each(|(number, tile)| terms.renew(*number, tile, refined, emigrants));
+        });
+        for renewal in &mut renewals {
+            for (row, mood, course) in renewal.refined.drain(..) {
+                self.moods[row as usize] = mood.to_byte();
+                self.courses.refine(row, self.now, course);
             }
-            let cell = cells.cells(entry.place.into());
-            let fits = entry.velocity != [0.0; 3] && cells.is_at(key, cell) && self.reach(&entry) <= reach;
-            let tile = &mut self.lattice.tiles[number as usize];
-            if fits {
-                tile.replace(row, entry);
-                let wanted = cells.key(cell);
-                if wanted != key {
-                    tile.guests.push(Guest { id: entry.id, cell, wanted });
-                }
-            } else {
-                tile.dig(row);
-                self.homes[entry.id as usize] = NOWHERE;
-                self.lattice.layers[layer].objects -= 1;
-                self.emigrants.push(entry.id);
+            for (row, layer) in renewal.emigrants.drain(..) {
+                self.homes[row as usize] = NOWHERE;
+                self.lattice.layers[layer as usize].objects -= 1;
+                self.emigrants.push(row);
             }
         }
+        self.collect_tiles(renewals);
     }
 
-    /// Corrects the course of an object that kept to it. All its meetings end in this tick, so none is outdated by it.
-    fn refine(&mut self, row: u32, columns: Columns<'_>) {
-        let age = self.courses.age(row, self.now);
-        let old = self.courses.at(row, self.now, 0.0);
-        if age < 4 || old.velocity == Vec3::ZERO {
-            return;
+    fn sort_tiles(&mut self) {
+        let mut renewals = self.deal_tiles();
+        let layers = &self.lattice.layers;
+        self.in_parallel(&mut renewals, |Renewal { tiles, bench, .. }| {
+            tiles.iter_mut().for_each(|(_, tile)| tile.sort(&layers[tile.layer as usize].cells, bench));
+        });
+        self.collect_tiles(renewals);
+    }
+
+    /// Hands the tiles that fall due out.
+    fn deal_tiles(&mut self) -> Vec<Renewal> {
+        let mut renewals = std::mem::take(&mut self.renewals);
+        let shares = renewals.len();
+        for (index, &number) in self.due.iter().enumerate() {
+            let tile = std::mem::take(&mut self.lattice.tiles[number as usize]);
+            renewals[index % shares].tiles.push((number, tile));
         }
-        let sphere = columns.sphere(row as usize);
-        let off = sphere.center - old.place;
-        let mood = Mood::from_byte(self.moods[row as usize]).after_keeping(off.length_squared().sqrt(), old.slack);
-        let velocity = bent(old.velocity, off, f32::from(age));
-        let slack = mood.slack(sphere.radius, velocity);
-        self.moods[row as usize] = mood.to_byte();
-        self.courses.refine(row, self.now, Course { place: sphere.center, velocity, slack });
+        renewals
+    }
+
+    fn collect_tiles(&mut self, mut renewals: Vec<Renewal>) {
+        for (number, tile) in renewals.iter_mut().flat_map(|renewal| renewal.tiles.drain(..)) {
+            self.lattice.tiles[number as usize] = tile;
+        }
+        self.renewals = renewals;
+    }
+
+    fn in_parallel(&self, renewals: &mut [Renewal], work: impl Fn(&mut Renewal) + Sync + Send) {
+        if self.threads < 2 {
+            renewals.iter_mut().for_each(work);
+        } else {
+            renewals.par_iter_mut().for_each(work);
+        }
     }
 
     /// Takes in the guests of the tiles around that have moved on to this one.
@@ -136,5 +181,67 @@ impl Following {
             self.adopted.push(guest.id);
         }
         true
+    }
+}
+
+impl Terms<'_> {
+    fn renew(
+        &self,
+        number: u32,
+        tile: &mut Tile,
+        refined: &mut Vec<(u32, Mood, Course)>,
+        emigrants: &mut Vec<(u32, u32)>,
+    ) {
+        let middle = self.now + self.half;
+        let ticks = (middle - tile.middle) as f32;
+        (tile.middle, tile.due, tile.renewed) = (middle, self.now + self.life, self.now);
+        tile.clear_guests();
+        let (layer, key) = (tile.layer, tile.key);
+        let Layer { cells, reach: farthest, .. } = &self.layers[layer as usize];
+        let refines_all = (self.now / self.life + u64::from(number)).is_multiple_of(REFINE_EVERY);
+        for row in 0..tile.count() {
+            let Some(mut entry) = tile.get(row) else { continue };
+            let mood = Mood::from_byte(self.moods[entry.id as usize]);
+            if mood.level() > 0 || refines_all {
+                let ahead = self.half as f32;
+                let course = match self.refined(entry.id, mood) {
+                    Some((mood, course)) => {
+                        refined.push((entry.id, mood, course));
+                        Courses::once_set(entry.id, self.now, course, ahead)
+                    }
+                    None => self.courses.at(entry.id, self.now, ahead),
+                };
+                entry = entered(entry.id, course, self.columns.radius[entry.id as usize], self.life);
+            } else {
+                entry.place = (Vec3::from(entry.place) + Vec3::from(entry.velocity) * ticks).into();
+            }
+            let cell = cells.cells(entry.place.into());
+            let fits = entry.velocity != [0.0; 3] && cells.is_at(key, cell) && reach(&entry, self.half) <= *farthest;
+            if fits {
+                tile.replace(row, entry);
+                let wanted = cells.key(cell);
+                if wanted != key {
+                    tile.guests.push(Guest { id: entry.id, cell, wanted });
+                }
+            } else {
+                tile.dig(row);
+                emigrants.push((entry.id, layer));
+            }
+        }
+    }
+
+    /// A better course for an object that kept to its own. All its meetings end in this tick, so none is outdated by it.
+    fn refined(&self, row: u32, mood: Mood) -> Option<(Mood, Course)> {
+        let age = self.courses.age(row, self.now);
+        let old = self.courses.at(row, self.now, 0.0);
+        if age < 4 || old.velocity == Vec3::ZERO {
+            return None;
+        }
+        let sphere = self.columns.sphere(row as usize);
+        let off = sphere.center - old.place;
+        let mood = mood.after_keeping(off.length_squared().sqrt(), old.slack);
+        let velocity = bent(old.velocity, off, f32::from(age));
+        let slack = mood.slack(sphere.radius, velocity);
+        Some((mood, Course { place: sphere.center, velocity, slack }))
     }
 }

@@ -1,0 +1,130 @@
+//! Scene objects that move by a rule, and those who ride on them.
+//!
+//! A platform and its riders are not one body: each of them moves by itself, to a place that is free at that moment, so
+//! that nothing new has to be proven. Who stands on it is lifted before it rises, and follows after it went sideways,
+//! turned or sank. A rider who cannot be lifted stops the platform; one who cannot follow stays behind.
+
+use space::impact::rounded;
+use space::{DVec3, Quat, Turn, snap};
+
+use super::surroundings::ExactPair;
+use super::{Settler, rule_pose};
+use crate::objects::{Body, EXACT};
+use crate::solid::{GAP, Joint, SKIN};
+use crate::spec::ObjectKind;
+
+/// How many can ride on one platform; whoever comes later is in its way, as anybody else.
+const MOST_RIDERS: usize = 64;
+
+/// How far from a turning platform's middle somebody who stands on it is taken to be, at most, in steps. Whatever is so
+/// wide that its middle is further out is taken along more slowly.
+pub(crate) fn longest_arm(platform: &Body) -> f64 {
+    let [x, _, z] = platform.solid.half_extents().map(f64::from);
+    x + z + f64::from(snap::STEPS_PER_METRE)
+}
+
+impl Settler<'_> {
+    /// Moves a scene object by its rule. Where its way is blocked it waits, and its clock with it.
+    pub(super) fn settle_rule(&mut self, row: u32) {
+        let card = self.objects.card(row);
+        let (phase, turn) = (card.phase, card.turn);
+        let spec = self.spec;
+        let object = &spec.objects[card.shape as usize];
+        let ObjectKind::Moving(rule) = &object.kind else { return };
+        let (wanted, rotation) = rule_pose(spec, object, rule, phase + 1);
+        let start = self.place(row);
+        let v = wanted - start;
+        self.find_riders(row);
+        if v.y > 0.0 {
+            self.lift_riders(v.y);
+        }
+        self.look_around(row);
+        let (to, hit) = self.surroundings.advance(self.shapes, [0; 3], v);
+        let mut is_there =
+            f64::from(to[0]) == v.x.round() && f64::from(to[1]) == v.y.round() && f64::from(to[2]) == v.z.round();
+        self.commit(row, to);
+        let mut spin = Quat::IDENTITY;
+        let wanted_turn = Turn::nearest(rotation);
+        if rule.turns() && wanted_turn != turn {
+            let (reached, is_free) = self.spun(row, turn, wanted_turn);
+            self.objects.card_mut(row).turn = reached;
+            let half = self.objects.body[row as usize].solid.half_extents();
+            self.objects.drive[row as usize].odometer += 4.0 * f64::from(half[0] + half[1] + half[2]);
+            spin = reached.quat() * turn.quat().inverse();
+            is_there &= is_free;
+        }
+        self.take_riders_along(row, start, spin);
+        if is_there {
+            self.objects.card_mut(row).phase = phase + 1;
+        }
+        self.note(row, hit);
+    }
+
+    fn place(&self, row: u32) -> DVec3 {
+        let at = self.objects.body[row as usize].at;
+        DVec3::new(f64::from(at.x), f64::from(at.y), f64::from(at.z))
+    }
+
+    /// Lists who stands on a platform, then who stands on those. Nobody is carried twice in a tick: reaches have room for
+    /// one ride.
+    fn find_riders(&mut self, platform: u32) {
+        self.riders.clear();
+        let mut carrier = platform;
+        for next in 0.. {
+            for index in 0..self.neighbours.of(carrier).len() {
+                let other = self.neighbours.of(carrier)[index];
+                let may_ride = self.may_ride[other as usize] && self.riders.len() < MOST_RIDERS;
+                if may_ride && self.stands_on(other, carrier) {
+                    self.may_ride[other as usize] = false;
+                    self.riders.push(other);
+                }
+            }
+            let Some(&rider) = self.riders.get(next) else { break };
+            carrier = rider;
+        }
+    }
+
+    fn stands_on(&self, rider: u32, carrier: u32) -> bool {
+        let (body, under) = (&self.objects.body[rider as usize], &self.objects.body[carrier as usize]);
+        let (card, under_card) = (self.objects.card(rider), self.objects.card(carrier));
+        let down = DVec3::new(0.0, -f64::from(SKIN), 0.0);
+        let normal = if (body.flags | under.flags) & EXACT == 0 {
+            let Joint { d, core, radius } = Joint::new(body.solid, body.at, under.solid, under.at);
+            let [start, half] = [d, core].map(|steps| DVec3::from_array(steps.map(f64::from)));
+            rounded::contact(start, down, half, f64::from(radius + GAP), 1.0).map(|touch| touch.normal)
+        } else {
+            let pair = ExactPair::new(card.shape, body.at, card.turn, under_card.shape, under.at, under_card.turn);
+            pair.contact(self.shapes, [0; 3], down).map(|(_, normal)| normal)
+        };
+        normal.is_some_and(|normal| normal.y > 0.3)
+    }
+
+    /// Lifts the uppermost first: they stand on each other.
+    fn lift_riders(&mut self, height: f64) {
+        for index in (0..self.riders.len()).rev() {
+            let rider = self.riders[index];
+            self.look_around(rider);
+            let (to, _) = self.surroundings.advance(self.shapes, [0; 3], DVec3::new(0.0, height, 0.0));
+            self.commit(rider, to);
+        }
+    }
+
+    /// Moves the riders as the platform under their feet has moved, the lowest first. They were lifted already.
+    fn take_riders_along(&mut self, platform: u32, start: DVec3, spin: Quat) {
+        let way = self.place(platform) - start;
+        let way = DVec3::new(way.x, way.y.min(0.0), way.z);
+        let longest_arm = longest_arm(&self.objects.body[platform as usize]);
+        for index in 0..self.riders.len() {
+            let rider = self.riders[index];
+            let arm = (self.place(rider) - start).with_y(0.0).clamp_length_max(longest_arm);
+            let around = spin.as_dquat() * arm - arm;
+            let v = DVec3::new(way.x + around.x, way.y, way.z + around.z);
+            if v == DVec3::ZERO {
+                continue;
+            }
+            self.look_around(rider);
+            let (to, _) = self.surroundings.slide(self.shapes, [0; 3], v, |normal| normal);
+            self.commit(rider, to);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Platforms carry those who stand on them: up, down, along and around, and never into anything.
+
+mod crowd;
+
+use crowd::{Person, empty, object};
+use space::{ObjectId, Vec3};
+use world::spec::{ObjectKind, Shape, Spec};
+use world::{Kind, Rule, World};
+
+fn block(x: f32, y: f32, z: f32) -> Shape {
+    Shape::Box { half: Vec3::new(x, y, z) }
+}
+
+/// A flat platform at the origin that moves by a rule.
+fn with_platform(rule: Rule) -> Spec {
+    let mut spec = empty();
+    spec.objects.push(object("platform", ObjectKind::Moving(rule), block(1.5, 0.1, 1.5), Vec3::new(0.0, 0.15, 0.0)));
+    spec
+}
+
+fn of_kind(world: &World, kind: Kind) -> ObjectId {
+    world.dynamic().find(|object| object.kind == kind).unwrap().id
+}
+
+fn at(world: &World, id: ObjectId) -> Vec3 {
+    world.object(id).unwrap().position()
+}
+
+fn stand(world: &mut World, ticks: u32) {
+    for tick in 0..ticks {
+        world.step(&[]);
+        assert_eq!(world.first_overlap(), None, "tick {tick}");
+    }
+}
+
+#[test]
+fn a_lift_takes_people_and_what_is_stacked_up_and_down() {
+    let path = Rule::Path { through: vec![Vec3::new(0.0, 4.15, 0.0)], speed: 1.0, closed: false };
+    let mut spec = with_platform(path);
+    for (name, height) in [("below", 0.6), ("above", 1.3)] {
+        spec.objects.push(object(name, ObjectKind::Movable, block(0.3, 0.3, 0.3), Vec3::new(1.0, height, 0.0)));
+    }
+    let mut world = World::new(spec).unwrap();
+    let ann = Person::join(&mut world, 1, Vec3::new(-0.8, 0.4, 0.0));
+    let lift = of_kind(&world, Kind::Moving);
+    let crates: Vec<ObjectId> =
+        world.dynamic().filter(|object| object.kind == Kind::Movable).map(|object| object.id).collect();
+    // Until all of them have come to rest on it.
+    stand(&mut world, 30);
+    let riders = [ann.avatar, crates[0], crates[1]];
+    let above = |world: &World| riders.map(|rider| at(world, rider).y - at(world, lift).y);
+    let (start, heights) = (at(&world, lift).y, above(&world));
+    let (mut highest, mut lowest) = (start, start);
+    for _ in 0..240 {
+        stand(&mut world, 1);
+        for (now, then) in above(&world).into_iter().zip(heights) {
+            assert!((now - then).abs() < 0.06, "{:?} instead of {heights:?} above the lift", above(&world));
+        }
+        highest = highest.max(at(&world, lift).y);
+        lowest = lowest.min(at(&world, lift).y);
+    }
+    assert!(highest > 4.1 && lowest < 0.2, "from {lowest} to {highest}");
+}
+
+#[test]
+fn a_lift_waits_under_a_ceiling_that_its_rider_would_meet() {
+    let path = Rule::Path { through: vec![Vec3::new(0.0, 4.15, 0.0)], speed: 1.0, closed: false };
+    let mut spec = with_platform(path);
+    spec.objects.push(object("ceiling", ObjectKind::Fixed, block(2.0, 0.1, 2.0), Vec3::new(0.0, 4.0, 0.0)));
+    let mut world = World::new(spec).unwrap();
+    let ann = Person::join(&mut world, 1, Vec3::new(0.0, 0.4, 0.0));
+    stand(&mut world, 200);
+    let top = at(&world, ann.avatar).y + 0.9;
+    assert!((3.8..3.9).contains(&top), "her head is at {top}");
+}
+
+#[test]
+fn a_tram_takes_people_along_until_a_wall_keeps_them_back() {
+    let path = Rule::Path { through: vec![Vec3::new(8.0, 0.15, 0.0)], speed: 2.0, closed: false };
+    let mut spec = with_platform(path);
+    // It hangs over the platform's way.
+    spec.objects.push(object("beam", ObjectKind::Fixed, block(0.2, 0.3, 3.0), Vec3::new(7.0, 1.3, 0.0)));
+    let mut world = World::new(spec).unwrap();
+    let ann = Person::join(&mut world, 1, Vec3::new(-0.5, 0.4, 0.0));
+    let tram = of_kind(&world, Kind::Moving);
+    stand(&mut world, 15);
+    let beside = at(&world, ann.avatar).x - at(&world, tram).x;
+    stand(&mut world, 75);
+    let now = at(&world, ann.avatar).x - at(&world, tram).x;
+    assert!((now - beside).abs() < 0.1, "from {beside} to {now} beside the middle");
+    stand(&mut world, 28);
+    let (person, platform) = (at(&world, ann.avatar).x, at(&world, tram).x);
+    assert!(platform > 7.5 && person < 6.8, "the tram at {platform}, she at {person}");
+}
+
+#[test]
+fn a_carousel_takes_people_around() {
+    let mut world = World::new(with_platform(Rule::Spin { degrees_per_s: 60.0 })).unwrap();
+    let ann = Person::join(&mut world, 1, Vec3::new(1.0, 0.4, 0.0));
+    stand(&mut world, 15);
+    let start = at(&world, ann.avatar);
+    stand(&mut world, 90);
+    let half_way = at(&world, ann.avatar);
+    assert!((half_way + start).with_y(0.0).length() < 0.1, "from {start} to {half_way}");
+    stand(&mut world, 90);
+    assert!((at(&world, ann.avatar) - start).length() < 0.1, "from {start} to {}", at(&world, ann.avatar));
+}
