@@ -27,6 +27,8 @@ use crate::why::{self, Hearing, Reach};
 
 /// Messages taken in before the clock is looked at again.
 const MESSAGES_AT_ONCE: usize = 256;
+/// Clients told before what they are told is sent.
+const TOLD_AT_ONCE: usize = 32;
 /// How long clients may take to hear that the server stops.
 const FAREWELL_MAX: Duration = Duration::from_millis(2_500);
 
@@ -100,14 +102,31 @@ impl Wheel {
         let begun = Instant::now();
         let mut last = begun;
         let now = self.now();
-        self.drive.server.tick(now, &mut |part: Part| {
+        let mut took = |name: &'static str, time: Duration| {
+            metrics::histogram!("kinesphere_tick_part_seconds", "part" => name).record(time.as_secs_f64());
+        };
+        self.drive.server.begin_tick(now, &mut |part: Part| {
             let name = Part::ALL.iter().find(|(known, _)| *known == part).map_or("other", |(_, name)| name);
             let ended = Instant::now();
-            metrics::histogram!("kinesphere_tick_part_seconds", "part" => name).record((ended - last).as_secs_f64());
+            took(name, ended - last);
             last = ended;
         });
-        self.carry_out();
-        metrics::histogram!("kinesphere_tick_part_seconds", "part" => "send").record(last.elapsed().as_secs_f64());
+        // Others are told while what the first are told is encrypted and sent, by other threads.
+        let (mut telling, mut sending) = (Duration::ZERO, Duration::ZERO);
+        loop {
+            let is_more = self.drive.server.tell_next(TOLD_AT_ONCE);
+            let told = Instant::now();
+            self.carry_out();
+            let sent = Instant::now();
+            telling += told - last;
+            sending += sent - told;
+            last = sent;
+            if !is_more {
+                break;
+            }
+        }
+        took("fan_out", telling);
+        took("send", sending);
         metrics::histogram!("kinesphere_tick_seconds").record(begun.elapsed().as_secs_f64());
         metrics::histogram!("kinesphere_tick_lateness_seconds").record(now.seconds_since(due).max(0.0));
         metrics::counter!("kinesphere_ticks_total").increment(1);

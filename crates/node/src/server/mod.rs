@@ -100,6 +100,8 @@ pub struct Server {
     next_tick: Time,
     /// When the last tick was.
     ticked: Time,
+    /// Who was the last to be told of it.
+    told: Option<NodeId>,
     effects: VecDeque<Effect>,
     counts: ServerCounts,
 }
@@ -133,6 +135,7 @@ impl Server {
             inputs: Vec::new(),
             next_tick: now,
             ticked: now,
+            told: None,
             effects: VecDeque::new(),
             counts: ServerCounts::default(),
         };
