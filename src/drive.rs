@@ -102,7 +102,7 @@ impl Wheel {
         let begun = Instant::now();
         let mut last = begun;
         let now = self.now();
-        let mut took = |name: &'static str, time: Duration| {
+        let took = |name: &'static str, time: Duration| {
             metrics::histogram!("kinesphere_tick_part_seconds", "part" => name).record(time.as_secs_f64());
         };
         self.drive.server.begin_tick(now, &mut |part: Part| {

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use tracing_subscriber::fmt::MakeWriter;
 
 /// Lines that wait at most; more are dropped.
-const LINES_MAX: usize = 4_096;
+const LINES_MAX: usize = 1_024;
 /// Bytes that wait at most.
-const BYTES_MAX: usize = 4 << 20;
+const BYTES_MAX: usize = 1 << 20;
 
 /// Where lines go. Clones write to the same place.
 #[derive(Clone)]

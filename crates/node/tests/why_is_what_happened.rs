@@ -22,7 +22,7 @@ fn attention_is_what_the_datagrams_say() {
         for message in hall.to(asked) {
             if let ToClient::Roster(roster) = message {
                 heard = roster.number;
-                roster.left.iter().for_each(|handle| drop(known.remove(handle)));
+                known.retain(|handle, _| !roster.left.contains(handle));
                 known.extend(roster.entered.iter().map(|entered| (entered.handle, entered.object)));
             }
         }
