@@ -316,7 +316,9 @@ impl Wheel {
             Some(Status { flushed_tick: Some(flushed), .. }) => format!("The world is kept up to tick {flushed}."),
             Some(_) => "The world is about to be kept.".to_owned(),
         };
-        format!("Tick {tick}: {users} users are here, {queued} wait to be let in, {links} connections are open.\n{kept}")
+        format!(
+            "Tick {tick}: {users} users are here, {queued} wait to be let in, {links} connections are open.\n{kept}"
+        )
     }
 
     fn send_away(&mut self, name: &Nickname, reason: Reason, sentence: &str) -> Answer {

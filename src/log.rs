@@ -103,7 +103,8 @@ impl Desk {
                 let _ = output.write_all(line);
             }
             if dropped > 0 {
-                let _ = writeln!(output, "kinesphere: {dropped} lines of the log were dropped: nobody read them in time");
+                let _ =
+                    writeln!(output, "kinesphere: {dropped} lines of the log were dropped: nobody read them in time");
             }
             let _ = output.flush();
         }

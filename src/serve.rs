@@ -139,7 +139,9 @@ fn way_out(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::AddrInUse => "another server may run there: name another port with --listen",
         io::ErrorKind::AddrNotAvailable => "this machine has no such address: name one of its own with --listen",
-        io::ErrorKind::PermissionDenied => "name a port from 1024 on with --listen, or ask for the right to use this one",
+        io::ErrorKind::PermissionDenied => {
+            "name a port from 1024 on with --listen, or ask for the right to use this one"
+        }
         _ => "name another host and port with --listen",
     }
 }

@@ -206,7 +206,10 @@ mod tests {
         for (budget, expected) in [
             (budget, "tick 1 told of it, one of 7 within 100 bytes"),
             (Budget { told_tick: 0, changed_tick: 0, ..budget }, "has not changed since tick 0"),
-            (Budget { told_tick: 0, rank: Some(2), ..budget }, "number 2 of 3 that the 100 bytes of tick 1 had no room"),
+            (
+                Budget { told_tick: 0, rank: Some(2), ..budget },
+                "number 2 of 3 that the 100 bytes of tick 1 had no room",
+            ),
         ] {
             let found = explain("Ann", "Bob", Hearing::Live(true, Some(budget))).unwrap();
             assert!(found.sentence.contains(expected), "{}", found.sentence);

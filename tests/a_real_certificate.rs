@@ -121,8 +121,7 @@ fn native_clients_believe_the_authority_and_nobody_else() {
     std::fs::write(&trusted, authority.certificate.pem()).unwrap();
     let stranger = folder.path().join("stranger.pem");
     std::fs::write(&stranger, Authority::new().certificate.pem()).unwrap();
-    let arguments =
-        format!("--in-memory --crowd 0 --certificate {} --key {}", certificate.display(), key.display());
+    let arguments = format!("--in-memory --crowd 0 --certificate {} --key {}", certificate.display(), key.display());
     let server = Serving::start(&arguments);
     assert!(server.printed.contains("Open https://"), "{}", server.printed);
     let bots = |authorities: &Path| {
@@ -133,7 +132,9 @@ fn native_clients_believe_the_authority_and_nobody_else() {
     let believed = bots(&trusted);
     let report: serde_json::Value = serde_json::from_slice(&believed.stdout).unwrap_or_default();
     assert_eq!(report["joined"].as_u64(), Some(2), "{}", String::from_utf8_lossy(&believed.stderr));
-    for (authorities, expected) in [(&*stranger, "invalid peer certificate"), (Path::new("/nonexistent"), "cannot be used")] {
+    for (authorities, expected) in
+        [(&*stranger, "invalid peer certificate"), (Path::new("/nonexistent"), "cannot be used")]
+    {
         let refused = bots(authorities);
         let said = String::from_utf8_lossy(&refused.stderr).into_owned();
         assert!(said.contains(expected) && refused.status.code() == Some(1), "{said}");

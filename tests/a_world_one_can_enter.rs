@@ -252,7 +252,11 @@ fn a_server_that_cannot_start_says_why_in_one_sentence() {
         ("serve --in-memory --origin nonsense".to_owned(), 2, "expected an origin, as in https://host"),
         ("serve --bogus".to_owned(), 2, "unexpected argument '--bogus'"),
         (format!("serve --listen localhost:0 --data {}", world.display()), 1, "Name another folder"),
-        (format!("serve --listen localhost:0 --data {}", damaged.display()), 1, "restore a backup, or move the file away"),
+        (
+            format!("serve --listen localhost:0 --data {}", damaged.display()),
+            1,
+            "restore a backup, or move the file away",
+        ),
         (format!("store check --data {}", damaged.display()), 1, "world.redb is damaged"),
         (format!("replay {}", damaged.display()), 1, "world.redb is damaged"),
         (format!("why a b --journal {}", damaged.display()), 1, "world.redb is damaged"),

@@ -57,6 +57,9 @@ fn four_users_meet_over_three_networks_and_never_overlap() {
     for row in rows {
         assert_eq!((row["joined"].as_u64(), row["violations"].as_u64()), (Some(4), Some(0)), "{report:#}");
         assert!(row["samples"].as_u64().unwrap() > 0, "{report:#}");
-        assert!(row["update_latency_ms"]["p50"].as_f64() >= row["one_way_ms"].as_f64().map(|ms| 2.0 * ms), "{report:#}");
+        assert!(
+            row["update_latency_ms"]["p50"].as_f64() >= row["one_way_ms"].as_f64().map(|ms| 2.0 * ms),
+            "{report:#}"
+        );
     }
 }

@@ -251,7 +251,9 @@ impl Crowd {
             outboxes: (0..count).map(|_| None).collect(),
             waiting: (0..count).map(|number| (Instant::now(), number)).collect(),
             connecting: JoinSet::new(),
-            sockets: (0..count.div_ceil(BOTS_PER_SOCKET)).map(|_| Client::new().map(Arc::new)).collect::<Result<_, _>>()?,
+            sockets: (0..count.div_ceil(BOTS_PER_SOCKET))
+                .map(|_| Client::new().map(Arc::new))
+                .collect::<Result<_, _>>()?,
             host,
             links,
             inbox,

@@ -80,11 +80,17 @@ pub fn run(arguments: FourUsers) -> Result<(), Failure> {
     let holds = rows.iter().all(|row| row.joined == 4 && row.violations == 0 && row.beyond_network_ms < UNNOTICED_MS);
     let FourUsers { seconds, seed, json } = arguments;
     let report = Report { users: 4, seconds, seed, unnoticed_ms: UNNOTICED_MS, holds, rows };
-    if json { print_json(&report)? } else { print(&text(&report))? }
+    if json {
+        print_json(&report)?
+    } else {
+        print(&text(&report))?
+    }
     if holds {
         return Ok(());
     }
-    Err(Failure::Check(format!("four users noticed something.\nTo see it again: kinesphere lab four-users --seed {seed}")))
+    Err(Failure::Check(format!(
+        "four users noticed something.\nTo see it again: kinesphere lab four-users --seed {seed}"
+    )))
 }
 
 async fn walk(
@@ -155,5 +161,8 @@ fn text(report: &Report) -> String {
         );
     }
     let verdict = if report.holds { "Nobody notices a delay" } else { "Somebody notices a delay" };
-    text + &format!("\n{verdict}: {} ms beyond the network are allowed to the slowest of a hundred.\n", report.unnoticed_ms)
+    text + &format!(
+        "\n{verdict}: {} ms beyond the network are allowed to the slowest of a hundred.\n",
+        report.unnoticed_ms
+    )
 }
