@@ -30,6 +30,8 @@ const ARRIVING_MAX: usize = 64;
 const BOTS_PER_SOCKET: usize = 16;
 /// Who lost its connection tries again after this.
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
+/// Different refusals that are told apart: hostile bots provoke any number of them.
+const REFUSALS_MAX: usize = 32;
 /// Messages taken in before the clock is looked at again.
 const MESSAGES_AT_ONCE: usize = 512;
 /// How long bots may take to join, beyond the seconds that they run.
@@ -310,12 +312,18 @@ impl Crowd {
                     }
                 },
                 Some(connected) = self.connecting.join_next() => if let Ok(Err(error)) = connected {
-                    *self.refusals.entry(error.to_string()).or_default() += 1;
+                    self.refused(error.to_string());
                 },
             }
             self.wake();
         }
         self.witness.check();
+    }
+
+    fn refused(&mut self, sentence: String) {
+        let is_room = self.refusals.len() < REFUSALS_MAX || self.refusals.contains_key(&sentence);
+        let sentence = if is_room { sentence } else { "and other sentences".to_owned() };
+        *self.refusals.entry(sentence).or_default() += 1;
     }
 
     fn instant(&self, time: Time) -> Instant {
@@ -387,7 +395,7 @@ impl Crowd {
         let message = matters.then(|| ToClient::decode(bytes).ok()).flatten()?;
         match message {
             ToClient::Refused(refused) | ToClient::Closed(refused) if !self.is_leaving => {
-                *self.refusals.entry(refused.sentence).or_default() += 1;
+                self.refused(refused.sentence);
             }
             _ if self.members[number].phase().is_none() => {}
             ToClient::Welcome(welcome) => self.witness.welcomed(number, &welcome),
