@@ -38,6 +38,10 @@ fn a_whole_file_is_read() {
 #[test]
 fn errors_name_the_line_and_what_was_expected() {
     assert_eq!(refused("gravity = \"down\"\n"), "square.toml, line 3: invalid type: string \"down\", expected f32");
+    assert_eq!(
+        refused("[[object]]\nname = \"ball\"\nat = [0, 1, 0]\nsphere = 2\n"),
+        "square.toml, line 6: invalid type: integer `2`, expected `{ radius = metres }`"
+    );
     assert!(refused("colour = 3\n").starts_with("square.toml, line 3: unknown field `colour`"));
     assert_eq!(
         refused("[[object]]\nname = \"ball\"\nat = [0, 1, 0]\nsphere = { radius = -2 }\n"),

@@ -130,7 +130,7 @@ impl Source<'_> {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a world")]
 struct WorldFile {
     name: String,
     #[serde(default)]
@@ -153,14 +153,14 @@ struct WorldFile {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "`{ low = [x, y, z], high = [x, y, z] }`")]
 struct BoundsFile {
     low: [f32; 3],
     high: [f32; 3],
 }
 
 #[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table of limits")]
 struct LimitsFile {
     speed: Option<f32>,
     jump_speed: Option<f32>,
@@ -175,7 +175,7 @@ struct LimitsFile {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table with `name`, `radius` and `height`")]
 struct AvatarFile {
     name: Spanned<String>,
     radius: f32,
@@ -185,7 +185,7 @@ struct AvatarFile {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table with `name`, `at` and a shape")]
 struct ObjectFile {
     name: Spanned<String>,
     #[serde(default)]
@@ -241,26 +241,26 @@ enum PolicyFile {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "`{ radius = metres }`")]
 struct SphereFile {
     radius: f32,
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "`{ size = [x, y, z] }`")]
 struct BoxFile {
     size: [f32; 3],
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "`{ radius = metres, height = metres }`")]
 struct CapsuleFile {
     radius: f32,
     height: f32,
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "`{ points = [[x, y, z], ...] }` or `{ file = name }`")]
 struct HullFile {
     #[serde(default)]
     points: Vec<[f32; 3]>,
@@ -269,13 +269,13 @@ struct HullFile {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "`{ file = name }`")]
 struct MeshFile {
     file: Spanned<String>,
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "`{ through = [[x, y, z], ...], speed = metres per second }`")]
 struct PathFile {
     through: Vec<[f32; 3]>,
     speed: f32,
@@ -284,21 +284,21 @@ struct PathFile {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "`{ center = [x, y, z], period = seconds }`")]
 struct OrbitFile {
     center: [f32; 3],
     period: f32,
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "`{ velocity = [x, y, z], period = seconds }`")]
 struct FlightFile {
     velocity: [f32; 3],
     period: f32,
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table with `seekers`")]
 struct CrowdFile {
     seekers: u32,
     #[serde(default = "one")]
