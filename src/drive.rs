@@ -170,6 +170,7 @@ impl Wheel {
                         metrics::counter!("kinesphere_refused_at_gate_total").increment(1);
                         if let Some(outbox) = self.outboxes.get(&link) {
                             let answer = ToClient::Refused(refused).encode();
+                            self.meters.passed(Direction::Out, &answer);
                             let _ = outbox.send(Channel::Stream, answer.into());
                             outbox.close();
                         }
