@@ -44,6 +44,8 @@ pub struct Explanation {
 /// What a tick's bytes had room for.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Budget {
+    /// Whether the listener's connection stands; if not, nothing is sent.
+    pub is_connected: bool,
     /// The last tick that told the listener of the speaker.
     pub told_tick: u64,
     /// The last tick that changed anything about the speaker.
@@ -63,6 +65,7 @@ pub struct Budget {
 impl From<Attention> for Budget {
     fn from(attention: Attention) -> Budget {
         Budget {
+            is_connected: attention.is_connected,
             told_tick: attention.told,
             changed_tick: attention.changed,
             priority: attention.priority,
@@ -79,6 +82,9 @@ impl Budget {
     fn clause(&self, tick: u64) -> String {
         let Budget { told_tick, changed_tick, bodies_sent, bodies_waiting, bytes_per_tick, priority, .. } = self;
         match self.rank {
+            _ if !self.is_connected => {
+                format!("tick {told_tick} told of it, and nothing is sent while the connection is lost")
+            }
             Some(rank) => format!(
                 "it waits since tick {told_tick}, number {rank} of {bodies_waiting} that the {bytes_per_tick} bytes of \
                  tick {tick} had no room for after {bodies_sent} more urgent ones, with a priority of {priority:.2}"
@@ -195,6 +201,7 @@ mod tests {
         assert!(replayed.sentence.contains("only the server knew") && replayed.budget.is_none(), "{replayed:?}");
 
         let budget = Budget {
+            is_connected: true,
             told_tick: 1,
             changed_tick: 1,
             priority: 0.5,
@@ -205,6 +212,7 @@ mod tests {
         };
         for (budget, expected) in [
             (budget, "tick 1 told of it, one of 7 within 100 bytes"),
+            (Budget { is_connected: false, ..budget }, "nothing is sent while the connection is lost"),
             (Budget { told_tick: 0, changed_tick: 0, ..budget }, "has not changed since tick 0"),
             (
                 Budget { told_tick: 0, rank: Some(2), ..budget },

@@ -129,11 +129,13 @@ async fn one_can_ask_why() {
     let ask = move |arguments: &str| kinesphere(&format!("why {arguments} --server {url}"));
     let (near, nobody) = tokio::task::spawn_blocking(move || (ask("bob ANN"), ask("bob eve"))).await.unwrap();
     assert!(stdout(&near).contains("Bob hears of Ann"), "{}{}", stdout(&near), stderr(&near));
+    assert!(stdout(&near).contains("told of it"), "what the budget had room for: {}", stdout(&near));
     assert!(stderr(&nobody).contains("Nobody is called \"eve\""), "{}", stderr(&nobody));
     bob.run_for(Duration::from_millis(300)).await;
     server.kill();
     let kept = shell::document(&format!("why bob ann --journal {data} --crowd 0 --json"));
     assert_eq!(kept["is_heard"], true, "{kept}");
+    assert!(kept["budget"].is_null() && kept["sentence"].as_str().unwrap().contains("only the server knew"), "{kept}");
     assert!(kept["distance_m"].as_f64().unwrap() < 21.0, "{kept}");
 }
 

@@ -9,6 +9,8 @@ use super::fan_out::{is_due, urgency};
 /// How an object stands with a client that hears it, after the last tick.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Attention {
+    /// Whether the client's connection stands; if not, nothing is sent.
+    pub is_connected: bool,
     /// The last tick whose datagram, or roster, told the client of it.
     pub told: u64,
     /// The last tick that changed anything about it.
@@ -45,6 +47,7 @@ impl Server {
         let changed = self.bodies.changed(slot);
         let is_waiting = asked.told < tick && is_due(asked, changed, tick);
         Some(Attention {
+            is_connected: session.link.is_some(),
             told: asked.told,
             changed,
             priority: priority(asked) * STEPS_PER_METRE as f32,
