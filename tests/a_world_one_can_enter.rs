@@ -292,7 +292,7 @@ fn a_kept_world_is_checked_backed_up_and_exported() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();
     let server = Serving::start(&format!("--data {} --crowd 3 --flush-ms 50", path("world")));
-    std::thread::sleep(Duration::from_millis(500));
+    server.wait_for("kinesphere_tick", 12.0);
     server.interrupt();
     let report = shell::document(&format!("store check --data {} --json", path("world")));
     assert!(report["records"].as_u64().unwrap() > 2, "{report}");

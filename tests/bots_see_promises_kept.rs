@@ -32,9 +32,10 @@ fn among_each_other() {
 #[test]
 fn beside_hostile_ones() {
     let server = Serving::start("--in-memory --crowd 10");
-    let hostile = bots(&server.url(), "--count 50 --behaviour hostile --seconds 8 --name evil --json");
-    std::thread::sleep(Duration::from_secs(1));
-    let (output, honest) = finished(bots(&server.url(), "--count 100 --seconds 4 --json"));
+    let honest = bots(&server.url(), "--count 100 --seconds 9 --json");
+    server.wait_for("kinesphere_users", 100.0);
+    let hostile = bots(&server.url(), "--count 50 --behaviour hostile --seconds 6 --name evil --json");
+    let (output, honest) = finished(honest);
     assert_kept(&honest, 100);
     assert!(output.status.success());
     assert_eq!(honest["reconnected"].as_u64(), Some(0), "an honest one was cut off: {honest:#}");
