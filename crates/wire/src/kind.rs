@@ -33,3 +33,26 @@ pub const CLOSED: u8 = 0x47;
 pub const STATE: u8 = 0x48;
 /// The time; a datagram.
 pub const PONG: u8 = 0x49;
+
+/// As a kind is called in documents and metrics; none if there is no such kind.
+pub const fn name(kind: u8) -> Option<&'static str> {
+    Some(match kind {
+        HELLO => "hello",
+        SAY => "say",
+        GRAB => "grab",
+        RELEASE => "release",
+        LEAVE => "leave",
+        MOVES => "moves",
+        PING => "ping",
+        WELCOME => "welcome",
+        REFUSED => "refused",
+        SCENE => "scene",
+        ROSTER => "roster",
+        SAID => "said",
+        GRABBED => "grabbed",
+        CLOSED => "closed",
+        STATE => "state",
+        PONG => "pong",
+        _ => return None,
+    })
+}
