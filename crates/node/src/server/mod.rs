@@ -180,7 +180,7 @@ impl Server {
     }
 
     /// Who hears whom.
-    pub fn audience(&self) -> &Audience {
+    pub fn audience(&self) -> &Earshot {
         &self.audience
     }
 
