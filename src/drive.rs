@@ -23,6 +23,7 @@ use crate::meters::{self, Direction, Meters};
 use crate::order::{Answer, Order};
 use crate::store::keeper::{Keeper, Status};
 use crate::token;
+use crate::watch::Watchers;
 use crate::why::{self, Hearing, Reach};
 
 /// Messages taken in before the clock is looked at again.
@@ -46,6 +47,8 @@ pub struct Drive {
     pub orders: mpsc::Receiver<(Order, oneshot::Sender<Answer>)>,
     /// What `/healthz` tells.
     pub health: Health,
+    /// Operators who watch.
+    pub watchers: Watchers,
     /// When the server's time began.
     pub began: Instant,
 }
@@ -137,6 +140,7 @@ impl Wheel {
         if self.drive.keeper.as_ref().is_some_and(Keeper::wants_snapshot) {
             self.keep_snapshot();
         }
+        self.drive.watchers.see(self.drive.server.world());
         self.report();
     }
 

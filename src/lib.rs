@@ -8,6 +8,7 @@
 //! - [`visit`]: a program's visit to a server; [`bots`]: many clients in one process, and what they say together.
 //! - [`gate`] and [`token`]: who may come in; [`order`]: what an operator may ask for.
 //! - [`store`]: what outlives the process; [`kept`]: a world in it.
+//! - [`watch`]: operators who watch the world, as it is and as it was.
 //! - [`why`]: why one is told of another, or not.
 //! - [`http`]: what a server answers over HTTP; [`listen`]: the connections beneath; [`page`]: what a browser is shown.
 //! - [`settings`]: flags, environment and a file, in that order; [`meters`]: what a server counts; [`log`]: logs that
@@ -37,4 +38,5 @@ pub mod store;
 pub mod token;
 pub mod trust;
 pub mod visit;
+pub mod watch;
 pub mod why;

@@ -41,6 +41,7 @@ use crate::origin::Origins;
 use crate::store::keeper::{Keeper, KeeperSettings};
 use crate::store::{Store, StoreError};
 use crate::token::{OperatorToken, Secret};
+use crate::watch::Watchers;
 
 /// How often metrics tidy up.
 const UPKEEP_EVERY: Duration = Duration::from_secs(5);
@@ -184,11 +185,13 @@ impl Service {
         let (http, quic) = (ports.http, ports.quic);
         origins.serve_page_at(http.port());
 
+        let keeper = store.map(|store| Keeper::start(store, options.keeper));
+        let watchers = Watchers::new(&server, keeper.as_ref().map(Keeper::recaller));
         let metrics = metrics();
         let health = Health::default();
         let operator_token = options.operator_token.as_deref().map_or_else(OperatorToken::new, OperatorToken::chosen);
         let (orders, ordered) = mpsc::channel(16);
-        let operator = Operator { token: operator_token.clone(), orders: orders.clone() };
+        let operator = Operator { token: operator_token.clone(), orders: orders.clone(), watchers: watchers.clone() };
         let answers = Answers {
             links,
             origins,
@@ -201,9 +204,8 @@ impl Service {
         let mut tasks = ports.serve(&answers);
         tasks.push(tokio::spawn(look_after(certificates, options.certificate_every, metrics)));
 
-        let keeper = store.map(|store| Keeper::start(store, options.keeper));
         let gate = Gate::new(secret, options.asks_for_tokens, !is_encrypted, &notes);
-        let drive = Drive { server, inbox, gate, keeper, orders: ordered, health, began };
+        let drive = Drive { server, inbox, gate, keeper, orders: ordered, health, watchers, began };
         let (end, ended) = oneshot::channel();
         let runtime = Handle::current();
         // Its own thread: whatever else the runtime has to do, a tick is not late for it.

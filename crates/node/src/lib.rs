@@ -8,6 +8,7 @@
 //! - [`server`]: sessions, the inputs of a tick, the world, who hears whom, and what each is sent.
 //! - [`client`]: the own avatar, predicted and reconciled; the others, predicted and shown.
 //! - [`bot`] and [`hostile`]: clients with a will of their own.
+//! - [`watch`]: what an operator sees.
 //! - [`nickname`] and [`limits`]: what a server accepts.
 
 #![forbid(unsafe_code)]
@@ -19,6 +20,7 @@ pub mod limits;
 pub mod nickname;
 mod node;
 pub mod server;
+pub mod watch;
 
 pub use bot::Bot;
 pub use client::Client;

@@ -34,6 +34,20 @@ pub const STATE: u8 = 0x48;
 /// The time; a datagram.
 pub const PONG: u8 = 0x49;
 
+/// I would like to see everything; an operator.
+pub const WATCH: u8 = 0x21;
+/// Show me what was; an operator.
+pub const PLAY: u8 = 0x22;
+
+/// This is the world that you watch; to an operator.
+pub const WATCHED: u8 = 0x61;
+/// What objects are; to an operator.
+pub const KNOWN: u8 = 0x62;
+/// Where all objects are; to an operator.
+pub const VIEW: u8 = 0x63;
+/// That was what you asked for; to an operator.
+pub const PLAYED: u8 = 0x64;
+
 /// As a kind is called in documents and metrics; none if there is no such kind.
 pub const fn name(kind: u8) -> Option<&'static str> {
     Some(match kind {
@@ -53,6 +67,12 @@ pub const fn name(kind: u8) -> Option<&'static str> {
         CLOSED => "closed",
         STATE => "state",
         PONG => "pong",
+        WATCH => "watch",
+        PLAY => "play",
+        WATCHED => "watched",
+        KNOWN => "known",
+        VIEW => "view",
+        PLAYED => "played",
         _ => return None,
     })
 }

@@ -28,6 +28,7 @@ pub mod codec;
 pub mod frame;
 pub mod input;
 pub mod kind;
+pub mod operator;
 pub mod pose;
 pub mod scene;
 pub mod session;

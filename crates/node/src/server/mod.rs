@@ -18,6 +18,7 @@ pub use bodies::Bodies;
 pub use fan_out::{FanOut, REPEAT_TICKS_MAX, Sent};
 pub use listener::{Heard, Listener};
 pub use tick::Part;
+pub(crate) use truth::shape as shape_of;
 
 use std::collections::{BTreeMap, VecDeque};
 

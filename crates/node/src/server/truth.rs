@@ -217,7 +217,8 @@ impl Truth {
     }
 }
 
-fn shape(object: &ObjectView<'_>) -> Shape {
+/// What an object looks like to a collision, as the wire tells it.
+pub(crate) fn shape(object: &ObjectView<'_>) -> Shape {
     match object.shape {
         Solid3::Sphere { radius } => Shape::Sphere { radius: *radius },
         Solid3::Box { half } => Shape::Box { half: half.to_array() },
