@@ -53,6 +53,8 @@ pub struct Status {
     pub flushed_tick: Option<u64>,
     /// How often it has paused.
     pub pauses: u64,
+    /// Bytes that wait to be written.
+    pub waiting_bytes: usize,
 }
 
 /// Hands records to the thread that writes them. Nothing here waits for the disk, except to stop.
@@ -185,7 +187,8 @@ impl Keeper {
 
     /// How it goes.
     pub fn status(&self) -> Status {
-        self.desk.state().status.clone()
+        let state = self.desk.state();
+        Status { waiting_bytes: state.waiting_bytes, ..state.status.clone() }
     }
 
     /// Asks for a flush now, without waiting for it.
@@ -273,7 +276,6 @@ impl Writer {
                 state.wants_snapshot = true;
                 asked_at = Instant::now();
             }
-            metrics::gauge!("kinesphere_store_paused").set(f64::from(u8::from(state.status.paused.is_some())));
             metrics::gauge!("kinesphere_store_file_bytes").set(file_bytes(&self.folder) as f64);
         }
     }

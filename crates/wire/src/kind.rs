@@ -47,3 +47,32 @@ pub const KNOWN: u8 = 0x62;
 pub const VIEW: u8 = 0x63;
 /// That was what you asked for; to an operator.
 pub const PLAYED: u8 = 0x64;
+
+/// As a kind is called in documents and metrics; none if there is no such kind.
+pub const fn name(kind: u8) -> Option<&'static str> {
+    Some(match kind {
+        HELLO => "hello",
+        SAY => "say",
+        GRAB => "grab",
+        RELEASE => "release",
+        LEAVE => "leave",
+        MOVES => "moves",
+        PING => "ping",
+        WELCOME => "welcome",
+        REFUSED => "refused",
+        SCENE => "scene",
+        ROSTER => "roster",
+        SAID => "said",
+        GRABBED => "grabbed",
+        CLOSED => "closed",
+        STATE => "state",
+        PONG => "pong",
+        WATCH => "watch",
+        PLAY => "play",
+        WATCHED => "watched",
+        KNOWN => "known",
+        VIEW => "view",
+        PLAYED => "played",
+        _ => return None,
+    })
+}

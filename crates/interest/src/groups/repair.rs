@@ -27,14 +27,12 @@ impl Groups {
             common(self.memberships.get(pair.a().row()), self.memberships.get(pair.b().row()), &mut self.shared);
             for index in 0..self.shared.len() {
                 let group = self.shared[index];
-                let shadow = self.places[group as usize].shadow;
                 let [others_of_a, others_of_b] = [pair.a(), pair.b()].map(|slot| self.company_beside(slot, group));
-                // Whoever needs the group less, as far as shadows tell, for the pairs that no other covers.
-                let (leaver, others) = if shadow.beyond(others_of_a) < shadow.beyond(others_of_b) {
-                    (pair.a(), others_of_a)
-                } else {
-                    (pair.b(), others_of_b)
-                };
+                // Whoever needs the group less, for the pairs that no other covers.
+                let (need_of_a, need_of_b) =
+                    (self.need(pair.a(), others_of_a, group), self.need(pair.b(), others_of_b, group));
+                let (leaver, others) =
+                    if need_of_a < need_of_b { (pair.a(), others_of_a) } else { (pair.b(), others_of_b) };
                 self.leave(group, leaver);
                 self.note_uncovered(leaver, others, group, graph);
                 if let [last] = *self.members.get(group as usize) {
@@ -43,6 +41,14 @@ impl Groups {
             }
         }
         self.uncovered.gather(graph.rows(), graph.began());
+    }
+
+    /// With how many of a group's members an object shares no other group. `others` is the shadow of its other company.
+    fn need(&self, slot: Slot, others: Shadow, group: u32) -> usize {
+        let own = self.memberships.get(slot.row());
+        let is_elsewhere =
+            |member: Slot| others.may_hold(member) && meet(own, self.memberships.get(member.row()), group);
+        self.members.get(group as usize).iter().filter(|&&member| !is_elsewhere(member)).count()
     }
 
     /// The shadow of everybody with whom an object shares groups, one group apart.

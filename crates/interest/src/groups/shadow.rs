@@ -35,12 +35,6 @@ impl Shadow {
     pub fn may_hold(self, slot: Slot) -> bool {
         self.0 >> (slot.number() % 128) & 1 == 1
     }
-
-    /// How many bits of this shadow another does not have.
-    #[inline]
-    pub fn beyond(self, other: Shadow) -> u32 {
-        (self.0 & !other.0).count_ones()
-    }
 }
 
 impl std::ops::BitOr for Shadow {

@@ -4,6 +4,7 @@
 //! never reach the world as they are. When a tick is due the inputs are frozen, the world takes its step, the audience
 //! says who entered and left whose aura, and every client gets its datagram.
 
+mod attention;
 mod bodies;
 mod fan_out;
 mod link;
@@ -12,6 +13,7 @@ mod session;
 mod tick;
 mod truth;
 
+pub use attention::Attention;
 pub use bodies::Bodies;
 pub use fan_out::{FanOut, REPEAT_TICKS_MAX, Sent};
 pub use listener::{Heard, Listener};
@@ -97,6 +99,8 @@ pub struct Server {
     next_tick: Time,
     /// When the last tick was.
     ticked: Time,
+    /// Who was the last to be told of it.
+    told: Option<NodeId>,
     effects: VecDeque<Effect>,
     counts: ServerCounts,
 }
@@ -129,6 +133,7 @@ impl Server {
             inputs: Vec::new(),
             next_tick: now,
             ticked: now,
+            told: None,
             effects: VecDeque::new(),
             counts: ServerCounts::default(),
         };
@@ -173,6 +178,16 @@ impl Server {
             Stage::In { object, .. } => Some((session.sender, session.nickname.as_str(), object, session.link)),
             _ => None,
         })
+    }
+
+    /// Who hears whom.
+    pub fn audience(&self) -> &Earshot {
+        &self.audience
+    }
+
+    /// How many wait to be let in.
+    pub fn queued(&self) -> usize {
+        self.queue.len()
     }
 
     /// Whether one object's user is told of another object.
