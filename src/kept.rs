@@ -19,8 +19,8 @@ pub enum KeptError {
     Store(#[from] StoreError),
     /// It is a world of another file, or was changed.
     #[error(
-        "the world in {folder} cannot go on: {error}; name another folder with --data, or the world file it was \
-             made from"
+        "the world in {folder} cannot go on: {error}; name another folder with --data, or the world file (and for \
+             the plaza --crowd) it was made from"
     )]
     Snapshot {
         /// Where it is.
