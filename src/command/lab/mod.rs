@@ -4,6 +4,7 @@ mod broad_phases;
 mod decisions;
 mod groups;
 mod missed_collisions;
+mod peers;
 mod prediction;
 mod relations;
 mod simulate;
@@ -36,6 +37,8 @@ pub enum Lab {
     World(world::World),
     /// Paper 002, figure 2.10: who walks through whom when messages are lost?
     MissedCollisions(missed_collisions::MissedCollisions),
+    /// Ohlenburg's paper among many hosts: what does a world without a server cost, and do all agree?
+    Peers(peers::Peers),
     /// Does the server keep its promises on a bad network, whatever its clients do?
     Simulate(simulate::Simulate),
     /// Paper 003, section 4: how closely can spheres wrap a shape?
@@ -52,6 +55,7 @@ pub fn run(lab: Lab) -> Result<(), Failure> {
         Lab::Groups(arguments) => groups::run(arguments),
         Lab::World(arguments) => world::run(arguments),
         Lab::MissedCollisions(arguments) => missed_collisions::run(arguments),
+        Lab::Peers(arguments) => peers::run(arguments),
         Lab::Simulate(arguments) => simulate::run(arguments),
         Lab::SphereTrees(arguments) => sphere_trees::run(arguments),
     }
