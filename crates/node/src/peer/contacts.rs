@@ -1,6 +1,6 @@
 //! Who met whom, who decides, and what follows from it.
 
-use motion::decision::{Claim, Standing, Tentative, Verdict};
+use motion::decision::{Claim, ObjectPair, Standing, Tentative, Verdict};
 use motion::{KinematicState, Predicted};
 use space::impact::spheres;
 use space::{DVec3, NodeId, ObjectId, Time};
@@ -77,13 +77,15 @@ impl Peer {
         let Some(pair_time) = self.pair_time(node, now) else { return };
         let epoch = self.epoch(pair_time);
         let frame_s = 2.0 * self.settings.frame_us as f64 * 1e-6;
-        let Some(encounter) = self.encounter(meeting.own, meeting.other, now) else { return };
+        let own_object = name::object(self.settings.node, meeting.own).expect("own objects have names");
         let Some(ago) = meeting.touched() else {
-            if meeting.gap() > 0.0 && encounter.tentative.is_none() {
+            let known = self.encounters.get_mut(&ObjectPair::new(own_object, meeting.other));
+            if let Some(encounter) = known.filter(|encounter| meeting.gap() > 0.0 && encounter.tentative.is_none()) {
                 encounter.is_engaged = false;
             }
             return;
         };
+        let Some(encounter) = self.encounter(meeting.own, meeting.other, now) else { return };
         if encounter.is_engaged {
             return;
         }
@@ -103,7 +105,6 @@ impl Peer {
         };
         let claim = Claim { pair, term, contact };
         let after = meeting.after(ago);
-        let own_object = name::object(self.settings.node, meeting.own).expect("own objects have names");
         let states = states_of(after, own_object < meeting.other, contact);
         let Some(encounter) = self.encounters.get_mut(&pair) else { return };
         match encounter.docket.decide(claim, standing, Some(states)) {
@@ -142,13 +143,17 @@ impl Peer {
             let standing = encounter.standing(epoch);
             if let Some(claim) = encounter.next_claim(pair_time + -rules.epoch_us)
                 && self.rulings.about(pair, claim.contact).is_none()
-                && let Some(denial) = encounter.docket.answer(claim, standing)
-                && let Some(owned) = self.own.get(&own)
             {
-                self.tally.denied += 1;
-                let object = owned.object;
-                self.issue(now, denial, object, other);
-                continue;
+                if let Some(denial) = encounter.docket.answer(claim, standing) {
+                    self.tally.denied += 1;
+                    let own = name::object(self.settings.node, own).expect("own objects have names");
+                    self.issue(now, denial, own, other);
+                    continue;
+                }
+                // Who does not know yet may know before nobody waits any more.
+                if pair_time - claim.contact < rules.patience_us() {
+                    encounter.claimed(claim);
+                }
             }
             if let Some((tentative, undisturbed)) = encounter.tentative
                 && tentative.is_dropped(now, rules.latency_us_max, rules.epoch_us)
@@ -204,7 +209,7 @@ impl Peer {
             return;
         }
         let states = after.map(|after| states_of(after, theirs < other, contact));
-        let pair = motion::decision::ObjectPair::new(theirs, other);
+        let pair = ObjectPair::new(theirs, other);
         let ruling = Verdict { pair, term, decider: node, contact, after: states };
         match self.rulings.handle(ruling, now) {
             Heard::Counts if is_mine => self.follow(now, ruling, other, theirs, after.map(|after| after[1])),
@@ -219,7 +224,7 @@ impl Peer {
     fn is_plausible(&self, now: Time, node: NodeId, verdict: &peer::Verdict) -> bool {
         let Some(owned) = self.own.get(&verdict.other) else { return false };
         let Some(theirs) = name::object(node, verdict.own) else { return false };
-        let pair = motion::decision::ObjectPair::new(owned.object, theirs);
+        let pair = ObjectPair::new(owned.object, theirs);
         let decider = self.encounters.get(&pair).and_then(|encounter| encounter.decider(verdict.term));
         if decider.is_some_and(|decider| decider != node) {
             return false;

@@ -8,7 +8,7 @@ use wire::{DATAGRAM_MAX, ToPeer};
 use crate::node::LinkId;
 
 /// The first pings come so often, and later ones so rarely, in microseconds.
-const PING_US: [i64; 2] = [100_000, 1_000_000];
+const PING_US: [i64; 2] = [100_000, 4_000_000];
 /// Pings that come often: as many as a clock remembers.
 const QUICK_PINGS: u32 = 8;
 
