@@ -144,7 +144,8 @@ pub fn run(settings: &Settings, progress: &mut dyn FnMut(u32, u32)) -> Result<Me
             let here = hosts[index].here(now);
             let host = &mut hosts[index];
             let Some(peer) = host.peer.as_mut().filter(|peer| peer.next_wake() <= here) else { continue };
-            if let Some((_, state)) = peer.own().next() {
+            let own = peer.own().next();
+            if let Some((_, state)) = own {
                 let acceleration = host.pilot.steer(now, state.vel);
                 peer.steer(1, acceleration);
             }

@@ -78,18 +78,13 @@ impl Peer {
         }
         self.by_node.insert(node, link);
         if let Some(known) = self.links.get_mut(&link) {
-            (known.node, known.name, known.heard_at) = (Some(node), hello.name, now);
+            (known.node, known.name) = (Some(node), hello.name);
+            (known.heard_at, known.greeted_at) = (now, Some(now));
         }
         let own: Vec<_> = self.own.values().map(|owned| (owned.object, owned.body.radius, owned.aura)).collect();
         for (object, radius, aura) in own {
             let owns = Owns { index: name::index(object), radius: radius as f32, aura };
             self.send(link, &ToPeer::Owns(owns));
-        }
-        // A late joiner hears of everything at once, rather than with the next sign of life.
-        if let Some(known) = self.links.get_mut(&link) {
-            for update in self.own.values().filter_map(|owned| owned.newest()) {
-                known.tell(steps::to_wire(&update, now));
-            }
         }
         self.happened(Happening::Joined(node));
     }

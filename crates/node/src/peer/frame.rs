@@ -14,6 +14,8 @@ use crate::node::{Channel, Effect, LinkId};
 
 /// Who hears whom is worked out so often, in microseconds.
 const LISTEN_US: i64 = 100_000;
+/// Who came so short a time ago is told everything each time, in microseconds.
+const WELCOME_US: i64 = 1_000_000;
 /// A pair is watched although the two would miss each other by so much, in metres: both may still turn.
 const WATCH_MARGIN: f64 = 2.0;
 /// What the other peer watches is watched from so many times farther.
@@ -37,7 +39,7 @@ impl Peer {
         }
         for other in self.others.values_mut() {
             let link = self.by_node.get(&name::owner(other.object));
-            if let Some(known) = link.and_then(|link| self.links.get(link)) {
+            if let Some(known) = link.and_then(|link| self.links.get(link)).filter(|known| known.is_timed()) {
                 other.predict(known.time_there(now), &self.scene);
             }
         }
@@ -91,6 +93,14 @@ impl Peer {
             }
         }
         self.audience.update();
+        // A newcomer is told of everything, a few times: announcements are on the stream, and reports overtake them.
+        for neighbour in self.links.values_mut() {
+            if neighbour.greeted_at.is_some_and(|greeted| now - greeted < WELCOME_US) {
+                for update in self.own.values().filter_map(|owned| owned.newest()) {
+                    neighbour.tell(steps::to_wire(&update, now));
+                }
+            }
+        }
         for (&index, owned) in &self.own {
             let Some(&slot) = self.slots.get(&owned.object) else { continue };
             let hears =

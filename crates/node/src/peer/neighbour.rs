@@ -21,6 +21,8 @@ pub struct Neighbour {
     pub node: Option<NodeId>,
     /// What its user is called.
     pub name: String,
+    /// When it said hello.
+    pub greeted_at: Option<Time>,
     /// When it was heard last.
     pub heard_at: Time,
     clock: Clock,
@@ -40,6 +42,7 @@ impl Neighbour {
             link,
             node: None,
             name: String::new(),
+            greeted_at: None,
             heard_at: now,
             clock: Clock::new(),
             is_timed: false,
@@ -65,7 +68,10 @@ impl Neighbour {
 
     /// Begins a frame: works out its clock. Says whether it is time for a ping.
     pub fn frame(&mut self, now: Time) -> bool {
-        self.offset_us = self.clock.owner_time(now) - now;
+        // Not before the first answer: a clock that begins at a guess is put right by no more than a part in twenty.
+        if self.is_timed {
+            self.offset_us = self.clock.owner_time(now) - now;
+        }
         let pause = if self.pings < QUICK_PINGS { PING_US[0] } else { PING_US[1] };
         let is_due = self.pinged_at.is_none_or(|pinged| now - pinged >= pause);
         if is_due {
