@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use node::nickname::Nickname;
-use node::server::{Part, ServerCounts};
+use node::server::Part;
 use node::{Channel, Effect, Event, LinkId, Node, Record, Server};
 use space::{NodeId, Time};
 use tokio::sync::{mpsc, oneshot};
@@ -19,13 +19,17 @@ use crate::gate::{Gate, Verdict};
 use crate::http::Health;
 use crate::kept;
 use crate::link::{Inbox, LinkEvent, Outbox};
+use crate::meters::{self, Direction, Meters};
 use crate::order::{Answer, Order};
-use crate::store::keeper::Keeper;
+use crate::store::keeper::{Keeper, Status};
 use crate::token;
-use crate::why::{self, Reach};
+use crate::watch::Watchers;
+use crate::why::{self, Hearing, Reach};
 
 /// Messages taken in before the clock is looked at again.
 const MESSAGES_AT_ONCE: usize = 256;
+/// Clients told before what they are told is sent.
+const TOLD_AT_ONCE: usize = 32;
 /// How long clients may take to hear that the server stops.
 const FAREWELL_MAX: Duration = Duration::from_millis(2_500);
 
@@ -43,6 +47,8 @@ pub struct Drive {
     pub orders: mpsc::Receiver<(Order, oneshot::Sender<Answer>)>,
     /// What `/healthz` tells.
     pub health: Health,
+    /// Operators who watch.
+    pub watchers: Watchers,
     /// When the server's time began.
     pub began: Instant,
 }
@@ -50,7 +56,7 @@ pub struct Drive {
 impl Drive {
     /// Runs the server until it is ordered to stop, or nobody is left who could order it. Gives the server back.
     pub async fn run(self) -> Server {
-        let mut wheel = Wheel { outboxes: BTreeMap::new(), reported: ServerCounts::default(), drive: self };
+        let mut wheel = Wheel { outboxes: BTreeMap::new(), meters: Meters::default(), drive: self };
         wheel.keep_snapshot();
         loop {
             let due = wheel.drive.server.next_wake();
@@ -82,8 +88,7 @@ impl Drive {
 struct Wheel {
     drive: Drive,
     outboxes: BTreeMap<LinkId, Outbox>,
-    /// What the metrics have been told of.
-    reported: ServerCounts,
+    meters: Meters,
 }
 
 impl Wheel {
@@ -100,13 +105,31 @@ impl Wheel {
         let begun = Instant::now();
         let mut last = begun;
         let now = self.now();
-        self.drive.server.tick(now, &mut |part: Part| {
+        let took = |name: &'static str, time: Duration| {
+            metrics::histogram!("kinesphere_tick_part_seconds", "part" => name).record(time.as_secs_f64());
+        };
+        self.drive.server.begin_tick(now, &mut |part: Part| {
             let name = Part::ALL.iter().find(|(known, _)| *known == part).map_or("other", |(_, name)| name);
             let ended = Instant::now();
-            metrics::histogram!("kinesphere_tick_part_seconds", "part" => name).record((ended - last).as_secs_f64());
+            took(name, ended - last);
             last = ended;
         });
-        self.carry_out();
+        // Others are told while what the first are told is encrypted and sent, by other threads.
+        let (mut telling, mut sending) = (Duration::ZERO, Duration::ZERO);
+        loop {
+            let is_more = self.drive.server.tell_next(TOLD_AT_ONCE);
+            let told = Instant::now();
+            self.carry_out();
+            let sent = Instant::now();
+            telling += told - last;
+            sending += sent - told;
+            last = sent;
+            if !is_more {
+                break;
+            }
+        }
+        took("fan_out", telling);
+        took("send", sending);
         metrics::histogram!("kinesphere_tick_seconds").record(begun.elapsed().as_secs_f64());
         metrics::histogram!("kinesphere_tick_lateness_seconds").record(now.seconds_since(due).max(0.0));
         metrics::counter!("kinesphere_ticks_total").increment(1);
@@ -117,6 +140,7 @@ impl Wheel {
         if self.drive.keeper.as_ref().is_some_and(Keeper::wants_snapshot) {
             self.keep_snapshot();
         }
+        self.drive.watchers.see(self.drive.server.world());
         self.report();
     }
 
@@ -142,6 +166,7 @@ impl Wheel {
                 self.drive.server.handle(now, Event::Opened { link, secret: token::random() });
             }
             LinkEvent::Received { link, channel, bytes, room: _room } => {
+                self.meters.passed(Direction::In, &bytes);
                 match self.drive.gate.look(link, &bytes, now_s()) {
                     Verdict::Pass => self.drive.server.handle(now, Event::Arrived { link, channel, bytes: &bytes }),
                     Verdict::Drop => {}
@@ -149,6 +174,7 @@ impl Wheel {
                         metrics::counter!("kinesphere_refused_at_gate_total").increment(1);
                         if let Some(outbox) = self.outboxes.get(&link) {
                             let answer = ToClient::Refused(refused).encode();
+                            self.meters.passed(Direction::Out, &answer);
                             let _ = outbox.send(Channel::Stream, answer.into());
                             outbox.close();
                         }
@@ -171,6 +197,7 @@ impl Wheel {
         while let Some(effect) = self.drive.server.poll() {
             match effect {
                 Effect::Send { link, channel, bytes } => {
+                    self.meters.passed(Direction::Out, &bytes);
                     if let Some(outbox) = self.outboxes.get(&link) {
                         let _ = outbox.send(channel, Bytes::from(bytes));
                     }
@@ -203,29 +230,11 @@ impl Wheel {
         keeper.snapshot(world.tick().number(), bytes);
     }
 
-    /// Tells the metrics what has changed since they were told last.
+    /// Tells metrics and health how it goes.
     fn report(&mut self) {
-        let (server, was) = (&self.drive.server, self.reported);
-        let counts = server.counts();
-        let count = |name: &'static str, now: u64, before: u64| metrics::counter!(name).increment(now - before);
-        count("kinesphere_inputs_total", counts.inputs, was.inputs);
-        count("kinesphere_rejected_total", counts.rejected, was.rejected);
-        count("kinesphere_joined_total", counts.joined, was.joined);
-        count("kinesphere_resumed_total", counts.resumed, was.resumed);
-        count("kinesphere_refused_total", counts.refused, was.refused);
-        count("kinesphere_dropped_total", counts.dropped, was.dropped);
-        count("kinesphere_messages_sent_total", counts.messages, was.messages);
-        count("kinesphere_message_bytes_sent_total", counts.message_bytes, was.message_bytes);
-        count("kinesphere_state_datagrams_total", counts.sent.datagrams, was.sent.datagrams);
-        count("kinesphere_state_bytes_total", counts.sent.bytes, was.sent.bytes);
-        count("kinesphere_state_bodies_total", counts.sent.bodies, was.sent.bodies);
-        count("kinesphere_state_bodies_waiting_total", counts.sent.waiting, was.sent.waiting);
-        metrics::gauge!("kinesphere_users").set(server.users().count() as f64);
-        metrics::gauge!("kinesphere_links").set(self.outboxes.len() as f64);
-        metrics::gauge!("kinesphere_tick").set(server.world().tick().number() as f64);
-        metrics::gauge!("kinesphere_objects").set(server.world().len() as f64);
-        self.reported = counts;
+        self.meters.report(&self.drive.server, &self.drive.inbox, &self.outboxes);
         if let Some(keeper) = &self.drive.keeper {
+            meters::report_keeping(keeper);
             self.drive.health.set(keeper.status().paused.map(|why| format!("keeping pauses: {why}")));
         }
     }
@@ -276,14 +285,15 @@ impl Wheel {
                 });
                 Ok(users.collect::<Vec<_>>().join("\n"))
             }
+            Order::Status => Ok(self.status()),
             Order::Why { listener, speaker } => {
                 let server = &self.drive.server;
                 let settings = server.settings();
                 let begins = settings.focus + settings.nimbus;
                 let reach = Reach { begins, ends: begins * settings.hysteresis };
                 let [one, other] = [why::find(server.world(), &listener)?.id, why::find(server.world(), &speaker)?.id];
-                let is_heard = server.hears(one, other);
-                let found = why::explain(server.world(), reach, &listener, &speaker, Some(is_heard))?;
+                let known = Hearing::Live(server.hears(one, other), server.attention(one, other).map(Into::into));
+                let found = why::explain(server.world(), reach, &listener, &speaker, known)?;
                 Ok(serde_json::to_string(&found).expect("an explanation is plain data"))
             }
             Order::Save => match &self.drive.keeper {
@@ -296,6 +306,24 @@ impl Wheel {
             },
             Order::Stop => Ok(String::new()),
         }
+    }
+
+    /// How the server is, in sentences.
+    fn status(&self) -> String {
+        let server = &self.drive.server;
+        let tick = server.world().tick().number();
+        let (users, queued, links) = (server.users().count(), server.queued(), self.outboxes.len());
+        let kept = match self.drive.keeper.as_ref().map(Keeper::status) {
+            None => "The world is kept in memory only.".to_owned(),
+            Some(Status { paused: Some(why), .. }) => {
+                format!("Keeping pauses, and what happens now would be lost by a crash: {why}")
+            }
+            Some(Status { flushed_tick: Some(flushed), .. }) => format!("The world is kept up to tick {flushed}."),
+            Some(_) => "The world is about to be kept.".to_owned(),
+        };
+        format!(
+            "Tick {tick}: {users} users are here, {queued} wait to be let in, {links} connections are open.\n{kept}"
+        )
     }
 
     fn send_away(&mut self, name: &Nickname, reason: Reason, sentence: &str) -> Answer {

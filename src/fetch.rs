@@ -4,10 +4,13 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
+use rustls::pki_types::ServerName;
 use thiserror::Error;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
+
+use crate::trust;
 
 /// The most bytes of an answer. A page of metrics has a few thousand.
 const ANSWER_MAX: u64 = 1 << 20;
@@ -16,6 +19,8 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 /// A server's address, as in `http://localhost:7777`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
+    /// Whether it is asked over TLS, as `https://` says.
+    pub is_encrypted: bool,
     /// Name or number, without brackets.
     pub host: String,
     /// The TCP port.
@@ -24,37 +29,39 @@ pub struct Address {
 
 impl fmt::Display for Address {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.host.contains(':') {
-            write!(formatter, "http://[{}]:{}", self.host, self.port)
-        } else {
-            write!(formatter, "http://{}:{}", self.host, self.port)
-        }
+        let scheme = if self.is_encrypted { "https" } else { "http" };
+        write!(formatter, "{scheme}://{}", self.authority())
     }
 }
 
 impl Address {
     /// Host and port, as a client names them.
     fn authority(&self) -> String {
-        self.to_string().trim_start_matches("http://").to_owned()
+        let Address { host, port, .. } = self;
+        if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
     }
 
     /// Reads what `Display` writes. A path may follow; it is not used.
     pub fn parse(url: &str) -> Result<Address, FetchError> {
         let wrong = || FetchError::NotAnAddress(url.chars().take(100).collect());
-        let rest = url.strip_prefix("http://").ok_or_else(wrong)?;
+        let (is_encrypted, usual, rest) = match (url.strip_prefix("http://"), url.strip_prefix("https://")) {
+            (Some(rest), _) => (false, "80", rest),
+            (_, Some(rest)) => (true, "443", rest),
+            _ => return Err(wrong()),
+        };
         let place = rest.split('/').next().unwrap_or_default();
         let (host, port) = match place.strip_prefix('[') {
             Some(rest) => {
                 let (host, port) = rest.split_once(']').ok_or_else(wrong)?;
-                (host, port.strip_prefix(':').unwrap_or("80"))
+                (host, port.strip_prefix(':').unwrap_or(usual))
             }
-            None => place.split_once(':').unwrap_or((place, "80")),
+            None => place.split_once(':').unwrap_or((place, usual)),
         };
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || ".-_:%".contains(letter);
         if host.is_empty() || !host.chars().all(is_plain) {
             return Err(wrong());
         }
-        Ok(Address { host: host.to_owned(), port: port.parse().map_err(|_| wrong())? })
+        Ok(Address { is_encrypted, host: host.to_owned(), port: port.parse().map_err(|_| wrong())? })
     }
 }
 
@@ -65,7 +72,7 @@ pub enum FetchError {
     #[error("{0:?} is no address of a server; one looks like http://localhost:7777")]
     NotAnAddress(String),
     /// Nobody answers.
-    #[error("{address} does not answer: {error}")]
+    #[error("{address} does not answer ({error}); does a server run there?")]
     Unreachable {
         /// Where.
         address: Address,
@@ -118,7 +125,15 @@ async fn answer(address: &Address, path: &str, question: &str) -> Result<String,
 }
 
 async fn ask(address: &Address, question: &str) -> io::Result<String> {
-    let mut stream = TcpStream::connect((address.host.as_str(), address.port)).await?;
+    let stream = TcpStream::connect((address.host.as_str(), address.port)).await?;
+    if !address.is_encrypted {
+        return exchange(stream, question).await;
+    }
+    let name = ServerName::try_from(address.host.clone()).map_err(io::Error::other)?;
+    exchange(trust::connector()?.connect(name, stream).await?, question).await
+}
+
+async fn exchange(mut stream: impl AsyncRead + AsyncWrite + Unpin, question: &str) -> io::Result<String> {
     stream.write_all(question.as_bytes()).await?;
     let mut answer = String::new();
     stream.take(ANSWER_MAX).read_to_string(&mut answer).await?;
@@ -131,14 +146,15 @@ mod tests {
 
     #[test]
     fn an_address_is_read_as_it_is_written() {
-        for url in ["http://localhost:7777", "http://127.0.0.1:80", "http://[::1]:7777", "http://plaza.example:1"] {
+        for url in ["http://localhost:7777", "http://127.0.0.1:80", "http://[::1]:7777", "https://plaza.example:1"] {
             assert_eq!(Address::parse(url).unwrap().to_string(), url);
         }
         assert_eq!(Address::parse("http://plaza.example/some/page").unwrap().port, 80);
+        assert_eq!(Address::parse("https://plaza.example/some/page").unwrap().port, 443);
         for wrong in [
             "",
             "localhost:7777",
-            "https://a:1",
+            "ftp://a:1",
             "http://",
             "http://:80",
             "http://a:b",

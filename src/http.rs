@@ -2,6 +2,7 @@
 //! the WebSocket for those whom QUIC does not reach.
 
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, State, WebSocketUpgrade};
@@ -21,6 +22,7 @@ use crate::order::{self, Order, Orders};
 use crate::origin::{self, Origins};
 use crate::page;
 use crate::token::OperatorToken;
+use crate::watch::{self, Watchers};
 
 /// What the answers are made of.
 #[derive(Clone)]
@@ -48,6 +50,8 @@ pub struct Operator {
     pub token: OperatorToken,
     /// Who obeys.
     pub orders: Orders,
+    /// What operators see.
+    pub watchers: Watchers,
 }
 
 /// Whether the server is well: none, or what is wrong. Set by whoever notices.
@@ -71,12 +75,17 @@ pub fn router(answers: Answers) -> Router {
     let policy = page::content_policy(answers.quic_port);
     let guard = move |response: Response| std::future::ready(page::guard(&policy, response));
     Router::new()
-        .route("/", get(page::page))
+        .route("/", get(page::index))
+        .route("/map", get(page::map))
+        .route("/bench", get(page::bench))
+        .route("/assets/{name}", get(page::asset))
+        .route("/icon.svg", get(page::icon))
         .route("/healthz", get(healthz))
         .route("/metrics", get(metrics))
         .route("/cert-hash", get(introduce))
         .route(PATH, get(open_socket))
         .route("/operator", post(obey))
+        .route(watch::PATH, get(open_watch))
         .layer(map_response(guard))
         .with_state(answers)
 }
@@ -114,8 +123,17 @@ async fn introduce(State(answers): State<Answers>) -> Response {
     ([(header::CACHE_CONTROL, "no-store")], Json(introduction)).into_response()
 }
 
-/// Obeys an operator. Someone on this machine needs no token, unless the question came by way of a browser's page of
-/// another origin or of a proxy: then it only seems to come from here.
+/// Whether a question comes from this machine. One that came by way of a browser's page of another origin or of a proxy
+/// only seems to.
+fn is_here(answers: &Answers, peer: SocketAddr, headers: &HeaderMap) -> bool {
+    let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("unreadable"));
+    peer.ip().to_canonical().is_loopback()
+        && text("host").is_some_and(origin::is_loopback)
+        && text("forwarded").or(text("x-forwarded-for")).is_none()
+        && answers.origins.admit_socket(text("origin"), text("host"))
+}
+
+/// Obeys an operator. Someone on this machine needs no token.
 async fn obey(
     State(answers): State<Answers>,
     ConnectInfo(Peer(peer)): ConnectInfo<Peer>,
@@ -123,15 +141,10 @@ async fn obey(
     Json(order): Json<Order>,
 ) -> Response {
     let Some(operator) = &answers.operator else { return StatusCode::NOT_FOUND.into_response() };
-    let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("unreadable"));
-    let shown = text("authorization").and_then(|value| value.strip_prefix("Bearer "));
-    let is_here = peer.ip().to_canonical().is_loopback()
-        && text("host").is_some_and(origin::is_loopback)
-        && text("forwarded").or(text("x-forwarded-for")).is_none()
-        && answers.origins.admit_socket(text("origin"), text("host"));
-    let is_operator = match shown {
+    let authorization = headers.get("authorization").map(|value| value.to_str().unwrap_or("unreadable"));
+    let is_operator = match authorization.and_then(|value| value.strip_prefix("Bearer ")) {
         Some(shown) => operator.token.is(shown),
-        None => is_here,
+        None => is_here(&answers, peer, &headers),
     };
     if !is_operator {
         let sentence = "This is for operators: show the token that the server printed when it started.\n";
@@ -141,6 +154,24 @@ async fn obey(
         Ok(sentence) => format!("{sentence}\n").into_response(),
         Err(sentence) => (StatusCode::CONFLICT, format!("{sentence}\n")).into_response(),
     }
+}
+
+/// Lets an operator watch: whoever is here, or shows the token in its first message.
+async fn open_watch(
+    State(answers): State<Answers>,
+    ConnectInfo(Peer(peer)): ConnectInfo<Peer>,
+    headers: HeaderMap,
+    upgrade: WebSocketUpgrade,
+) -> Response {
+    let text = |name: header::HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("unreadable"));
+    let Some(operator) = answers.operator.clone() else { return StatusCode::NOT_FOUND.into_response() };
+    if !answers.origins.admit_socket(text(header::ORIGIN), text(header::HOST)) {
+        return (StatusCode::FORBIDDEN, "This page may not watch; --origin lists those that may.\n").into_response();
+    }
+    let is_here = is_here(&answers, peer, &headers);
+    upgrade
+        .max_message_size(watch::QUESTION_MAX)
+        .on_upgrade(move |socket| watch::serve(socket, operator.watchers, operator.token, is_here))
 }
 
 async fn open_socket(

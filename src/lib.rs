@@ -3,13 +3,16 @@
 //! - [`serve`]: a whole server, from settings to farewell; [`drive`] is its heart: clock and links to the state
 //!   machine of `node`, and its wishes out again.
 //! - [`link`]: how bytes reach a peer, over QUIC, WebTransport or WebSocket; [`fetch`]: the little HTTP that a native
-//!   client needs; [`certificate`]: what an endpoint shows of itself; [`origin`]: whose pages may connect.
+//!   client needs; [`certificate`]: what an endpoint shows of itself, and [`trust`]: what is believed of another;
+//!   [`origin`]: whose pages may connect.
 //! - [`visit`]: a program's visit to a server; [`bots`]: many clients in one process, and what they say together.
 //! - [`gate`] and [`token`]: who may come in; [`order`]: what an operator may ask for.
 //! - [`store`]: what outlives the process; [`kept`]: a world in it.
+//! - [`watch`]: operators who watch the world, as it is and as it was.
 //! - [`why`]: why one is told of another, or not.
 //! - [`http`]: what a server answers over HTTP; [`listen`]: the connections beneath; [`page`]: what a browser is shown.
-//! - [`settings`]: flags, environment and a file, in that order.
+//! - [`settings`]: flags, environment and a file, in that order; [`meters`]: what a server counts; [`log`]: logs that
+//!   nobody has to read.
 //! - [`relay`]: a network that is worse than the real one.
 
 #![forbid(unsafe_code)]
@@ -23,6 +26,8 @@ pub mod http;
 pub mod kept;
 pub mod link;
 pub mod listen;
+pub mod log;
+pub mod meters;
 pub mod order;
 pub mod origin;
 pub mod page;
@@ -31,5 +36,7 @@ pub mod serve;
 pub mod settings;
 pub mod store;
 pub mod token;
+pub mod trust;
 pub mod visit;
+pub mod watch;
 pub mod why;

@@ -39,6 +39,8 @@ pub enum Order {
     },
     /// Who is here?
     Users,
+    /// How is the server, and is the world kept?
+    Status,
     /// Why is one told of another, or not? Answered as JSON.
     Why {
         /// Who hears, or not.

@@ -50,6 +50,14 @@ impl Origins {
     }
 }
 
+/// Whether this is an origin, as a browser would tell one: a scheme, a host and perhaps a port.
+pub fn is_origin(text: &str) -> bool {
+    let is_web = text.starts_with("http://") || text.starts_with("https://");
+    let host = text.trim_end_matches('/');
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || ".-_:[]".contains(letter);
+    is_web && split(host).is_some_and(|(host, _)| !host.is_empty() && host.chars().all(is_plain))
+}
+
 /// Whether a host, as a client wrote it, is this machine: a stranger's name may lead here, too, but is not it.
 pub fn is_loopback(host: &str) -> bool {
     let Some((name, _)) = split_host(host, "") else { return false };
@@ -76,6 +84,16 @@ fn split_host(host: &str, origin: &str) -> Option<(String, u16)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_origin_has_a_scheme_and_a_host() {
+        for text in ["https://a.example", "http://localhost:5173", "https://[::1]:80", "https://a.example/"] {
+            assert!(is_origin(text), "{text}");
+        }
+        for text in ["", "a.example", "ftp://a.example", "https://", "https://a b", "https://a/page", "https://a:b"] {
+            assert!(!is_origin(text), "{text}");
+        }
+    }
 
     #[test]
     fn our_own_page_and_listed_ones_may_connect_and_no_other() {

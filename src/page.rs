@@ -1,14 +1,72 @@
-//! What a browser is shown at `/`. For now a sentence; and what any page of ours may do.
+//! What a browser is shown, and what a page of ours may do. `build.rs` has built the files; without npm there are none,
+//! and one sentence says so.
 
-use axum::http::HeaderValue;
-use axum::response::{Html, Response};
+use axum::extract::Path;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{Html, IntoResponse, Response};
+
+/// A file of the page.
+pub struct File {
+    name: &'static str,
+    kind: &'static str,
+    plain: &'static [u8],
+    packed: Option<&'static [u8]>,
+}
+
+include!(concat!(env!("OUT_DIR"), "/page.rs"));
 
 const SENTENCE: &str = "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>Kinesphere</title>\n\
-     <p>A Kinesphere world is served here; this server was built without its page, so that only programs can enter.</p>\n";
+     <p>A Kinesphere world is served here; this server was built without its page, so that only programs can enter: \
+     it takes npm while building.</p>\n";
 
-/// The page.
-pub async fn page() -> Html<&'static str> {
-    Html(SENTENCE)
+/// Whether there is a page, or only a sentence.
+pub fn is_built() -> bool {
+    !FILES.is_empty()
+}
+
+/// The page in which one walks.
+pub async fn index(headers: HeaderMap) -> Response {
+    file("index.html", &headers)
+}
+
+/// The operator's map. Everybody may load it; what it shows is the operator's.
+pub async fn map(headers: HeaderMap) -> Response {
+    file("map.html", &headers)
+}
+
+/// The page that measures itself.
+pub async fn bench(headers: HeaderMap) -> Response {
+    file("bench.html", &headers)
+}
+
+/// What the pages are made of.
+pub async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Response {
+    file(&format!("assets/{name}"), &headers)
+}
+
+/// The icon.
+pub async fn icon(headers: HeaderMap) -> Response {
+    file("icon.svg", &headers)
+}
+
+fn file(name: &str, headers: &HeaderMap) -> Response {
+    if !is_built() {
+        return Html(SENTENCE).into_response();
+    }
+    let Some(file) = FILES.iter().find(|file| file.name == name) else {
+        return (StatusCode::NOT_FOUND, "There is no such file.\n").into_response();
+    };
+    // Names of assets hold a hash of what is in them: they never change.
+    let is_eternal = name.starts_with("assets/");
+    let cache = if is_eternal { "public, max-age=31536000, immutable" } else { "no-cache" };
+    let about = [(header::CONTENT_TYPE, file.kind), (header::CACHE_CONTROL, cache), (header::VARY, "accept-encoding")];
+    let accepts = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or("");
+    match file.packed {
+        Some(packed) if accepts.contains("gzip") => {
+            (about, [(header::CONTENT_ENCODING, "gzip")], packed).into_response()
+        }
+        _ => (about, file.plain).into_response(),
+    }
 }
 
 /// What the browser lets our page do: run and load what came from here, and connect to here. WebTransport is asked for

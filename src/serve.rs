@@ -41,9 +41,8 @@ use crate::origin::Origins;
 use crate::store::keeper::{Keeper, KeeperSettings};
 use crate::store::{Store, StoreError};
 use crate::token::{OperatorToken, Secret};
+use crate::watch::Watchers;
 
-/// How often it is looked whether the certificate is due.
-const RENEWAL_EVERY: Duration = Duration::from_secs(60 * 60);
 /// How often metrics tidy up.
 const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 /// How often a free pair of ports is looked for, when any will do.
@@ -60,6 +59,8 @@ pub struct Options {
     pub data: Option<PathBuf>,
     /// A real certificate; without one a server makes its own.
     pub certificate: Option<Files>,
+    /// How often it is looked whether the certificate is due, or its files have changed.
+    pub certificate_every: Duration,
     /// Other pages that may connect, as `https://host`.
     pub origins: Vec<String>,
     /// Whether one needs a join token.
@@ -81,6 +82,7 @@ impl Default for Options {
             listen: "localhost:7777".to_owned(),
             data: None,
             certificate: None,
+            certificate_every: Duration::from_secs(60),
             origins: Vec::new(),
             asks_for_tokens: false,
             operator_token: None,
@@ -103,7 +105,7 @@ pub enum ServeError {
         error: io::Error,
     },
     /// The port is taken, or may not be.
-    #[error("cannot listen on {address}: {error}; another server may run there: name another port with --listen")]
+    #[error("cannot listen on {address}: {error}; {}", way_out(error))]
     Port {
         /// Which.
         address: SocketAddr,
@@ -131,6 +133,18 @@ pub enum ServeError {
     /// No world can be made.
     #[error("no world can be made: {0}")]
     World(#[from] world::SpecError),
+}
+
+/// What to do about a port that cannot be had.
+fn way_out(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => "another server may run there: name another port with --listen",
+        io::ErrorKind::AddrNotAvailable => "this machine has no such address: name one of its own with --listen",
+        io::ErrorKind::PermissionDenied => {
+            "name a port from 1024 on with --listen, or ask for the right to use this one"
+        }
+        _ => "name another host and port with --listen",
+    }
 }
 
 /// A running server.
@@ -171,11 +185,13 @@ impl Service {
         let (http, quic) = (ports.http, ports.quic);
         origins.serve_page_at(http.port());
 
+        let keeper = store.map(|store| Keeper::start(store, options.keeper));
+        let watchers = Watchers::new(&server, keeper.as_ref().map(Keeper::recaller));
         let metrics = metrics();
         let health = Health::default();
         let operator_token = options.operator_token.as_deref().map_or_else(OperatorToken::new, OperatorToken::chosen);
         let (orders, ordered) = mpsc::channel(16);
-        let operator = Operator { token: operator_token.clone(), orders: orders.clone() };
+        let operator = Operator { token: operator_token.clone(), orders: orders.clone(), watchers: watchers.clone() };
         let answers = Answers {
             links,
             origins,
@@ -186,11 +202,10 @@ impl Service {
             operator: Some(operator),
         };
         let mut tasks = ports.serve(&answers);
-        tasks.push(tokio::spawn(look_after(certificates, metrics)));
+        tasks.push(tokio::spawn(look_after(certificates, options.certificate_every, metrics)));
 
-        let keeper = store.map(|store| Keeper::start(store, options.keeper));
         let gate = Gate::new(secret, options.asks_for_tokens, !is_encrypted, &notes);
-        let drive = Drive { server, inbox, gate, keeper, orders: ordered, health, began };
+        let drive = Drive { server, inbox, gate, keeper, orders: ordered, health, watchers, began };
         let (end, ended) = oneshot::channel();
         let runtime = Handle::current();
         // Its own thread: whatever else the runtime has to do, a tick is not late for it.
@@ -309,9 +324,9 @@ impl Ports {
 }
 
 /// What has to be done now and then.
-async fn look_after(certificates: Arc<Certificates>, metrics: PrometheusHandle) {
+async fn look_after(certificates: Arc<Certificates>, every: Duration, metrics: PrometheusHandle) {
     let mut upkeep = tokio::time::interval(UPKEEP_EVERY);
-    let mut renewal = tokio::time::interval(RENEWAL_EVERY);
+    let mut renewal = tokio::time::interval(every.max(Duration::from_millis(1)));
     loop {
         tokio::select! {
             _ = upkeep.tick() => metrics.run_upkeep(),

@@ -1,6 +1,10 @@
-//! Why somebody is or is not told of somebody else: the distance, the aura, and whether they are heard, as a sentence
-//! and as numbers.
+//! Why somebody is or is not told of somebody else: the distance, the aura, whether they are heard, and what the budget
+//! had room for; as a sentence and as numbers.
+//!
+//! Budget and priority are known to a running server alone. A journal holds what users asked for, and from that the world
+//! can be made again; what was sent to whom depends on when connections stood and what they took in, and is not kept.
 
+use node::server::Attention;
 use serde::{Deserialize, Serialize};
 use space::ObjectId;
 use world::{ObjectView, World};
@@ -31,17 +35,86 @@ pub struct Explanation {
     pub aura_end_m: f32,
     /// Whether the speaker's state is among what the listener is sent.
     pub is_heard: bool,
+    /// What a tick's bytes had room for; none if that is not known, as from a journal, or if nothing is sent.
+    pub budget: Option<Budget>,
     /// All that in words.
     pub sentence: String,
 }
 
-/// Explains. `is_heard` is what is known, or none if only the rule is.
+/// What a tick's bytes had room for.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Budget {
+    /// Whether the listener's connection stands; if not, nothing is sent.
+    pub is_connected: bool,
+    /// The last tick that told the listener of the speaker.
+    pub told_tick: u64,
+    /// The last tick that changed anything about the speaker.
+    pub changed_tick: u64,
+    /// How urgent the speaker is: ticks since it was told, divided by five metres and its distance.
+    pub priority: f32,
+    /// If the speaker had to wait, its place among all that had to: 1 is next.
+    pub rank: Option<usize>,
+    /// Bodies that the listener was told of in this tick.
+    pub bodies_sent: usize,
+    /// Bodies that had to wait for another.
+    pub bodies_waiting: usize,
+    /// Bytes of state that the listener gets per tick.
+    pub bytes_per_tick: usize,
+}
+
+impl From<Attention> for Budget {
+    fn from(attention: Attention) -> Budget {
+        Budget {
+            is_connected: attention.is_connected,
+            told_tick: attention.told,
+            changed_tick: attention.changed,
+            priority: attention.priority,
+            rank: attention.rank,
+            bodies_sent: attention.sent,
+            bodies_waiting: attention.waiting,
+            bytes_per_tick: attention.budget_bytes,
+        }
+    }
+}
+
+impl Budget {
+    /// What became of the speaker in a tick.
+    fn clause(&self, tick: u64) -> String {
+        let Budget { told_tick, changed_tick, bodies_sent, bodies_waiting, bytes_per_tick, priority, .. } = self;
+        match self.rank {
+            _ if !self.is_connected => {
+                format!("tick {told_tick} told of it, and nothing is sent while the connection is lost")
+            }
+            Some(rank) => format!(
+                "it waits since tick {told_tick}, number {rank} of {bodies_waiting} that the {bytes_per_tick} bytes of \
+                 tick {tick} had no room for after {bodies_sent} more urgent ones, with a priority of {priority:.2}"
+            ),
+            None if *told_tick == tick => {
+                format!("tick {tick} told of it, one of {bodies_sent} within {bytes_per_tick} bytes")
+            }
+            None => format!("tick {told_tick} told of it, and it has not changed since tick {changed_tick}"),
+        }
+    }
+}
+
+/// What is known of a hearing beyond where both are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Hearing {
+    /// Nothing: only the rule.
+    Unknown,
+    /// A journal was played again: whether one is heard, but not what was sent.
+    Replayed(bool),
+    /// A server says so.
+    Live(bool, Option<Budget>),
+}
+
+/// Explains, from where both are and from what else is known.
 pub fn explain(
     world: &World,
     reach: Reach,
     listener: &str,
     speaker: &str,
-    is_heard: Option<bool>,
+    known: Hearing,
 ) -> Result<Explanation, String> {
     let (one, other) = (find(world, listener)?, find(world, speaker)?);
     if one.id == other.id {
@@ -49,26 +122,38 @@ pub fn explain(
     }
     let distance_m = one.position().distance(other.position());
     let Reach { begins, ends } = reach;
-    let is_heard = is_heard.unwrap_or(distance_m <= begins) && one.owner.is_some();
+    let is_heard = match known {
+        Hearing::Unknown => distance_m <= begins,
+        Hearing::Replayed(is_heard) | Hearing::Live(is_heard, _) => is_heard,
+    };
+    let is_heard = is_heard && one.owner.is_some();
+    let tick = world.tick().number();
+    let budget = if let Hearing::Live(true, budget) = known { budget } else { None };
+    let sent = match known {
+        Hearing::Live(true, None) => "; it was not introduced yet, as newcomers are in portions".to_owned(),
+        Hearing::Live(true, Some(budget)) => format!("; {}", budget.clause(tick)),
+        Hearing::Replayed(true) => "; what was sent of it, only the server knew while it ran".to_owned(),
+        _ => String::new(),
+    };
     let (listener, speaker) = (name(&one), name(&other));
     let near = format!("they are {distance_m:.2} m apart");
     let sentence = if one.owner.is_none() {
         format!("{listener} is nobody's avatar and is told nothing.")
     } else if is_heard && distance_m <= begins {
-        format!("{listener} hears of {speaker}: {near}, within the aura of {begins} m.")
+        format!("{listener} hears of {speaker}: {near}, within the aura of {begins} m{sent}.")
     } else if is_heard {
         format!(
-            "{listener} hears of {speaker}: {near}, beyond the {begins} m where that began and within the {ends} m where it ends."
+            "{listener} hears of {speaker}: {near}, beyond the {begins} m where that began and within the {ends} m where it ends{sent}."
         )
     } else if distance_m <= begins {
         format!(
-            "{listener} does not hear of {speaker} yet, although {near}, within the aura of {begins} m: newcomers are told of in portions."
+            "{listener} does not hear of {speaker} yet, although {near}, within the aura of {begins} m: the next tick tells."
         )
     } else {
         format!("{listener} does not hear of {speaker}: {near}, the aura ends at {begins} m.")
     };
-    let tick = world.tick().number();
-    Ok(Explanation { tick, listener, speaker, distance_m, aura_m: begins, aura_end_m: ends, is_heard, sentence })
+    let (aura_m, aura_end_m) = (begins, ends);
+    Ok(Explanation { tick, listener, speaker, distance_m, aura_m, aura_end_m, is_heard, budget, sentence })
 }
 
 /// Who is meant: a nickname, whatever its case, the name of an object, or its number.
@@ -103,13 +188,41 @@ mod tests {
         };
         world.step(&[join(1, "Ann", 0.0), join(2, "Bob", 5.0), join(3, "Cat", 30.0)]);
         let reach = Reach { begins: 21.0, ends: 23.1 };
-        let near = explain(&world, reach, "ann", "BOB", None).unwrap();
+        let explain = |one: &str, other: &str, known| explain(&world, reach, one, other, known);
+        let near = explain("ann", "BOB", Hearing::Unknown).unwrap();
         assert!(near.is_heard && near.distance_m < 21.0, "{near:?}");
-        let far = explain(&world, reach, "Ann", "Cat", None).unwrap();
+        let far = explain("Ann", "Cat", Hearing::Unknown).unwrap();
         assert!(!far.is_heard && far.sentence.contains("does not hear of Cat"), "{far:?}");
-        assert!(explain(&world, reach, "Ann", "Bob", Some(false)).unwrap().sentence.contains("in portions"));
-        assert!(explain(&world, reach, "Ann", "Ann", None).is_err());
-        assert!(explain(&world, reach, "Ann", "Nobody", None).unwrap_err().contains("Nobody is called"));
-        assert!(!explain(&world, reach, "1", "Ann", None).unwrap().is_heard, "a thing hears nothing");
+        assert!(explain("Ann", "Bob", Hearing::Live(false, None)).unwrap().sentence.contains("the next tick tells"));
+        assert!(explain("Ann", "Ann", Hearing::Unknown).is_err());
+        assert!(explain("Ann", "Nobody", Hearing::Unknown).unwrap_err().contains("Nobody is called"));
+        assert!(!explain("1", "Ann", Hearing::Live(true, None)).unwrap().is_heard, "a thing hears nothing");
+        let replayed = explain("Ann", "Bob", Hearing::Replayed(true)).unwrap();
+        assert!(replayed.sentence.contains("only the server knew") && replayed.budget.is_none(), "{replayed:?}");
+
+        let budget = Budget {
+            is_connected: true,
+            told_tick: 1,
+            changed_tick: 1,
+            priority: 0.5,
+            rank: None,
+            bodies_sent: 7,
+            bodies_waiting: 3,
+            bytes_per_tick: 100,
+        };
+        for (budget, expected) in [
+            (budget, "tick 1 told of it, one of 7 within 100 bytes"),
+            (Budget { is_connected: false, ..budget }, "nothing is sent while the connection is lost"),
+            (Budget { told_tick: 0, changed_tick: 0, ..budget }, "has not changed since tick 0"),
+            (
+                Budget { told_tick: 0, rank: Some(2), ..budget },
+                "number 2 of 3 that the 100 bytes of tick 1 had no room",
+            ),
+        ] {
+            let found = explain("Ann", "Bob", Hearing::Live(true, Some(budget))).unwrap();
+            assert!(found.sentence.contains(expected), "{}", found.sentence);
+            assert_eq!(found.budget, Some(budget));
+        }
+        assert!(explain("Ann", "Bob", Hearing::Live(true, None)).unwrap().sentence.contains("in portions"));
     }
 }

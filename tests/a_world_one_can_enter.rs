@@ -129,11 +129,13 @@ async fn one_can_ask_why() {
     let ask = move |arguments: &str| kinesphere(&format!("why {arguments} --server {url}"));
     let (near, nobody) = tokio::task::spawn_blocking(move || (ask("bob ANN"), ask("bob eve"))).await.unwrap();
     assert!(stdout(&near).contains("Bob hears of Ann"), "{}{}", stdout(&near), stderr(&near));
+    assert!(stdout(&near).contains("told of it"), "what the budget had room for: {}", stdout(&near));
     assert!(stderr(&nobody).contains("Nobody is called \"eve\""), "{}", stderr(&nobody));
     bob.run_for(Duration::from_millis(300)).await;
     server.kill();
     let kept = shell::document(&format!("why bob ann --journal {data} --crowd 0 --json"));
     assert_eq!(kept["is_heard"], true, "{kept}");
+    assert!(kept["budget"].is_null() && kept["sentence"].as_str().unwrap().contains("only the server knew"), "{kept}");
     assert!(kept["distance_m"].as_f64().unwrap() < 21.0, "{kept}");
 }
 
@@ -224,6 +226,9 @@ fn a_server_that_cannot_start_says_why_in_one_sentence() {
     std::fs::write(&world, "name = 3\n").unwrap();
     let settings = folder.path().join("server.toml");
     std::fs::write(&settings, "crowd = 3\nlisen = \"x\"\n").unwrap();
+    let damaged = folder.path().join("damaged");
+    std::fs::create_dir(&damaged).unwrap();
+    std::fs::write(damaged.join("world.redb"), "not a store").unwrap();
     let http = &server.http;
     for (arguments, code, expected) in [
         (format!("serve --in-memory --listen {http}"), 1, "another server may run there"),
@@ -243,7 +248,28 @@ fn a_server_that_cannot_start_says_why_in_one_sentence() {
         ("store check --data /nonexistent".to_owned(), 2, "there is no world in /nonexistent"),
         (format!("store check --data {data}"), 1, "is in use by process"),
         ("bots http://127.0.0.1:1".to_owned(), 1, "does not answer"),
-        ("bots localhost".to_owned(), 1, "is no address of a server"),
+        ("bots localhost".to_owned(), 2, "is no address of a server"),
+        ("serve --in-memory --listen 192.0.2.1:7777".to_owned(), 1, "this machine has no such address"),
+        ("serve --in-memory --operator-token short".to_owned(), 2, "at least 16 visible"),
+        ("serve --in-memory --origin nonsense".to_owned(), 2, "expected an origin, as in https://host"),
+        ("serve --bogus".to_owned(), 2, "unexpected argument '--bogus'"),
+        (format!("serve --listen localhost:0 --data {}", world.display()), 1, "Name another folder"),
+        (
+            format!("serve --listen localhost:0 --data {}", damaged.display()),
+            1,
+            "restore a backup, or move the file away",
+        ),
+        (format!("store check --data {}", damaged.display()), 1, "world.redb is damaged"),
+        (format!("replay {}", damaged.display()), 1, "world.redb is damaged"),
+        (format!("why a b --journal {}", damaged.display()), 1, "world.redb is damaged"),
+        ("replay /nonexistent".to_owned(), 2, "Name the folder of a world"),
+        ("token --data /nonexistent".to_owned(), 2, "Start its server once"),
+        (format!("token --data {data} --nickname a\u{202e}b"), 2, "visible"),
+        (format!("token --data {data} --hours 0"), 2, "0 is not in 1..="),
+        (format!("why a b --server {}", server.url()), 1, "Nobody is called"),
+        ("why a b --server http://127.0.0.1:1".to_owned(), 1, "does a server run there?"),
+        ("why a b --server nonsense".to_owned(), 2, "is no address of a server"),
+        (format!("store export {data}/world.redb --data {data}"), 1, "is in use by process"),
         ("relay 127.0.0.1:1 --loss 2".to_owned(), 2, "from 0 to 1"),
     ] {
         let output = kinesphere(&arguments);
@@ -266,7 +292,7 @@ fn a_kept_world_is_checked_backed_up_and_exported() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();
     let server = Serving::start(&format!("--data {} --crowd 3 --flush-ms 50", path("world")));
-    std::thread::sleep(Duration::from_millis(500));
+    server.wait_for("kinesphere_tick", 12.0);
     server.interrupt();
     let report = shell::document(&format!("store check --data {} --json", path("world")));
     assert!(report["records"].as_u64().unwrap() > 2, "{report}");

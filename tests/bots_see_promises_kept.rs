@@ -28,15 +28,21 @@ fn among_each_other() {
     assert!(output.status.success());
 }
 
+/// Fifty that send garbage, floods and forgeries or never read, beside a hundred that walk about: these notice nothing.
 #[test]
 fn beside_hostile_ones() {
     let server = Serving::start("--in-memory --crowd 10");
-    let hostile = bots(&server.url(), "--count 10 --behaviour hostile --seconds 9 --name evil --json");
-    std::thread::sleep(Duration::from_secs(1));
-    let (_, honest) = finished(bots(&server.url(), "--count 10 --seconds 6 --json"));
-    let (output, hostile) = finished(hostile);
-    assert_kept(&honest, 10);
+    let honest = bots(&server.url(), "--count 100 --seconds 9 --json");
+    server.wait_for("kinesphere_users", 100.0);
+    let hostile = bots(&server.url(), "--count 50 --behaviour hostile --seconds 6 --name evil --json");
+    let (output, honest) = finished(honest);
+    assert_kept(&honest, 100);
+    assert!(output.status.success());
     assert_eq!(honest["reconnected"].as_u64(), Some(0), "an honest one was cut off: {honest:#}");
+    // What a stall would look like, on a machine that does much else; docs/measurements has what it is on an idle one.
+    let latency = honest["update_latency_ms"]["p50"].as_f64().unwrap();
+    assert!(latency < 5_000.0, "the honest heard of each other after {latency} ms");
+    let (output, hostile) = finished(hostile);
     assert!(output.status.success());
     let refusals = hostile["refusals"].to_string();
     assert!(refusals.contains("made no sense or came too fast"), "nobody was sent away: {hostile:#}");

@@ -24,6 +24,14 @@ fn every_command_explains_itself_with_an_example() {
         "tree check --help",
         "lab relations --help",
         "lab groups --help",
+        "lab four-users --help",
+        "serve --help",
+        "bots --help",
+        "why --help",
+        "relay --help",
+        "replay --help",
+        "token --help",
+        "store --help",
         "bench interest --help",
     ] {
         let output = kinesphere(command);

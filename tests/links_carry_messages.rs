@@ -248,7 +248,7 @@ async fn a_full_server_says_so() {
 async fn http_answers_are_guarded() {
     let server = Echo::start(LinkLimits::default()).await;
     let address = Address::parse(&server.url()).unwrap();
-    assert!(fetch(&address, "/").await.unwrap().contains("A Kinesphere world is served here"));
+    assert!(fetch(&address, "/").await.unwrap().contains("<title>Kinesphere</title>"));
     assert_eq!(fetch(&address, "/healthz").await.unwrap(), "well\n");
     let introduction: Introduction = serde_json::from_str(&fetch(&address, "/cert-hash").await.unwrap()).unwrap();
     assert_eq!(introduction.quic_port, server.quic.port());

@@ -46,3 +46,20 @@ fn the_tick_bench_tells_each_stage_and_the_bytes() {
     let bytes = document["state_bytes_per_object"].as_f64().unwrap();
     assert!((6.0..16.0).contains(&bytes), "{bytes} bytes");
 }
+
+/// Whether a delay is noticeable depends on the machine, and is not asserted here.
+#[test]
+fn four_users_meet_over_three_networks_and_never_overlap() {
+    let report: serde_json::Value =
+        serde_json::from_slice(&kinesphere("lab four-users --seconds 5 --json").stdout).expect("one document");
+    let rows = report["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 3, "{report:#}");
+    for row in rows {
+        assert_eq!((row["joined"].as_u64(), row["violations"].as_u64()), (Some(4), Some(0)), "{report:#}");
+        assert!(row["samples"].as_u64().unwrap() > 0, "{report:#}");
+        assert!(
+            row["update_latency_ms"]["p50"].as_f64() >= row["one_way_ms"].as_f64().map(|ms| 2.0 * ms),
+            "{report:#}"
+        );
+    }
+}

@@ -114,6 +114,82 @@ fn a_real_full_disk_pauses_and_recovers() {
     assert!(told.contains("paused") && told.contains("went on"), "{told}");
 }
 
+/// A whole server on such a disk: whoever watches it is told, everybody goes on, and it recovers by itself.
+#[test]
+fn a_server_on_a_full_disk_says_so_and_goes_on() {
+    use std::io::Write;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().display().to_string();
+    let server = env!("CARGO_BIN_EXE_kinesphere");
+    let mount = format!("mount -t tmpfs -o size=6m none '{path}'");
+    let is_possible = Command::new("unshare").args(["-rm", "sh", "-c", &mount]).output();
+    if !is_possible.is_ok_and(|output| output.status.success()) {
+        println!("skipped: this system lets us mount no small disk; the keeper's own test injects the fault");
+        return;
+    }
+    let serve = format!(
+        "{mount} && exec '{server}' serve --listen 127.0.0.1:0 --crowd 20 --flush-ms 20 \
+         --snapshot-seconds 1 --data '{path}/world'"
+    );
+    let mut child = Command::new("unshare");
+    let child = child.args(["-rm", "sh", "-c", &serve]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = Killed(child.spawn().unwrap());
+    let mut first = String::new();
+    BufReader::new(child.0.stdout.take().unwrap()).read_line(&mut first).unwrap();
+    let http = first.split(' ').find_map(|word| word.strip_prefix("http=")).expect("it says where").to_owned();
+    let address = kinesphere::fetch::Address::parse(&format!("http://{http}")).unwrap();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let get = |path: &str| runtime.block_on(kinesphere::fetch::fetch(&address, path));
+    let wait_until = |what: &str, is_so: &dyn Fn() -> bool| {
+        let begun = std::time::Instant::now();
+        while !is_so() {
+            assert!(begun.elapsed() < Duration::from_secs(60), "{what} is not so");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    let metric = |name: &str| -> f64 {
+        let text = get("/metrics").unwrap();
+        text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok()).unwrap_or(0.0)
+    };
+    wait_until("it keeps", &|| metric("kinesphere_store_flushed_tick ") > 0.0);
+    assert_eq!(get("/healthz").unwrap(), "well\n");
+
+    // The disk is in the server's own view of the files; something else fills it.
+    let filler = format!("/proc/{}/root{path}/filler", child.0.id());
+    let mut file = std::fs::File::create(&filler).unwrap();
+    while file.write_all(&[1; 4_096]).is_ok() {}
+    wait_until("it pauses", &|| get("/healthz").is_err());
+    let said = get("/healthz").unwrap_err().to_string();
+    assert!(said.contains("keeping pauses"), "{said}");
+    assert_eq!(metric("kinesphere_store_paused "), 1.0);
+    let status = runtime.block_on(kinesphere::fetch::post(&address, "/operator", r#"{"do": "status"}"#, None)).unwrap();
+    assert!(status.contains("Keeping pauses"), "{status}");
+    let tick = metric("kinesphere_tick ");
+    wait_until("the world goes on", &|| metric("kinesphere_tick ") > tick + 10.0);
+
+    drop(file);
+    std::fs::remove_file(&filler).unwrap();
+    wait_until("it recovers", &|| get("/healthz").is_ok());
+    assert_eq!(metric("kinesphere_store_paused "), 0.0);
+    let flushed = metric("kinesphere_store_flushed_tick ");
+    wait_until("it keeps again", &|| metric("kinesphere_store_flushed_tick ") > flushed);
+    let mut log = String::new();
+    let mut stderr = child.0.stderr.take().unwrap();
+    drop(child);
+    std::io::Read::read_to_string(&mut stderr, &mut log).unwrap();
+    assert!(log.contains("keeping pauses") && log.contains("keeping goes on"), "{log}");
+}
+
+/// Ends with the test, however that ends.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 #[test]
 #[ignore = "run by the test above, where the disk is small"]
 fn on_a_small_disk() {

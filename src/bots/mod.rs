@@ -3,6 +3,7 @@
 pub mod witness;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -23,8 +24,14 @@ use crate::link::{Inbox, LinkEvent, LinkLimits, Links, Outbox};
 
 /// Handshakes at the same time.
 const CONNECTING_MAX: usize = 16;
+/// Who is connected and not let in yet: a server lets in a few per tick, and keeps no long queue.
+const ARRIVING_MAX: usize = 64;
+/// Bots that share a UDP socket. The server tells all of them at once: more would not fit into the system's buffer.
+const BOTS_PER_SOCKET: usize = 16;
 /// Who lost its connection tries again after this.
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
+/// Different refusals that are told apart: hostile bots provoke any number of them.
+const REFUSALS_MAX: usize = 32;
 /// Messages taken in before the clock is looked at again.
 const MESSAGES_AT_ONCE: usize = 512;
 /// How long bots may take to join, beyond the seconds that they run.
@@ -124,6 +131,7 @@ pub async fn run(settings: &BotsSettings, progress: &mut dyn FnMut(usize, f64)) 
     }
     let before = ServerSays::ask(&address).await;
     let begun = crowd.tally();
+    crowd.witness.forget_latencies();
     let start = Instant::now();
     let end = start + Duration::from_secs_f64(settings.seconds.max(0.0));
     while Instant::now() < end {
@@ -206,7 +214,8 @@ struct Crowd {
     /// Who waits for a connection, and from when on.
     waiting: VecDeque<(Instant, usize)>,
     connecting: JoinSet<Result<(), ConnectError>>,
-    client: std::sync::Arc<Client>,
+    /// Taken in turn.
+    sockets: Vec<Arc<Client>>,
     host: Host,
     links: Links,
     inbox: Inbox,
@@ -244,7 +253,9 @@ impl Crowd {
             outboxes: (0..count).map(|_| None).collect(),
             waiting: (0..count).map(|number| (Instant::now(), number)).collect(),
             connecting: JoinSet::new(),
-            client: std::sync::Arc::new(Client::new()?),
+            sockets: (0..count.div_ceil(BOTS_PER_SOCKET))
+                .map(|_| Client::new().map(Arc::new))
+                .collect::<Result<_, _>>()?,
             host,
             links,
             inbox,
@@ -301,12 +312,18 @@ impl Crowd {
                     }
                 },
                 Some(connected) = self.connecting.join_next() => if let Ok(Err(error)) = connected {
-                    *self.refusals.entry(error.to_string()).or_default() += 1;
+                    self.refused(error.to_string());
                 },
             }
             self.wake();
         }
         self.witness.check();
+    }
+
+    fn refused(&mut self, sentence: String) {
+        let is_room = self.refusals.len() < REFUSALS_MAX || self.refusals.contains_key(&sentence);
+        let sentence = if is_room { sentence } else { "and other sentences".to_owned() };
+        *self.refusals.entry(sentence).or_default() += 1;
     }
 
     fn instant(&self, time: Time) -> Instant {
@@ -315,9 +332,16 @@ impl Crowd {
 
     /// Begins as many handshakes as may be under way. Whoever is connected first gets the first link.
     fn connect(&mut self) {
-        let due = self.waiting.iter().filter(|(from, _)| *from <= Instant::now()).count();
-        while self.connecting.len() < CONNECTING_MAX.min(due) {
-            let (client, host, links) = (self.client.clone(), self.host.clone(), self.links.clone());
+        if self.waiting.is_empty() {
+            return;
+        }
+        let now = Instant::now();
+        let due = self.waiting.iter().filter(|(from, _)| *from <= now).count();
+        let is_arriving = |member: &&Member| member.phase() == Some(&Phase::Greeting);
+        let room = ARRIVING_MAX.saturating_sub(self.members.iter().filter(is_arriving).count());
+        while self.connecting.len() < CONNECTING_MAX.min(due).min(room) {
+            self.sockets.rotate_left(1);
+            let (client, host, links) = (self.sockets[0].clone(), self.host.clone(), self.links.clone());
             self.connecting.spawn(async move { client.connect(&host, &links).await.map(|_| ()) });
         }
     }
@@ -339,6 +363,7 @@ impl Crowd {
                 let Some((_, number)) = self.waiting.pop_front() else { return outbox.close() };
                 self.members_of.insert(link, number);
                 self.outboxes[number] = Some((link, outbox));
+                self.witness.connected(number);
                 self.members[number].node().handle(now, Event::Opened { link, secret: [0; 16] });
                 self.carry_out(number, now);
             }
@@ -370,7 +395,7 @@ impl Crowd {
         let message = matters.then(|| ToClient::decode(bytes).ok()).flatten()?;
         match message {
             ToClient::Refused(refused) | ToClient::Closed(refused) if !self.is_leaving => {
-                *self.refusals.entry(refused.sentence).or_default() += 1;
+                self.refused(refused.sentence);
             }
             _ if self.members[number].phase().is_none() => {}
             ToClient::Welcome(welcome) => self.witness.welcomed(number, &welcome),

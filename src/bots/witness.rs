@@ -23,8 +23,10 @@ const GRACE: u64 = 30;
 const STRIDE: u64 = 10;
 /// Inputs whose time of sending is remembered.
 const INPUTS_MAX: usize = 512;
-/// Latencies that are kept; more are left out evenly.
+/// Latencies that are kept; when there are more, every other one goes.
 const LATENCIES_MAX: usize = 200_000;
+/// What is said of ticks farther ahead than this is not believed: it would have to be remembered.
+const TICKS_AHEAD_MAX: u64 = 4_096;
 /// Examples of what was wrong.
 const EXAMPLES_MAX: usize = 5;
 /// How far somebody is heard beyond the distance at which that began: as servers have it.
@@ -58,10 +60,14 @@ impl Violations {
     }
 }
 
+/// From which tick on, and until which, an object is heard.
+type Span = (u64, Option<u64>);
+
 /// One client's part of the story.
 #[derive(Debug, Default)]
 struct Part {
-    own: Option<ObjectId>,
+    /// The row of its own avatar.
+    own: Option<usize>,
     aura: f32,
     /// When inputs were sent: number and microseconds, rising.
     sent: VecDeque<(u32, i64)>,
@@ -69,10 +75,10 @@ struct Part {
     acknowledged: Option<(u64, u32)>,
     /// For each tick: when the input was sent that it was the first to show.
     applied: BTreeMap<u64, i64>,
-    /// Handles, with the object they mean.
-    known: BTreeMap<Handle, ObjectId>,
-    /// From which tick on, and until which, an object is heard.
-    heard: BTreeMap<ObjectId, Vec<(u64, Option<u64>)>>,
+    /// By handle: the row of the object that it means, and the tick from which on it does.
+    known: Vec<Option<(usize, u64)>>,
+    /// By row.
+    heard: Vec<Vec<Span>>,
 }
 
 /// What is known of one object after one tick.
@@ -82,46 +88,67 @@ struct Pose {
     turn: Option<Turn>,
 }
 
-/// Puts together what clients are told.
+/// Puts together what clients are told. Objects have rows, in the order in which they were first heard of: a thousand
+/// clients that hear of hundreds each, 30 times a second, leave no time to search.
 #[derive(Debug, Default)]
 pub struct Witness {
     parts: Vec<Part>,
-    solids: BTreeMap<ObjectId, Solid>,
-    /// By tick.
-    poses: BTreeMap<u64, BTreeMap<ObjectId, Pose>>,
+    rows: BTreeMap<ObjectId, usize>,
+    /// By row.
+    objects: Vec<Known>,
+    /// By tick, from `oldest` on, and by row.
+    poses: VecDeque<Vec<Option<Pose>>>,
+    oldest: u64,
     /// A mover, a tick, and when a listener heard of it.
     receipts: VecDeque<(usize, u64, i64)>,
-    movers: BTreeMap<ObjectId, usize>,
     latencies_us: Vec<i64>,
     latencies_seen: u64,
+    /// Of so many latencies one is kept.
+    latency_stride: u64,
     violations: Violations,
     /// Ticks before this have been looked at.
     checked: u64,
     newest: u64,
 }
 
+/// What is known of an object at all times.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    id: ObjectId,
+    solid: Option<Solid>,
+    /// Whose avatar it is.
+    client: Option<usize>,
+}
+
 impl Witness {
     /// Nothing was heard yet.
     pub fn new(clients: usize) -> Witness {
-        Witness { parts: (0..clients).map(|_| Part::default()).collect(), ..Witness::default() }
+        Witness { parts: (0..clients).map(|_| Part::default()).collect(), latency_stride: 1, ..Witness::default() }
     }
 
     /// A client was let in.
     pub fn welcomed(&mut self, client: usize, welcome: &Welcome) {
+        let row = self.row(welcome.own);
         let part = &mut self.parts[client];
-        let is_same = part.own == Some(welcome.own);
-        (part.own, part.aura, part.acknowledged) = (Some(welcome.own), welcome.aura, None);
+        let is_same = part.own == Some(row);
+        (part.own, part.aura, part.acknowledged) = (Some(row), welcome.aura, None);
         part.known.clear();
         // What was heard before a cut is heard again from the next roster on.
         let ended = welcome.tick;
-        part.heard.values_mut().flatten().filter(|span| span.1.is_none()).for_each(|span| span.1 = Some(ended));
+        part.heard.iter_mut().flatten().filter(|span| span.1.is_none()).for_each(|span| span.1 = Some(ended));
         if !is_same {
-            self.movers.insert(welcome.own, client);
-            self.solids.extend(solid(&welcome.shape).map(|solid| (welcome.own, solid)));
+            self.objects[row].client = Some(client);
+            self.objects[row].solid = solid(&welcome.shape);
         }
         if self.checked == 0 {
             self.checked = welcome.tick + GRACE;
+            self.oldest = welcome.tick;
         }
+    }
+
+    /// A client has a new connection, on which handles mean other objects. A datagram may overtake the welcome.
+    pub fn connected(&mut self, client: usize) {
+        self.parts[client].known.clear();
     }
 
     /// A client sent an input.
@@ -136,45 +163,71 @@ impl Witness {
     /// A client was told who entered and who left.
     pub fn enrolled(&mut self, client: usize, roster: &Roster) {
         let tick = u64::from(roster.tick);
+        let rows: Vec<usize> = roster.entered.iter().map(|entered| self.row(entered.object)).collect();
         let part = &mut self.parts[client];
         for handle in &roster.left {
-            let spans = part.known.remove(handle).and_then(|object| part.heard.get_mut(&object));
+            let known = part.known.get_mut(usize::from(handle.0)).and_then(Option::take);
+            let spans = known.and_then(|(row, _)| part.heard.get_mut(row));
             if let Some(span) = spans.and_then(|spans| spans.last_mut()) {
                 span.1 = Some(tick);
             }
         }
-        for entered in &roster.entered {
-            part.known.insert(entered.handle, entered.object);
-            part.heard.entry(entered.object).or_default().push((tick, None));
-            self.solids.extend(solid(&entered.shape).map(|solid| (entered.object, solid)));
+        for (entered, &row) in roster.entered.iter().zip(&rows) {
+            *at_mut(&mut part.known, usize::from(entered.handle.0)) = Some((row, tick));
+            at_mut(&mut part.heard, row).push((tick, None));
+            self.objects[row].solid = solid(&entered.shape);
         }
     }
 
     /// A client was told where everybody is.
     pub fn heard(&mut self, client: usize, state: &State, now_us: i64) {
         let tick = u64::from(state.head.tick);
+        if tick > self.newest.max(self.checked) + TICKS_AHEAD_MAX {
+            return;
+        }
         self.newest = self.newest.max(tick);
         let part = &mut self.parts[client];
         let Some(own) = part.own else { return };
-        if let Some(told) = &state.head.own {
+        let told = state.head.own;
+        if let Some(told) = &told {
             part.acknowledge(tick, told.acknowledged);
-            self.place(tick, own, Pose { place: state.head.anchor, turn: None });
         }
         // Each state gives one sample, of another body each time: enough to know, and cheap.
         let sampled = tick as usize % state.bodies.len().max(1);
-        for (at, (handle, body)) in state.bodies.iter().enumerate() {
-            let Some(&object) = self.parts[client].known.get(handle) else { continue };
+        let known = |handle: Handle| part.known.get(usize::from(handle.0)).copied().flatten();
+        if let Some((handle, _)) = state.bodies.get(sampled)
+            && let Some((row, since)) = known(*handle)
+            && since < tick
+            && let Some(mover) = self.objects[row].client
+        {
+            self.receipts.push_back((mover, tick, now_us));
+        }
+        if tick < self.oldest {
+            return;
+        }
+        let mut contradictions = Vec::new();
+        let poses = at_mut_back(&mut self.poses, (tick - self.oldest) as usize);
+        poses.resize(self.objects.len(), None);
+        let mut place = |row: usize, pose: Pose| match &mut poses[row] {
+            unknown @ None => *unknown = Some(pose),
+            Some(known) if known.place == pose.place => known.turn = known.turn.or(pose.turn),
+            Some(known) => contradictions.push((row, known.place, pose.place)),
+        };
+        if told.is_some() {
+            place(own, Pose { place: state.head.anchor, turn: None });
+        }
+        for (handle, body) in &state.bodies {
             // The handle may have meant another before the roster that is known.
-            let spans = self.parts[client].heard.get(&object);
-            if spans.and_then(|spans| spans.last()).is_none_or(|span| span.0 >= tick) {
-                continue;
-            }
-            self.place(tick, object, Pose { place: body.place, turn: Some(body.turn) });
-            if at == sampled
-                && let Some(&mover) = self.movers.get(&object)
+            if let Some((row, since)) = known(*handle)
+                && since < tick
             {
-                self.receipts.push_back((mover, tick, now_us));
+                place(row, Pose { place: body.place, turn: Some(body.turn) });
             }
+        }
+        self.violations.contradictions += contradictions.len() as u64;
+        for (row, one, other) in contradictions {
+            let object = self.objects[row].id;
+            self.violations.example(format!("tick {tick}: {object} is at {one:?} and at {other:?}"));
         }
     }
 
@@ -187,7 +240,10 @@ impl Witness {
             if tick.is_multiple_of(STRIDE) {
                 self.check_hearing(tick);
             }
-            self.poses = self.poses.split_off(&tick.saturating_sub(GRACE + STRIDE));
+            while self.oldest < tick.saturating_sub(GRACE + STRIDE) {
+                self.poses.pop_front();
+                self.oldest += 1;
+            }
         }
         while let Some(&(mover, tick, received_us)) = self.receipts.front() {
             if tick >= self.checked {
@@ -195,14 +251,16 @@ impl Witness {
             }
             self.receipts.pop_front();
             if let Some(sent_us) = self.parts[mover].applied.get(&tick) {
-                self.latencies_seen += 1;
-                if self.latencies_us.len() < LATENCIES_MAX {
-                    self.latencies_us.push(received_us - sent_us);
-                }
+                let latency_us = received_us - sent_us;
+                self.measured(latency_us);
             }
         }
         let forgotten = self.checked.saturating_sub(SETTLED_AFTER);
-        self.parts.iter_mut().for_each(|part| part.applied = part.applied.split_off(&forgotten));
+        for part in &mut self.parts {
+            if part.applied.first_key_value().is_some_and(|(&first, _)| first < forgotten) {
+                part.applied = part.applied.split_off(&forgotten);
+            }
+        }
     }
 
     /// What was wrong so far.
@@ -222,40 +280,57 @@ impl Witness {
         sorted
     }
 
-    fn place(&mut self, tick: u64, object: ObjectId, pose: Pose) {
-        if tick < self.checked.saturating_sub(GRACE) {
-            return;
-        }
-        let poses = self.poses.entry(tick).or_default();
-        match poses.get_mut(&object) {
-            None => drop(poses.insert(object, pose)),
-            Some(known) if known.place == pose.place => known.turn = known.turn.or(pose.turn),
-            Some(known) => {
-                self.violations.contradictions += 1;
-                let (one, other) = (known.place, pose.place);
-                self.violations.example(format!("tick {tick}: {object} is at {one:?} and at {other:?}"));
+    /// Latencies count from now on: those of a crowd that was still coming in say little.
+    pub fn forget_latencies(&mut self) {
+        self.receipts.clear();
+        self.latencies_us.clear();
+    }
+
+    fn measured(&mut self, latency_us: i64) {
+        if self.latencies_seen.is_multiple_of(self.latency_stride) {
+            if self.latencies_us.len() == LATENCIES_MAX {
+                let mut number = 0;
+                self.latencies_us.retain(|_| {
+                    number += 1;
+                    number % 2 == 1
+                });
+                self.latency_stride *= 2;
             }
+            self.latencies_us.push(latency_us);
         }
+        self.latencies_seen += 1;
+    }
+
+    fn row(&mut self, id: ObjectId) -> usize {
+        *self.rows.entry(id).or_insert_with(|| {
+            self.objects.push(Known { id, solid: None, client: None });
+            self.objects.len() - 1
+        })
+    }
+
+    fn poses(&self, tick: u64) -> &[Option<Pose>] {
+        let at = tick.checked_sub(self.oldest).and_then(|at| self.poses.get(usize::try_from(at).ok()?));
+        at.map_or(&[], Vec::as_slice)
     }
 
     fn check_overlaps(&mut self, tick: u64) {
-        let Some(poses) = self.poses.get(&tick) else { return };
         let is_upright = |pose: &Pose, solid: &Solid| {
             // A box that is turned is not the box it was; round things are the same from all sides.
             solid.radius > 0 || pose.turn.is_none_or(|turn| turn == Turn::IDENTITY)
         };
-        let mut row: Vec<(i32, i32, ObjectId, GridPoint, Solid)> = poses
-            .iter()
-            .filter_map(|(&object, pose)| {
-                let solid = *self.solids.get(&object).filter(|solid| is_upright(pose, solid))?;
+        let poses = self.poses(tick).iter().zip(&self.objects);
+        let mut sorted: Vec<(i32, i32, ObjectId, GridPoint, Solid)> = poses
+            .filter_map(|(pose, known)| {
+                let pose = pose.as_ref()?;
+                let solid = known.solid.filter(|solid| is_upright(pose, solid))?;
                 let half = solid.half_extents()[0];
-                Some((pose.place.x - half, pose.place.x + half, object, pose.place, solid))
+                Some((pose.place.x - half, pose.place.x + half, known.id, pose.place, solid))
             })
             .collect();
-        row.sort_unstable_by_key(|&(low, _, object, ..)| (low, object));
+        sorted.sort_unstable_by_key(|&(low, _, object, ..)| (low, object));
         let mut found = Vec::new();
-        for (at, &(_, high, object, place, solid)) in row.iter().enumerate() {
-            for &(low, _, other, other_place, other_solid) in &row[at + 1..] {
+        for (at, &(_, high, object, place, solid)) in sorted.iter().enumerate() {
+            for &(low, _, other, other_place, other_solid) in &sorted[at + 1..] {
                 if low > high {
                     break;
                 }
@@ -269,32 +344,29 @@ impl Witness {
     }
 
     fn check_hearing(&mut self, tick: u64) {
-        let movers: Vec<(ObjectId, usize)> = self.movers.iter().map(|(&object, &client)| (object, client)).collect();
-        let since: Vec<u64> = (0..=GRACE / STRIDE).map(|back| tick.saturating_sub(back * STRIDE)).collect();
-        let place = |object: ObjectId, tick: u64| Some(self.poses.get(&tick)?.get(&object)?.place.position());
+        let is_own = |row: usize, known: &Known| known.client.filter(|&client| self.parts[client].own == Some(row));
+        let movers: Vec<(usize, usize)> =
+            self.objects.iter().enumerate().filter_map(|(row, known)| Some((row, is_own(row, known)?))).collect();
+        let since: Vec<&[Option<Pose>]> =
+            (0..=GRACE / STRIDE).map(|back| self.poses(tick.saturating_sub(back * STRIDE))).collect();
+        let place = |row: usize, poses: &[Option<Pose>]| Some(poses.get(row)?.as_ref()?.place.position());
         let (mut unheard, mut overheard) = (Vec::new(), Vec::new());
         for &(own, client) in &movers {
             let part = &self.parts[client];
-            if part.own != Some(own) {
-                continue;
-            }
-            for &(other, speaker) in movers.iter().filter(|&&(other, _)| other != own) {
-                if self.parts[speaker].own != Some(other) {
-                    continue;
-                }
-                let mut distances = since.iter().map(|&at| Some(place(own, at)?.distance(place(other, at)?)));
+            let (begins, ends) = (part.aura, part.aura * HYSTERESIS);
+            for &(other, _) in movers.iter().filter(|&&(other, _)| other != own) {
+                let mut distances = since.iter().map(|poses| Some(place(own, poses)?.distance(place(other, poses)?)));
                 let Some(Some(first)) = distances.next() else { continue };
-                let is_heard = |at: u64| part.is_heard(other, at);
-                let aura = part.aura;
-                if first <= aura && !is_heard(tick) {
-                    if distances.all(|distance| distance.is_some_and(|distance| distance <= aura)) {
-                        unheard.push(format!("tick {tick}: {own} did not hear of {other}, {first} m away"));
+                let (one, two) = (self.objects[own].id, self.objects[other].id);
+                if first <= begins && !part.is_heard(other, tick) {
+                    if distances.all(|distance| distance.is_some_and(|distance| distance <= begins)) {
+                        unheard.push(format!("tick {tick}: {one} did not hear of {two}, {first} m away"));
                     }
-                } else if first > aura * HYSTERESIS
-                    && is_heard(tick)
-                    && distances.all(|distance| distance.is_some_and(|distance| distance > aura * HYSTERESIS))
+                } else if first > ends
+                    && part.is_heard(other, tick)
+                    && distances.all(|distance| distance.is_some_and(|distance| distance > ends))
                 {
-                    overheard.push(format!("tick {tick}: {own} heard of {other}, {first} m away"));
+                    overheard.push(format!("tick {tick}: {one} heard of {two}, {first} m away"));
                 }
             }
         }
@@ -325,10 +397,26 @@ impl Part {
         }
     }
 
-    fn is_heard(&self, object: ObjectId, tick: u64) -> bool {
-        let within = |span: &(u64, Option<u64>)| span.0 <= tick && span.1.is_none_or(|end| tick < end);
-        self.heard.get(&object).is_some_and(|spans| spans.iter().any(within))
+    fn is_heard(&self, row: usize, tick: u64) -> bool {
+        let within = |span: &Span| span.0 <= tick && span.1.is_none_or(|end| tick < end);
+        // The last span is the one that matters, nearly always.
+        self.heard.get(row).is_some_and(|spans| spans.iter().rev().any(within))
     }
+}
+
+/// The place of a number, made if it is not there.
+fn at_mut<T: Default + Clone>(rows: &mut Vec<T>, at: usize) -> &mut T {
+    if rows.len() <= at {
+        rows.resize(at + 1, T::default());
+    }
+    &mut rows[at]
+}
+
+fn at_mut_back(ticks: &mut VecDeque<Vec<Option<Pose>>>, at: usize) -> &mut Vec<Option<Pose>> {
+    if ticks.len() <= at {
+        ticks.resize(at + 1, Vec::new());
+    }
+    &mut ticks[at]
 }
 
 /// The upright solid of a shape, in steps; sizes are told exactly.
@@ -449,6 +537,16 @@ mod tests {
         });
         assert_eq!(odd.violations().contradictions, 1);
         assert!(odd.violations().examples[0].contains("tick 100"));
+    }
+
+    /// A datagram of a new connection that overtakes its welcome was taken to speak of the last connection's objects.
+    #[test]
+    fn handles_of_the_last_connection_are_forgotten_with_it() {
+        let mut witness = watch([0.0, 3.0], true, |_, _| {});
+        witness.connected(0);
+        let state = State { head: Head { tick: 299, ..Head::default() }, bodies: vec![(Handle(1), Body::default())] };
+        witness.heard(0, &state, 0);
+        assert_eq!(witness.violations().contradictions, 0);
     }
 
     #[test]

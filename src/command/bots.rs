@@ -4,6 +4,8 @@ use std::net::SocketAddr;
 
 use clap::{Args, ValueEnum};
 use kinesphere::bots::{self, BotsReport, BotsSettings, Company};
+use kinesphere::fetch::FetchError;
+use kinesphere::link::client::ConnectError;
 use node::bot::Behaviour;
 
 use super::{Failure, runtime};
@@ -85,7 +87,10 @@ pub fn run(arguments: Bots) -> Result<(), Failure> {
     let total = settings.seconds.ceil() as u32;
     let report = runtime()?.block_on(bots::run(&settings, &mut |_, seconds| bar.set(seconds as u32, total)));
     drop(bar);
-    let report = report.map_err(|error| Failure::Machine(error.to_string()))?;
+    let report = report.map_err(|error| match error {
+        ConnectError::Fetch(FetchError::NotAnAddress(_)) => Failure::Input(error.to_string()),
+        _ => Failure::Machine(error.to_string()),
+    })?;
     if arguments.json {
         print_json(&report)?;
     } else {

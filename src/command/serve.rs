@@ -1,5 +1,6 @@
 //! `kinesphere serve`: a world one can enter.
 
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,6 +8,8 @@ use std::time::Duration;
 use clap::Args;
 use kinesphere::certificate::Files;
 use kinesphere::link::LinkLimits;
+use kinesphere::log::Log;
+use kinesphere::origin;
 use kinesphere::serve::{Options, ServeError, Service};
 use kinesphere::store::Retention;
 use kinesphere::store::keeper::KeeperSettings;
@@ -19,6 +22,11 @@ use super::store::{data_folder, refused};
 use super::{Failure, runtime};
 use crate::output::print;
 use crate::world_file::load;
+
+/// An operator's token has at least so many characters.
+const OPERATOR_TOKEN_MIN: usize = 16;
+/// How long the end waits for whoever reads the log.
+const LOG_MAX: Duration = Duration::from_millis(500);
 
 /// Serves a world: to programs over QUIC, to browsers over WebTransport or WebSocket. Without an argument it is the
 /// built-in plaza, for this machine alone. Ctrl-C stops it and keeps the world.
@@ -53,13 +61,13 @@ pub struct Serve {
     #[arg(long, value_name = "FILE", env = "KINESPHERE_KEY", requires = "certificate")]
     key: Option<PathBuf>,
     /// Another page that may connect, as https://host; can be given several times
-    #[arg(long, value_name = "ORIGIN", env = "KINESPHERE_ORIGIN", value_delimiter = ',')]
+    #[arg(long, value_name = "ORIGIN", env = "KINESPHERE_ORIGIN", value_delimiter = ',', value_parser = origin)]
     origin: Vec<String>,
     /// Ask everybody for a join token; `kinesphere token` makes one
     #[arg(long, env = "KINESPHERE_TOKENS")]
     tokens: bool,
     /// What operators show [default: made up and printed at start]
-    #[arg(long, value_name = "TOKEN", env = "KINESPHERE_OPERATOR_TOKEN", hide_env_values = true)]
+    #[arg(long, value_name = "TOKEN", env = "KINESPHERE_OPERATOR_TOKEN", hide_env_values = true, value_parser = operator_token)]
     operator_token: Option<String>,
     /// How many users may be here at once
     #[arg(long, value_name = "N", env = "KINESPHERE_CLIENTS_MAX", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=50_000))]
@@ -95,9 +103,15 @@ pub struct Serve {
 
 /// Runs the command.
 pub fn run(arguments: Serve) -> Result<(), Failure> {
-    log(&arguments.log, arguments.log_json)?;
+    let log = log(&arguments.log, arguments.log_json)?;
+    let served = serve(&arguments, &log);
+    log.finish(LOG_MAX);
+    served
+}
+
+fn serve(arguments: &Serve, log: &Log) -> Result<(), Failure> {
     let is_kept = !arguments.in_memory;
-    let options = options(&arguments)?;
+    let options = options(arguments)?;
     runtime()?.block_on(async {
         let data = options.data.clone();
         let mut service = Service::start(options).await.map_err(failed)?;
@@ -107,9 +121,9 @@ pub fn run(arguments: Serve) -> Result<(), Failure> {
             _ = interrupted() => {}
             _ = service.ended() => return Ok(()),
         }
-        eprintln!("kinesphere: stopping");
+        log.say("kinesphere: stopping");
         service.stop().await;
-        eprintln!("kinesphere: stopped{}", if is_kept { "; the world is kept" } else { "" });
+        log.say(if is_kept { "kinesphere: stopped; the world is kept" } else { "kinesphere: stopped" });
         Ok(())
     })
 }
@@ -146,6 +160,7 @@ fn options(arguments: &Serve) -> Result<Options, Failure> {
         },
         // The server refuses with a sentence; this is what it may have open at all.
         links: LinkLimits { links_max: 2 * arguments.clients_max as usize + 64, ..LinkLimits::default() },
+        ..Options::default()
     })
 }
 
@@ -169,7 +184,13 @@ fn welcome(service: &Service, data: Option<&Path>) -> String {
         "Everybody who can reach this machine over the network can reach it.\n"
     };
     let token = service.operator_token().reveal();
-    format!("Open {}/ in a browser.\n{kept}{reach}Operator token: {token}\n", service.url())
+    // A quiet build hides its warning.
+    let page = if kinesphere::page::is_built() {
+        ""
+    } else {
+        "Browsers see one sentence there: this server was built without its page, which takes npm.\n"
+    };
+    format!("Open {}/ in a browser.\n{page}{kept}{reach}Operator token: {token}\n", service.url())
 }
 
 async fn interrupted() {
@@ -188,16 +209,18 @@ async fn interrupted() {
 }
 
 /// Logs go to stderr; stdout is for results.
-fn log(filter: &str, is_json: bool) -> Result<(), Failure> {
+fn log(filter: &str, is_json: bool) -> Result<Log, Failure> {
     let filter = EnvFilter::try_new(filter)
         .map_err(|error| Failure::Input(format!("{filter:?} is no filter for logs: {error}")))?;
-    let logs = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let log = Log::to_stderr().map_err(|error| Failure::Machine(format!("no threads could be had: {error}")))?;
+    let is_terminal = std::io::stderr().is_terminal();
+    let logs = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(is_terminal).with_writer(log.clone());
     if is_json {
         logs.json().init()
     } else {
         logs.init()
     }
-    Ok(())
+    Ok(log)
 }
 
 fn failed(error: ServeError) -> Failure {
@@ -206,6 +229,17 @@ fn failed(error: ServeError) -> Failure {
         ServeError::Port { .. } | ServeError::Secret(_) | ServeError::Thread(_) => Failure::Machine(error.to_string()),
         _ => Failure::Input(error.to_string()),
     }
+}
+
+fn origin(text: &str) -> Result<String, String> {
+    if origin::is_origin(text) { Ok(text.to_owned()) } else { Err("expected an origin, as in https://host".to_owned()) }
+}
+
+/// A short one could be guessed, and an empty one would let everybody give orders.
+fn operator_token(text: &str) -> Result<String, String> {
+    let is_long = text.len() >= OPERATOR_TOKEN_MIN && text.chars().all(|letter| letter.is_ascii_graphic());
+    let expected = || format!("expected at least {OPERATOR_TOKEN_MIN} visible ASCII characters");
+    if is_long { Ok(text.to_owned()) } else { Err(expected()) }
 }
 
 fn metres(text: &str) -> Result<f32, String> {

@@ -166,7 +166,10 @@ impl From<StoreError> for ExportError {
 /// What a store's refusal means to whoever typed the command.
 pub fn refused(error: StoreError) -> Failure {
     match error {
-        StoreError::Missing { .. } => Failure::Input(format!("{error}\nName the folder with --data.")),
+        StoreError::Missing { .. } => Failure::Input(format!(
+            "{error}\nName the folder of a world: the one that `kinesphere serve` said it keeps it in."
+        )),
+        StoreError::Io { .. } => Failure::Machine(format!("{error}\nName another folder, or make this one usable.")),
         StoreError::Exists { .. } => Failure::Input(format!("{error}\nName another place.")),
         StoreError::Damaged { .. } => Failure::Check(error.to_string()),
         _ => Failure::Machine(error.to_string()),

@@ -5,6 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use kinesphere::token::{self, Secret};
+use node::nickname::Nickname;
 
 use super::Failure;
 use super::store::data_folder;
@@ -29,8 +30,15 @@ pub struct Token {
 /// Runs the command.
 pub fn run(arguments: Token) -> Result<(), Failure> {
     let folder = data_folder(arguments.data)?;
-    if arguments.nickname.as_ref().is_some_and(|name| name.is_empty() || name.len() > wire::session::NICKNAME_MAX) {
-        return Err(Failure::Input("a nickname has 1 to 24 visible characters".to_owned()));
+    if let Some(Err(error)) = arguments.nickname.as_deref().map(Nickname::new) {
+        return Err(Failure::Input(error.to_string()));
+    }
+    if !folder.join(Secret::FILE).exists() {
+        let folder = folder.display();
+        return Err(Failure::Input(format!(
+            "there is no world in {folder}: {} is missing\nStart its server once, or name its folder with --data.",
+            Secret::FILE
+        )));
     }
     let secret = Secret::read_or_make(&folder)
         .map_err(|error| Failure::Machine(format!("cannot use the secret in {}: {error}", folder.display())))?;

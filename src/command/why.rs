@@ -7,7 +7,7 @@ use kinesphere::fetch::{Address, post};
 use kinesphere::kept;
 use kinesphere::order::Order;
 use kinesphere::store::Store;
-use kinesphere::why::{Explanation, Reach, explain};
+use kinesphere::why::{Explanation, Hearing, Reach, explain};
 use node::server::ServerSettings;
 
 use super::replay::{MadeOf, restored};
@@ -15,8 +15,8 @@ use super::store::refused;
 use super::{Failure, runtime};
 use crate::output::{print, print_json};
 
-/// Says why somebody is, or is not, told of somebody else: how far they are apart, how far one hears, and since when. Asks
-/// a running server, or looks into a journal.
+/// Says why somebody is, or is not, told of somebody else: how far they are apart, how far one hears, and what the budget
+/// had room for. Asks a running server, or looks into a journal, which does not know what was sent.
 #[derive(Args)]
 #[command(after_help = "Example: kinesphere why Ann Bob --journal my-world --at 1200")]
 pub struct Why {
@@ -66,11 +66,11 @@ fn from_journal(arguments: &Why, folder: &std::path::Path) -> Result<Explanation
     let reach = Reach { begins, ends: begins * hysteresis };
     let (listener, speaker) = (arguments.listener.as_str(), arguments.speaker.as_str());
     // Whether one who is a little too far is still heard depends on what was before.
-    let mut is_heard = None;
+    let mut known = Hearing::Unknown;
     kept::replay(&store, &mut world, until, &mut |world| {
-        if let Ok(now) = explain(world, reach, listener, speaker, is_heard) {
-            let goes_on = is_heard == Some(true) && now.distance_m <= reach.ends;
-            is_heard = Some(now.distance_m <= reach.begins || goes_on);
+        if let Ok(now) = explain(world, reach, listener, speaker, known) {
+            let goes_on = known == Hearing::Replayed(true) && now.distance_m <= reach.ends;
+            known = Hearing::Replayed(now.distance_m <= reach.begins || goes_on);
         }
     })
     .map_err(|error| Failure::Check(error.to_string()))?;
@@ -78,7 +78,7 @@ fn from_journal(arguments: &Why, folder: &std::path::Path) -> Result<Explanation
         let last = world.tick().number();
         return Err(Failure::Input(format!("tick {until} is not in the journal; the last before it is {last}")));
     }
-    explain(&world, reach, listener, speaker, is_heard).map_err(Failure::Input)
+    explain(&world, reach, listener, speaker, known).map_err(Failure::Input)
 }
 
 fn from_server(arguments: &Why) -> Result<Explanation, Failure> {

@@ -2,7 +2,7 @@
 //! server's certificate and for its UDP port, and connects to the one that shows this certificate.
 
 use std::io;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use tokio::time::timeout;
 
 use super::carry::carry;
 use super::quic::{ALPN, transport};
-use super::{LinkId, Links, Transport};
+use super::{LinkId, Links, Transport, socket};
 use crate::certificate::CertificateHash;
 use crate::fetch::{Address, FetchError, fetch};
 
@@ -89,7 +89,8 @@ impl Client {
     /// Takes any free port. Must be called within a runtime.
     pub fn new() -> io::Result<Client> {
         // A socket for both kinds of addresses, or for the old ones where there is no other.
-        let socket = UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0)).or_else(|_| UdpSocket::bind("0.0.0.0:0"))?;
+        let any = |ip: IpAddr| socket::bind(SocketAddr::new(ip, 0));
+        let socket = any(Ipv6Addr::UNSPECIFIED.into()).or_else(|_| any(Ipv4Addr::UNSPECIFIED.into()))?;
         let runtime = quinn::default_runtime().ok_or_else(|| io::Error::other("no runtime is there"))?;
         Ok(Client { endpoint: quinn::Endpoint::new(quinn::EndpointConfig::default(), None, socket, runtime)? })
     }

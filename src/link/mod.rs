@@ -16,6 +16,7 @@ mod carry;
 pub mod client;
 mod outbox;
 pub mod quic;
+mod socket;
 pub mod websocket;
 mod webtransport;
 
@@ -146,6 +147,16 @@ impl Inbox {
     /// Waits for the next event; none when every [`Links`] is gone.
     pub async fn next(&mut self) -> Option<LinkEvent> {
         self.events.recv().await
+    }
+
+    /// How many events wait.
+    pub fn len(&self) -> usize {
+        self.events.len()
+    }
+
+    /// Whether none does.
+    pub fn is_empty(&self) -> bool {
+        self.events.is_empty()
     }
 
     /// The next event, if one is there.

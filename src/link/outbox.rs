@@ -115,6 +115,12 @@ impl Outbox {
         Ok(())
     }
 
+    /// How many datagrams wait, and how many bytes of the reliable channel.
+    pub fn waiting_count(&self) -> (usize, usize) {
+        let waiting = self.waiting();
+        (waiting.datagrams.len(), waiting.reliable_bytes)
+    }
+
     /// Closes the link once what waits on the reliable channel has been delivered, or after a while.
     pub fn close(&self) {
         self.waiting().ending.get_or_insert(Ending::Gentle);

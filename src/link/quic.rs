@@ -2,18 +2,18 @@
 //! WebTransport session, native clients ask for [`ALPN`] and get the bare connection.
 
 use std::io;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use quinn::crypto::rustls::{HandshakeData, QuicServerConfig};
-use quinn::{Connection, Incoming, RecvStream, SendStream, TransportConfig, VarInt};
+use quinn::{AckFrequencyConfig, Connection, Incoming, RecvStream, SendStream, TransportConfig, VarInt};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use super::carry::{Datagrams, carry};
-use super::{Links, Transport, webtransport};
+use super::{Links, Transport, socket, webtransport};
 use crate::certificate::Certificates;
 use crate::origin::Origins;
 
@@ -54,7 +54,7 @@ impl Listener {
         let crypto = QuicServerConfig::try_from(tls).map_err(io::Error::other)?;
         let mut config = quinn::ServerConfig::with_crypto(Arc::new(crypto));
         config.transport_config(Arc::new(transport())).max_incoming(HANDSHAKES_MAX);
-        let socket = UdpSocket::bind(address)?;
+        let socket = socket::bind(address)?;
         let runtime = quinn::default_runtime().ok_or_else(|| io::Error::other("no runtime is there"))?;
         let endpoint = quinn::Endpoint::new(quinn::EndpointConfig::default(), Some(config), socket, runtime)?;
         Ok(Listener { endpoint, links, origins })
@@ -98,8 +98,12 @@ impl Drop for Listener {
 
 /// What one connection may use. Bounds are per connection: the sum is bounded by the number of links.
 pub(super) fn transport() -> TransportConfig {
+    // Datagrams go both ways in every tick and take acknowledgements along; packets for these alone would be as many again.
+    let mut acknowledging = AckFrequencyConfig::default();
+    acknowledging.ack_eliciting_threshold(VarInt::from_u32(8)).max_ack_delay(Some(Duration::from_millis(80)));
     let mut transport = TransportConfig::default();
     transport
+        .ack_frequency_config(Some(acknowledging))
         // Browsers take one for their session and one for us; their unidirectional ones carry HTTP/3's settings.
         .max_concurrent_bidi_streams(VarInt::from_u32(4))
         .max_concurrent_uni_streams(VarInt::from_u32(8))

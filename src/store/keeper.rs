@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -53,6 +53,8 @@ pub struct Status {
     pub flushed_tick: Option<u64>,
     /// How often it has paused.
     pub pauses: u64,
+    /// Bytes that wait to be written.
+    pub waiting_bytes: usize,
 }
 
 /// Hands records to the thread that writes them. Nothing here waits for the disk, except to stop.
@@ -77,13 +79,60 @@ struct State {
     notes: BTreeMap<String, Vec<u8>>,
     /// The newest record does not follow the last one that was stored.
     has_gap: bool,
+    /// Whoever asks for the past, and waits.
+    questions: Vec<Question>,
     wants_snapshot: bool,
     wants_flush: bool,
     is_stopping: bool,
     status: Status,
 }
 
+/// What is asked of the past.
+struct Question {
+    from: u64,
+    to: u64,
+    answer: mpsc::SyncSender<Result<Past, String>>,
+}
+
+/// A stretch of the past: where it begins, and what happened from there on.
+#[derive(Clone, Debug, Default)]
+pub struct Past {
+    /// The oldest and the newest tick that can be played.
+    pub reach: Option<(u64, u64)>,
+    /// The world at or before the first tick that was asked for.
+    pub snapshot: Vec<u8>,
+    /// What went into the ticks after that, up to the last that was asked for.
+    pub records: Vec<Vec<u8>>,
+}
+
+/// The most that one question gets, in bytes.
+const PAST_BYTES_MAX: usize = 64 << 20;
+
+/// Asks a keeper for the past.
+#[derive(Clone)]
+pub struct Recaller {
+    desk: Arc<Desk>,
+}
+
+impl Recaller {
+    /// A stretch of the past. The answer comes from the thread that writes, when it has time; what happened up to now
+    /// is written before.
+    pub fn recall(&self, from: u64, to: u64) -> mpsc::Receiver<Result<Past, String>> {
+        let (answer, answered) = mpsc::sync_channel(1);
+        let mut state = self.desk.state();
+        state.questions.push(Question { from, to, answer });
+        state.wants_flush = true;
+        self.desk.changed.notify_all();
+        answered
+    }
+}
+
 impl Keeper {
+    /// For whoever wants to see the past.
+    pub fn recaller(&self) -> Recaller {
+        Recaller { desk: self.desk.clone() }
+    }
+
     /// Begins to keep. The server should hand over a snapshot soon: `wants_snapshot` says so.
     pub fn start(store: Store, settings: KeeperSettings) -> Keeper {
         let (folder, lock) = (store.folder.clone(), store.lock.clone());
@@ -138,7 +187,8 @@ impl Keeper {
 
     /// How it goes.
     pub fn status(&self) -> Status {
-        self.desk.state().status.clone()
+        let state = self.desk.state();
+        Status { waiting_bytes: state.waiting_bytes, ..state.status.clone() }
     }
 
     /// Asks for a flush now, without waiting for it.
@@ -212,6 +262,7 @@ impl Writer {
             let wait = if self.store.is_some() { settings.flush_every } else { settings.retry_every };
             let is_stopping = self.wait(wait);
             let flushed = self.flush();
+            self.answer();
             let mut state = self.desk.state();
             if let Err(error) = &flushed {
                 state.let_go(error.to_string());
@@ -225,8 +276,20 @@ impl Writer {
                 state.wants_snapshot = true;
                 asked_at = Instant::now();
             }
-            metrics::gauge!("kinesphere_store_paused").set(f64::from(u8::from(state.status.paused.is_some())));
             metrics::gauge!("kinesphere_store_file_bytes").set(file_bytes(&self.folder) as f64);
+        }
+    }
+
+    /// Tells whoever asked what was.
+    fn answer(&self) {
+        let questions = std::mem::take(&mut self.desk.state().questions);
+        for Question { from, to, answer } in questions {
+            let found = match &self.store {
+                Some(store) => recall(store, from, to).map_err(|error| error.to_string()),
+                None => Err("the store cannot be read just now".to_owned()),
+            };
+            // Whoever asked may have gone.
+            let _ = answer.try_send(found);
         }
     }
 
@@ -294,6 +357,20 @@ impl Writer {
         }
         Ok(())
     }
+}
+
+fn recall(store: &Store, from: u64, to: u64) -> Result<Past, StoreError> {
+    let reach = store.reach()?;
+    // What is older than everything is as old as the oldest.
+    let from = reach.map_or(from, |(oldest, _)| from.max(oldest));
+    let Some(snapshot) = store.snapshot_until(from)? else { return Ok(Past { reach, ..Past::default() }) };
+    let (mut records, mut bytes) = (Vec::new(), 0);
+    store.records_between(snapshot.tick + 1, to, |record| {
+        bytes += record.len();
+        records.push(record.to_vec());
+        bytes <= PAST_BYTES_MAX
+    })?;
+    Ok(Past { reach, snapshot: snapshot.bytes, records })
 }
 
 fn now_s() -> u64 {

@@ -314,6 +314,36 @@ impl Store {
         Ok(())
     }
 
+    /// Every record of these ticks, in order, for as long as `visit` wants more.
+    pub fn records_between(&self, from: u64, to: u64, mut visit: impl FnMut(&[u8]) -> bool) -> Result<(), StoreError> {
+        let read =
+            || -> Result<_, redb::Error> { Ok(self.database.begin_read()?.open_table(JOURNAL)?.range(from..=to)?) };
+        if to < from {
+            return Ok(());
+        }
+        for entry in read().map_err(|error| self.error(error))? {
+            let (_, bytes) = entry.map_err(|error| self.error(error.into()))?;
+            if !visit(bytes.value()) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The tick of the oldest snapshot, and the newest tick that is known: what lies between can be played again.
+    pub fn reach(&self) -> Result<Option<(u64, u64)>, StoreError> {
+        let work = || -> Result<Option<(u64, u64)>, redb::Error> {
+            let read = self.database.begin_read()?;
+            let (snapshots, journal) = (read.open_table(SNAPSHOTS)?, read.open_table(JOURNAL)?);
+            let (Some((oldest, _)), Some((newest, _))) = (snapshots.first()?, snapshots.last()?) else {
+                return Ok(None);
+            };
+            let last = journal.last()?.map_or(0, |(tick, _)| tick.value());
+            Ok(Some((oldest.value(), newest.value().max(last))))
+        };
+        work().map_err(|error| self.error(error))
+    }
+
     /// What is noted under a name.
     pub fn note(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
         let work = || -> Result<Option<Vec<u8>>, redb::Error> {

@@ -3,7 +3,7 @@
 // Each test file compiles this module for itself and uses a part of it.
 #![allow(dead_code)]
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -44,6 +44,23 @@ impl Serving {
 
     pub fn url(&self) -> String {
         format!("http://{}", self.http)
+    }
+
+    /// Waits until one of its metrics is at least so much.
+    pub fn wait_for(&self, metric: &str, least: f64) {
+        let begun = Instant::now();
+        loop {
+            let mut stream = std::net::TcpStream::connect(&self.http).unwrap();
+            stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).unwrap();
+            let value = |line: &str| line.strip_prefix(metric)?.strip_prefix(' ')?.trim().parse::<f64>().ok();
+            if answer.lines().find_map(value).is_some_and(|value| value >= least) {
+                return;
+            }
+            assert!(begun.elapsed() < 2 * PATIENCE, "{metric} is not {least} yet");
+            std::thread::sleep(Duration::from_millis(50));
+        }
     }
 
     /// As `kill -9` does.

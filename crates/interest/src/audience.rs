@@ -15,7 +15,7 @@
 use space::bits::Bits;
 use space::{BroadPhase, Kinesphere, Pair, Slot, Sphere, Spheres, Vec3};
 
-use crate::lists::Lists;
+use crate::lists::{Lists, Word};
 use crate::radix;
 use crate::{Aura, AuraError};
 
@@ -405,6 +405,18 @@ impl Entry {
 
     fn ears(self) -> Ears {
         Ears((self.0 >> 24) as u8)
+    }
+}
+
+impl Word for Entry {
+    #[inline]
+    fn of(number: u32) -> Entry {
+        Entry(number)
+    }
+
+    #[inline]
+    fn number(self) -> u32 {
+        self.0
     }
 }
 

@@ -27,18 +27,17 @@ pub struct Graph {
     changes: Vec<u64>,
     scratch: Vec<u64>,
     list: Vec<Slot>,
-    /// Scratch of [`Graph::compare`].
-    starts: Vec<u32>,
-    others: Vec<Slot>,
-    candidates: (Vec<Pair>, Vec<Pair>),
-    seen: Vec<u32>,
-    marks: u32,
 }
 
 /// A change as one of its two objects sees it, in one number: whose list, which entry, and whether it is to be there.
 /// An end sorts before a beginning, as a slot may change hands within a tick.
 #[derive(Clone, Copy, Debug)]
 struct Change(u64);
+
+/// So many pairs are taken in at once: a crowd of thousands that appears in one tick has millions.
+const PORTION: usize = 1 << 19;
+/// So many changes of a list are made one by one.
+const FEW: usize = 4;
 
 impl Graph {
     /// A graph without pairs.
@@ -51,11 +50,6 @@ impl Graph {
             changes: Vec::new(),
             scratch: Vec::new(),
             list: Vec::new(),
-            starts: Vec::new(),
-            others: Vec::new(),
-            candidates: Default::default(),
-            seen: Vec::new(),
-            marks: 0,
         }
     }
 
@@ -66,83 +60,26 @@ impl Graph {
     /// A pair that ended without having been there, or began while it was, changes nothing; nor does an object with
     /// itself, or a slot that no world has.
     pub fn update(&mut self, began: &[Pair], ended: &[Pair]) {
-        self.changes.clear();
         self.began.clear();
         self.ended.clear();
-        for (pairs, begins) in [(ended, false), (began, true)] {
-            for pair in pairs.iter().filter(|pair| pair.a() != pair.b() && pair.b().row() < Spheres::MAX_OBJECTS) {
+        let is_valid = |pair: &&Pair| pair.a() != pair.b() && pair.b().row() < Spheres::MAX_OBJECTS;
+        let both = ended.iter().map(|pair| (pair, false)).chain(began.iter().map(|pair| (pair, true)));
+        let mut both = both.filter(|(pair, _)| is_valid(pair)).peekable();
+        let is_large = began.len() + ended.len() > PORTION;
+        while both.peek().is_some() {
+            self.changes.clear();
+            for (pair, begins) in both.by_ref().take(PORTION) {
                 self.changes.push(Change::new(pair.a(), pair.b(), begins).0);
                 self.changes.push(Change::new(pair.b(), pair.a(), begins).0);
             }
+            self.apply();
         }
-        radix::sort(&mut self.changes, &mut self.scratch);
-        let changes = std::mem::take(&mut self.changes);
-        self.lists.fetch(changes.iter().map(|&change| Change(change).owner().row()));
-        for own in changes.chunk_by(|&one, &other| Change(one).owner() == Change(other).owner()) {
-            self.change_list(own);
+        if is_large {
+            // Each portion noted its own in order.
+            self.began.sort_unstable();
+            self.ended.sort_unstable();
         }
-        self.changes = changes;
         self.pairs = self.pairs + self.began.len() - self.ended.len();
-    }
-
-    /// Takes in a complete list of pairs, in any order, by comparing it with what is known; `replaced` are the slots that
-    /// changed hands, as [`Spheres::replaced`] has them. For dense crowds, in which a broad phase finds all pairs afresh
-    /// every tick, this is quicker than to let it tell what changed; for sparse worlds it is not.
-    pub fn compare(&mut self, pairs: &[Pair], replaced: &[Slot]) {
-        let is_valid = |pair: &&Pair| pair.a() != pair.b() && pair.b().row() < Spheres::MAX_OBJECTS;
-        let rows = pairs.iter().filter(is_valid).map(|pair| pair.b().row() + 1).max().unwrap_or(0).max(self.rows());
-        // The pairs by their lower slot: counted, then put in place.
-        let (mut starts, mut others) = (std::mem::take(&mut self.starts), std::mem::take(&mut self.others));
-        starts.clear();
-        starts.resize(rows + 2, 0u32);
-        pairs.iter().filter(is_valid).for_each(|pair| starts[pair.a().row() + 2] += 1);
-        for row in 2..starts.len() {
-            starts[row] += starts[row - 1];
-        }
-        others.clear();
-        others.resize(pairs.len(), Slot::new(0));
-        for pair in pairs.iter().filter(is_valid) {
-            let place = &mut starts[pair.a().row() + 1];
-            others[*place as usize] = pair.b();
-            *place += 1;
-        }
-        let (mut began, mut ended) = (std::mem::take(&mut self.candidates.0), std::mem::take(&mut self.candidates.1));
-        began.clear();
-        ended.clear();
-        self.seen.resize(rows, 0);
-        let mut is_replaced = space::bits::Bits::new();
-        replaced.iter().filter(|slot| slot.row() < rows).for_each(|slot| is_replaced.insert(slot.row()));
-        for row in 0..rows {
-            let slot = Slot::new(row as u32);
-            let now = &others[starts[row] as usize..starts[row + 1] as usize];
-            let old = self.lists.get(row);
-            let old = &old[old.partition_point(|&other| other < slot)..];
-            if now.is_empty() && old.is_empty() {
-                continue;
-            }
-            let (known, found) = (self.marks + 1, self.marks + 2);
-            self.marks += 2;
-            if self.marks > u32::MAX - 4 {
-                self.seen.fill(0);
-                self.marks = 0;
-            }
-            old.iter().for_each(|other| self.seen[other.row()] = known);
-            for &other in now {
-                let mark = std::mem::replace(&mut self.seen[other.row()], found);
-                let is_new = is_replaced.contains(row) || is_replaced.contains(other.row());
-                if mark != known || is_new {
-                    began.push(Pair::new(slot, other));
-                }
-                if mark == known && is_new {
-                    ended.push(Pair::new(slot, other));
-                }
-            }
-            for &other in old.iter().filter(|other| self.seen[other.row()] != found) {
-                ended.push(Pair::new(slot, other));
-            }
-        }
-        self.update(&began, &ended);
-        (self.starts, self.others, self.candidates) = (starts, others, (began, ended));
     }
 
     /// Who overlaps an object, ascending.
@@ -177,13 +114,48 @@ impl Graph {
         &self.ended
     }
 
+    /// Fetches the neighbours of some objects into the cache.
+    pub(crate) fn fetch(&self, slots: impl Iterator<Item = Slot> + Clone) {
+        self.lists.fetch(slots.map(Slot::row));
+    }
+
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
         self.lists.bytes()
             + (self.began.capacity() + self.ended.capacity()) * size_of::<Pair>()
             + (self.changes.capacity() + self.scratch.capacity()) * 8
-            + (self.candidates.0.capacity() + self.candidates.1.capacity()) * size_of::<Pair>()
-            + (self.list.capacity() + self.starts.capacity() + self.others.capacity() + self.seen.capacity()) * 4
+            + self.list.capacity() * 4
+    }
+
+    fn apply(&mut self) {
+        radix::sort(&mut self.changes, &mut self.scratch);
+        let changes = std::mem::take(&mut self.changes);
+        self.lists.fetch(changes.iter().map(|&change| Change(change).owner().row()));
+        for own in changes.chunk_by(|&one, &other| Change(one).owner() == Change(other).owner()) {
+            if own.len() <= FEW { self.change_entries(own) } else { self.change_list(own) }
+        }
+        self.changes = changes;
+    }
+
+    /// Makes a few changes of one list where they are.
+    fn change_entries(&mut self, changes: &[u64]) {
+        for change in changes.iter().map(|&change| Change(change)) {
+            let (owner, other) = (change.owner(), change.other());
+            let noted = match (self.lists.get(owner.row()).binary_search(&other), change.begins()) {
+                (Err(place), true) => {
+                    self.lists.insert(owner.row(), place, other);
+                    &mut self.began
+                }
+                (Ok(place), false) => {
+                    self.lists.remove(owner.row(), place);
+                    &mut self.ended
+                }
+                _ => continue,
+            };
+            if owner < other {
+                noted.push(Pair::new(owner, other));
+            }
+        }
     }
 
     /// Merges changes of one list into it. Each list is written once, however many of its entries change.
@@ -247,12 +219,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn any_pairs() -> impl Strategy<Value = Vec<Pair>> {
-        prop::collection::vec((0u32..12, 0u32..12).prop_map(|(a, b)| Pair::of_rows(a, b)), 0..12)
-    }
-
-    fn compared_pairs(graph: &Graph) -> BTreeSet<Pair> {
-        let slots = (0..graph.rows() as u32).map(Slot::new);
-        slots.flat_map(|slot| graph.neighbours(slot).iter().map(move |&other| Pair::new(slot, other))).collect()
+        prop::collection::vec((0u32..12, 0u32..12).prop_map(|(a, b)| Pair::of_rows(a, b)), 0..30)
     }
 
     proptest! {
@@ -261,9 +228,7 @@ mod tests {
         #[test]
         fn a_graph_is_a_set_of_pairs(updates in prop::collection::vec((any_pairs(), any_pairs()), 0..20)) {
             let (mut graph, mut set) = (Graph::new(), BTreeSet::new());
-            let mut compared = Graph::new();
             for (began, ended) in updates {
-                let began_count = began.len() as u32;
                 graph.update(&began, &ended);
                 let mut old = set.clone();
                 ended.iter().for_each(|pair| { set.remove(pair); });
@@ -277,20 +242,22 @@ mod tests {
                 for pair in graph.ended() { prop_assert!(old.remove(pair)); }
                 for pair in graph.began() { prop_assert!(old.insert(*pair)); }
                 prop_assert_eq!(old, set.clone());
-                // The same by comparison: of the complete list, backwards, with a slot that changed hands.
-                let replaced = Slot::new(began_count % 12);
-                let before: BTreeSet<Pair> = compared_pairs(&compared);
-                compared.compare(&set.iter().rev().copied().collect::<Vec<_>>(), &[replaced]);
-                prop_assert_eq!(compared_pairs(&compared), set.clone());
-                let stays = |pair: &&Pair| before.contains(pair) && set.contains(pair);
-                let expected: Vec<Pair> = before.iter().filter(|pair| {
-                    !set.contains(pair) || pair.a() == replaced || pair.b() == replaced
-                }).copied().collect();
-                prop_assert_eq!(compared.ended(), &expected[..]);
-                let anew = set.iter().filter(stays).filter(|pair| pair.a() == replaced || pair.b() == replaced).count();
-                prop_assert_eq!(compared.began().len(), set.difference(&before).count() + anew);
             }
         }
+    }
+
+    /// More than is taken in at once, backwards: what began and what ended is told in order all the same.
+    #[test]
+    fn millions_of_pairs_are_taken_in_by_portions() {
+        let count = 1_100;
+        let all: Vec<Pair> = (0..count).flat_map(|a| (a + 1..count).map(move |b| Pair::of_rows(a, b))).collect();
+        assert!(all.len() > PORTION);
+        let mut graph = Graph::new();
+        graph.update(&all.iter().rev().copied().collect::<Vec<_>>(), &all);
+        assert!(graph.began() == all && graph.ended().is_empty());
+        assert!((0..count).all(|row| graph.neighbours(Slot::new(row)).len() == count as usize - 1));
+        graph.update(&all[..9], &all);
+        assert!(graph.began() == &all[..9] && graph.ended() == all && graph.pairs() == 9);
     }
 
     #[test]

@@ -12,6 +12,7 @@
 //! - **[`Audience`]** is what a server wants: for each object whom it hears and who hears it, what *entered* and what
 //!   *left* since the last tick, with hysteresis, so that pairs at the border do not flicker; one-sided auras, where I
 //!   hear you and you do not hear me; and auras widened by how far objects get, so that they are joined before they meet.
+//! - **[`Earshot`]** is the same where few listen and very many are only heard, as on a server of users.
 //! - **[`Groups`]** are for networks that really multicast: an edge clique cover with names that last, repaired from tick
 //!   to tick, with the changes told.
 //! - **Relations** are the papers' *collision relations*, the maximal cliques: [`CliqueFinder`] for a million objects,
@@ -52,6 +53,7 @@
 mod audience;
 mod aura;
 mod cliques;
+mod earshot;
 mod expanding_sphere;
 mod graph;
 mod groups;
@@ -64,6 +66,7 @@ mod relation;
 pub use audience::{Audience, AudienceSettings, Hearing};
 pub use aura::{Aura, AuraError, AuraField};
 pub use cliques::{Budget, CliqueFinder, Cliques};
+pub use earshot::Earshot;
 pub use expanding_sphere::ExpandingSphere;
 pub use graph::Graph;
 pub use groups::{GroupChange, GroupId, Groups, greedy_cover};

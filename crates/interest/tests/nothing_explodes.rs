@@ -10,26 +10,41 @@ fn octahedron(pairs: u32) -> Vec<Pair> {
     all.filter(|(a, b)| a / 2 != b / 2).map(|(a, b)| Pair::of_rows(a, b)).collect()
 }
 
+/// Everybody shares groups with all that it overlaps, and with nobody else: as bits, or five thousand would take minutes.
 fn assert_groups_are_exact(groups: &Groups, graph: &Graph) {
-    // Each pair once: counted by the number of distinct other members of each object's groups.
-    let (mut company, mut covered) = (Vec::<Slot>::new(), 0);
-    for row in 0..graph.rows() as u32 {
-        let slot = Slot::new(row);
-        company.clear();
-        for group in groups.groups_of(slot) {
-            company.extend(groups.members(group).iter().filter(|&&other| other != slot));
+    let words = graph.rows().div_ceil(64);
+    let bits = |slots: &mut dyn Iterator<Item = Slot>| {
+        let mut bits = vec![0u64; words];
+        slots.for_each(|slot| bits[slot.row() / 64] |= 1 << (slot.row() % 64));
+        bits
+    };
+    let mut company = vec![0u64; words * graph.rows()];
+    for (_, members) in groups.iter() {
+        let group = bits(&mut members.iter().copied());
+        for member in members {
+            let own = &mut company[member.row() * words..][..words];
+            own.iter_mut().zip(&group).for_each(|(own, group)| *own |= group);
         }
-        company.sort_unstable();
-        company.dedup();
-        assert!(company.iter().eq(graph.neighbours(slot)), "{slot} shares groups with others than it should");
-        covered += company.len();
     }
-    assert_eq!(covered, 2 * graph.pairs());
+    for (row, own) in company.chunks_mut(words.max(1)).enumerate() {
+        own[row / 64] &= !(1 << (row % 64));
+        let expected = bits(&mut graph.neighbours(Slot::new(row as u32)).iter().copied());
+        assert!(*own == expected, "slot {row} shares groups with others than it should");
+    }
+}
+
+/// What the groups of a graph take at most while they are made, in bytes: what they keep, and what they need on the way.
+fn repair_within(groups: &mut Groups, graph: &Graph, bytes_max: u64) {
+    let needed = allocation_counter::measure(|| {
+        groups.repair(graph);
+    })
+    .bytes_max;
+    assert!(needed <= bytes_max, "{needed} bytes for {} pairs", graph.pairs());
 }
 
 #[test]
 fn a_generalised_octahedron_is_a_crowd_with_few_groups() {
-    for pairs in [20, 60, 120] {
+    for (pairs, ticks) in [(20, 5), (120, 5), (300, 1)] {
         let edges = octahedron(pairs);
         let mut graph = Graph::new();
         graph.update(&edges, &[]);
@@ -38,19 +53,22 @@ fn a_generalised_octahedron_is_a_crowd_with_few_groups() {
         let crowds: Vec<&[Slot]> = cliques.crowds().collect();
         assert_eq!((crowds.len(), cliques.crowds_len(), cliques.len()), (1, 1, 0), "2 to the power of {pairs}");
         assert_eq!(crowds[0].len(), 2 * pairs as usize);
+        assert!(cliques.bytes() < 64 << 20, "{} bytes of relations that nobody wants", cliques.bytes());
         let mut groups = Groups::new();
-        groups.repair(&graph);
+        repair_within(&mut groups, &graph, (1 << 20) + 16 * edges.len() as u64);
         assert_groups_are_exact(&groups, &graph);
         assert!(groups.len() < 2 * pairs as usize, "{} groups for {pairs} pairs of opposites", groups.len());
+        assert!(groups.bytes() < 32 << 20, "{} bytes", groups.bytes());
         // It stays a crowd, and exact, as pairs come and go; and is none when enough of them have.
-        for tick in 0..5 {
+        for tick in 0..ticks {
             let (gone, back) = (&edges[tick..tick + 20], if tick > 0 { &edges[tick - 1..tick + 19] } else { &[] });
             graph.update(back, &[]);
-            cliques.update(&graph);
             groups.repair(&graph);
+            cliques.update(&graph);
             graph.update(&[], gone);
-            cliques.update(&graph);
             groups.repair(&graph);
+            cliques.update(&graph);
+            assert_eq!((cliques.crowds_len(), cliques.len()), (1, 0));
             assert_groups_are_exact(&groups, &graph);
         }
         graph.update(&[], &edges);
@@ -109,19 +127,43 @@ fn five_thousand_in_a_ring_are_covered() {
     assert_groups_are_exact(&groups, &graph);
 }
 
-/// A ring in which everybody misses only those opposite has exponentially many relations.
+/// A ring in which everybody misses only those opposite.
+fn nearly_closed_ring(count: usize) -> impl Iterator<Item = Sphere> {
+    let angles = (0..count).map(move |index| index as f32 / count as f32 * std::f32::consts::TAU);
+    angles.map(|angle| Sphere::new(Vec3::new(angle.cos(), angle.sin(), 0.0) * 100.0, 99.99))
+}
+
+/// It has exponentially many relations.
 #[test]
 fn a_ring_that_nearly_closes_is_a_crowd() {
     let mut auras = Spheres::new();
-    for index in 0..600 {
-        let angle = index as f32 / 600.0 * std::f32::consts::TAU;
-        auras.insert(Sphere::new(Vec3::new(angle.cos(), angle.sin(), 0.0) * 100.0, 99.99)).unwrap();
+    for aura in nearly_closed_ring(600) {
+        auras.insert(aura).unwrap();
     }
     let (graph, groups, relations) = settle(&auras);
     assert_eq!(relations.crowds().len(), 1);
     assert_eq!(relations.crowds()[0].members.len(), 600);
     assert!(relations.is_empty() && relations.bytes() < 1 << 22);
     assert_groups_are_exact(&groups, &graph);
+}
+
+#[test]
+fn five_thousand_in_a_ring_that_nearly_closes_hear_whom_they_should() {
+    let ring: Vec<Sphere> = nearly_closed_ring(5_000).collect();
+    let mut audience = Audience::new();
+    for aura in &ring {
+        audience.insert(aura.center, Aura::new(aura.radius)).unwrap();
+    }
+    audience.update();
+    let mut hearings = 0;
+    for (row, aura) in ring.iter().enumerate() {
+        let others = ring.iter().enumerate().filter(|&(other, sphere)| other != row && aura.overlaps(*sphere));
+        let expected: Vec<Slot> = others.map(|(other, _)| Slot::new(other as u32)).collect();
+        assert!(audience.heard_by(Slot::new(row as u32)).eq(expected.iter().copied()), "slot {row}");
+        hearings += expected.len();
+    }
+    assert_eq!(audience.hearings(), hearings);
+    assert!(hearings > 24_000_000, "{hearings}");
 }
 
 #[test]

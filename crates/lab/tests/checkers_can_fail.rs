@@ -19,6 +19,10 @@ fn every_planted_fault_is_found() {
 #[test]
 fn without_a_fault_nothing_is_found() {
     let report = run(&settings(), &mut |_, _| {}).unwrap();
+    for row in &report.rows {
+        let is_planted = Fault::ALL.iter().any(|(_, promise)| *promise == row.checker);
+        assert!(is_planted, "no fault is planted that \"{}\" has to find", row.checker);
+    }
     assert!(report.holds(), "{}", report.failures().join("\n"));
     assert!(report.rows.iter().filter(|row| row.checks > 0).count() >= 7, "{report:?}");
 }

@@ -9,6 +9,7 @@
 //! - [`client`]: the own avatar, predicted and reconciled; the others, predicted and shown.
 //! - [`peer`]: a participant of a world without a server, who moves its own objects and agrees with others.
 //! - [`bot`] and [`hostile`]: clients with a will of their own.
+//! - [`watch`]: what an operator sees.
 //! - [`nickname`] and [`limits`]: what a server accepts.
 
 #![forbid(unsafe_code)]
@@ -21,6 +22,7 @@ pub mod nickname;
 mod node;
 pub mod peer;
 pub mod server;
+pub mod watch;
 
 pub use bot::Bot;
 pub use client::Client;

@@ -57,16 +57,19 @@ pub struct Slot(u32);
 
 impl Slot {
     /// The slot of this row.
+    #[inline]
     pub const fn new(row: u32) -> Slot {
         Slot(row)
     }
 
     /// The row, as an index into columns.
+    #[inline]
     pub const fn row(self) -> usize {
         self.0 as usize
     }
 
     /// The row, as it is stored.
+    #[inline]
     pub const fn number(self) -> u32 {
         self.0
     }

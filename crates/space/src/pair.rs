@@ -11,21 +11,25 @@ pub struct Pair {
 
 impl Pair {
     /// The pair of two different objects, in either order.
+    #[inline]
     pub const fn new(one: Slot, other: Slot) -> Pair {
         if one.number() <= other.number() { Pair { a: one, b: other } } else { Pair { a: other, b: one } }
     }
 
     /// The pair of two rows, in either order.
+    #[inline]
     pub const fn of_rows(one: u32, other: u32) -> Pair {
         Pair::new(Slot::new(one), Slot::new(other))
     }
 
     /// The object with the lower slot.
+    #[inline]
     pub const fn a(self) -> Slot {
         self.a
     }
 
     /// The object with the higher slot.
+    #[inline]
     pub const fn b(self) -> Slot {
         self.b
     }

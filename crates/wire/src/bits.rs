@@ -22,7 +22,10 @@ impl<'a> BitWriter<'a> {
         self.pending |= value << self.count;
         self.count += width;
         let whole = (self.count / 8) as usize;
-        self.bytes.extend_from_slice(&self.pending.to_le_bytes()[..whole]);
+        // All eight and then back: a length that is known costs one store, any other a call.
+        let length = self.bytes.len() + whole;
+        self.bytes.extend_from_slice(&self.pending.to_le_bytes());
+        self.bytes.truncate(length);
         self.pending >>= 8 * whole as u32;
         self.count -= 8 * whole as u32;
     }
@@ -68,13 +71,23 @@ impl<'a> BitReader<'a> {
         if width > 56 || self.remaining() < width as usize {
             return None;
         }
-        let first = self.at / 8;
-        let mut window = [0; 8];
-        let there = &self.bytes[first..self.bytes.len().min(first + 8)];
-        window[..there.len()].copy_from_slice(there);
-        let value = u64::from_le_bytes(window) >> (self.at % 8);
+        let value = self.window();
         self.at += width as usize;
         Some(value & ((1 << width) - 1))
+    }
+
+    /// The next 57 bits and perhaps more, with zeros for those beyond the end.
+    fn window(&self) -> u64 {
+        let rest = &self.bytes[self.at / 8..];
+        let bytes = match rest.first_chunk() {
+            Some(eight) => *eight,
+            None => {
+                let mut eight = [0; 8];
+                eight[..rest.len()].copy_from_slice(rest);
+                eight
+            }
+        };
+        u64::from_le_bytes(bytes) >> (self.at % 8)
     }
 
     /// The next `width` bits as a number that may be negative.
@@ -89,13 +102,11 @@ impl<'a> BitReader<'a> {
 
     /// A number as [`BitWriter::push_gamma`] writes it.
     pub fn take_gamma(&mut self) -> Option<u32> {
-        let mut more = 0;
-        while self.take(1)? == 0 {
-            more += 1;
-            if more == 32 {
-                return None;
-            }
+        let more = self.window().trailing_zeros();
+        if more >= 32 {
+            return None;
         }
+        self.take(more + 1)?;
         Some((1 << more) | self.take(more)? as u32)
     }
 

@@ -34,6 +34,20 @@ pub const STATE: u8 = 0x48;
 /// The time; a datagram.
 pub const PONG: u8 = 0x49;
 
+/// I would like to see everything; an operator.
+pub const WATCH: u8 = 0x21;
+/// Show me what was; an operator.
+pub const PLAY: u8 = 0x22;
+
+/// This is the world that you watch; to an operator.
+pub const WATCHED: u8 = 0x61;
+/// What objects are; to an operator.
+pub const KNOWN: u8 = 0x62;
+/// Where all objects are; to an operator.
+pub const VIEW: u8 = 0x63;
+/// That was what you asked for; to an operator.
+pub const PLAYED: u8 = 0x64;
+
 /// A peer says who it is.
 pub const PEER_HELLO: u8 = 0x81;
 /// A peer moves this object.
@@ -52,3 +66,32 @@ pub const PEER_PING: u8 = 0x87;
 pub const PEER_PONG: u8 = 0x88;
 /// A peer leaves.
 pub const PEER_LEAVE: u8 = 0x89;
+
+/// As a kind is called in documents and metrics; none if there is no such kind.
+pub const fn name(kind: u8) -> Option<&'static str> {
+    Some(match kind {
+        HELLO => "hello",
+        SAY => "say",
+        GRAB => "grab",
+        RELEASE => "release",
+        LEAVE => "leave",
+        MOVES => "moves",
+        PING => "ping",
+        WELCOME => "welcome",
+        REFUSED => "refused",
+        SCENE => "scene",
+        ROSTER => "roster",
+        SAID => "said",
+        GRABBED => "grabbed",
+        CLOSED => "closed",
+        STATE => "state",
+        PONG => "pong",
+        WATCH => "watch",
+        PLAY => "play",
+        WATCHED => "watched",
+        KNOWN => "known",
+        VIEW => "view",
+        PLAYED => "played",
+        _ => return None,
+    })
+}

@@ -29,6 +29,7 @@ pub mod codec;
 pub mod frame;
 pub mod input;
 pub mod kind;
+pub mod operator;
 pub mod peer;
 pub mod pose;
 pub mod scene;

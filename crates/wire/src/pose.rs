@@ -102,8 +102,12 @@ pub(crate) fn turn_bits(turn: Turn) -> (u64, u64, u32) {
 /// `None` if there are too few bits, or if they are not how this turn is written.
 pub(crate) fn take_turn(form: u64, reader: &mut BitReader<'_>) -> Option<Turn> {
     let turn = match form {
-        0 => Turn::IDENTITY,
-        1 => heading(reader.take(8)? as u8),
+        0 => return Some(Turn::IDENTITY),
+        1 => {
+            // Every other part is a heading of its own.
+            let part = reader.take(8)? as u8;
+            return (part != 0).then(|| heading(part));
+        }
         2 => upright_turn(reader.take(16)?)?,
         _ => Turn::from_bits(reader.take(Turn::BITS)?)?,
     };

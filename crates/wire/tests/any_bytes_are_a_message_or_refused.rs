@@ -5,6 +5,7 @@
 mod messages;
 
 use proptest::prelude::*;
+use wire::operator::{FromOperator, ToOperator};
 use wire::{ToClient, ToPeer, ToServer};
 
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/decode");
@@ -27,6 +28,21 @@ fn obeys(bytes: &[u8]) {
         assert_eq!(message.encode(), bytes, "{message:?} has two encodings");
     }
     if let Some(message) = decoded.2 {
+        assert_eq!(message.encode(), bytes, "{message:?} has two encodings");
+    }
+}
+
+/// The same of the operator's stream.
+fn obeys_for_operators(bytes: &[u8]) {
+    let mut decoded = (None, None);
+    let info =
+        allocation_counter::measure(|| decoded = (FromOperator::decode(bytes).ok(), ToOperator::decode(bytes).ok()));
+    let allowed = MEMORY_PER_BYTE * bytes.len() as u64;
+    assert!(info.bytes_max <= allowed, "{} bytes of memory for {} on the wire", info.bytes_max, bytes.len());
+    if let Some(message) = decoded.0 {
+        assert_eq!(message.encode(), bytes, "{message:?} has two encodings");
+    }
+    if let Some(message) = decoded.1 {
         assert_eq!(message.encode(), bytes, "{message:?} has two encodings");
     }
 }
@@ -68,6 +84,20 @@ fn no_message_can_be_cut_short_or_go_on() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4_000))]
+
+    #[test]
+    fn damaged_messages_of_operators_obey(which in any::<prop::sample::Index>(), at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+        wire::pose::heading(1);
+        let up = messages::from_operator().into_iter().map(|(_, message)| message.encode());
+        let all: Vec<Vec<u8>> = up.chain(messages::to_operator().into_iter().map(|(_, message)| message.encode())).collect();
+        let mut bytes = all[which.index(all.len())].clone();
+        obeys_for_operators(&bytes);
+        let at = at.index(bytes.len());
+        bytes[at] = byte;
+        obeys_for_operators(&bytes);
+        bytes.truncate(at.max(1));
+        obeys_for_operators(&bytes);
+    }
 
     #[test]
     fn random_bytes_obey(mut bytes in prop::collection::vec(any::<u8>(), 1..300), known in any::<prop::sample::Index>()) {

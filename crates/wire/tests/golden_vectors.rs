@@ -7,6 +7,7 @@
 mod messages;
 
 use serde_json::{Value, json};
+use wire::operator::{FromOperator, OPERATOR_VERSION, ToOperator};
 use wire::peer::PEER_VERSION;
 use wire::{ToClient, ToPeer, ToServer, VERSION};
 
@@ -33,8 +34,17 @@ fn vectors() -> Value {
         .iter()
         .map(|(name, message)| json!({ "name": name, "bytes": hex(&message.encode()), "message": message }))
         .collect();
+    let from_operator: Vec<Value> = messages::from_operator()
+        .iter()
+        .map(|(name, message)| json!({ "name": name, "bytes": hex(&message.encode()), "message": message }))
+        .collect();
+    let to_operator: Vec<Value> = messages::to_operator()
+        .iter()
+        .map(|(name, message)| json!({ "name": name, "bytes": hex(&message.encode()), "message": message }))
+        .collect();
     let headings: Vec<u64> = (0..=255).map(|part| wire::pose::heading(part).bits()).collect();
-    json!({ "version": VERSION, "to_server": up, "to_client": down, "headings": headings })
+    json!({ "version": VERSION, "operator_version": OPERATOR_VERSION, "to_server": up, "to_client": down,
+        "from_operator": from_operator, "to_operator": to_operator, "headings": headings })
 }
 
 #[test]
@@ -44,7 +54,7 @@ fn messages_are_the_bytes_of_the_vectors() {
         std::fs::write(FILE, serde_json::to_string_pretty(&vectors).unwrap() + "\n").unwrap();
     }
     let held: Value = serde_json::from_str(&std::fs::read_to_string(FILE).unwrap()).unwrap();
-    for list in ["to_server", "to_client"] {
+    for list in ["to_server", "to_client", "from_operator", "to_operator"] {
         for (ours, theirs) in vectors[list].as_array().unwrap().iter().zip(held[list].as_array().unwrap()) {
             assert_eq!(ours, theirs);
         }
@@ -61,6 +71,14 @@ fn the_bytes_of_the_vectors_are_messages() {
     }
     for vector in held["to_client"].as_array().unwrap() {
         let message = ToClient::decode(&unhex(vector["bytes"].as_str().unwrap())).unwrap();
+        assert_eq!(serde_json::to_value(&message).unwrap(), vector["message"], "{}", vector["name"]);
+    }
+    for vector in held["from_operator"].as_array().unwrap() {
+        let message = FromOperator::decode(&unhex(vector["bytes"].as_str().unwrap())).unwrap();
+        assert_eq!(serde_json::to_value(&message).unwrap(), vector["message"], "{}", vector["name"]);
+    }
+    for vector in held["to_operator"].as_array().unwrap() {
+        let message = ToOperator::decode(&unhex(vector["bytes"].as_str().unwrap())).unwrap();
         assert_eq!(serde_json::to_value(&message).unwrap(), vector["message"], "{}", vector["name"]);
     }
 }

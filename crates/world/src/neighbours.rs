@@ -1,45 +1,128 @@
-//! Who may meet whom in this tick: the broad phase's pairs, less those whose whole motions stay apart, by row.
+//! Who may meet whom in this tick: everybody whose reaches meet, and of whom one may move, by row.
+//!
+//! A reach is a box of grid points, and most are about as wide as a person. So the ground is cut into square cells as wide
+//! as most reaches, everybody is sorted into the cell of a corner, and whoever meets somebody is in the same cell or in
+//! the next. Sorted, the boxes lie in memory as they lie in the world: what is compared is close by. The few that are
+//! wider than a cell are compared with everybody in all cells that they reach into.
+//!
+//! A sphere around an upright capsule is three times as wide as the capsule; boxes leave a sixth of its pairs. What comes
+//! out does not depend on the cells: `neighbours_are_whoever_may_meet` looks at everybody.
 
-use rayon::prelude::*;
-use space::Pair;
+use space::GridPoint;
 
 use crate::objects::{Body, MOVABLE, SOLID};
+use crate::solid::Block;
 
 /// For every row, the rows that it may meet.
 #[derive(Debug, Default)]
 pub(crate) struct Neighbours {
-    is_near: Vec<bool>,
+    lattice: Lattice,
+    /// The cell of each row.
+    cell: Vec<u32>,
+    /// Everybody who fits into a cell, cell by cell, and where each cell's end.
+    entries: Vec<Entry>,
+    ends: Vec<u32>,
+    /// Everybody who does not.
+    large: Vec<Entry>,
+    pairs: Vec<(u32, u32)>,
     start: Vec<u32>,
     list: Vec<u32>,
 }
 
-/// From so many pairs on, several threads look at them. Results are written by index: nobody can tell.
-const PARALLEL_FROM: usize = 1 << 13;
+/// Somebody who may be met.
+#[derive(Clone, Copy, Debug, Default)]
+struct Entry {
+    reach: Block,
+    row: u32,
+    /// Who stands still meets somebody only when one of them is pushed.
+    may_move: bool,
+}
+
+/// The cells of the ground.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lattice {
+    low: [i32; 2],
+    /// A cell's edge is two to this, in steps.
+    shift: u32,
+    counts: [i32; 2],
+    /// For how many ticks it has been so.
+    age: u32,
+}
+
+/// In no cell: whoever meets nobody, and whoever is too wide.
+const NOWHERE: u32 = u32::MAX;
+const LARGE: u32 = u32::MAX - 1;
+/// After so many ticks the width of a cell is chosen anew.
+const AGE_MAX: u32 = 1 << 10;
 
 impl Neighbours {
-    /// Takes in a tick's pairs. `is_mover` says who wants to move.
-    pub fn update(&mut self, pairs: &[Pair], body: &[Body], is_mover: &[bool]) -> u64 {
-        self.is_near.clear();
-        self.is_near.resize(pairs.len(), false);
-        let is_near = |pair: &Pair| {
-            let (a, b) = (pair.a().row(), pair.b().row());
-            // Who stands still meets somebody only when one of them is pushed.
-            let may_move = is_mover[a] | is_mover[b] | ((body[a].flags | body[b].flags) & MOVABLE != 0);
-            may_move && body[a].flags & body[b].flags & SOLID != 0 && body[a].reach.meets(&body[b].reach)
-        };
-        if pairs.len() < PARALLEL_FROM {
-            for (near, pair) in self.is_near.iter_mut().zip(pairs) {
-                *near = is_near(pair);
-            }
-        } else {
-            let chunk = PARALLEL_FROM / 4;
-            self.is_near.par_chunks_mut(chunk).zip(pairs.par_chunks(chunk)).for_each(|(near, pairs)| {
-                for (near, pair) in near.iter_mut().zip(pairs) {
-                    *near = is_near(pair);
-                }
-            });
+    /// Sorts everybody into cells of the ground between `low` and `high`. `is_mover` says who wants to move.
+    pub fn sort(&mut self, low: GridPoint, high: GridPoint, body: &[Body], is_mover: &[bool]) {
+        self.lattice.age += 1;
+        if self.lattice.counts[0] == 0 || self.lattice.age > AGE_MAX {
+            self.lattice = Lattice::suiting(low, high, body);
         }
-        self.list_by_row(pairs, body.len())
+        self.count(body);
+        if self.large.len() > large_max(body.len()) {
+            self.lattice = Lattice::suiting(low, high, body);
+            self.count(body);
+        }
+        let mut end = 0;
+        for count in &mut self.ends {
+            // Each is where its list begins, and will be where it ends when all are in.
+            (*count, end) = (end, end + *count);
+        }
+        self.entries.clear();
+        self.entries.resize(end as usize, Entry::default());
+        self.large.clear();
+        for (row, (&cell, body)) in self.cell.iter().zip(body).enumerate() {
+            if cell == NOWHERE {
+                continue;
+            }
+            let may_move = is_mover[row] | body.is(MOVABLE);
+            let entry = Entry { reach: body.reach, row: row as u32, may_move };
+            if cell == LARGE {
+                self.large.push(entry);
+            } else {
+                let end = &mut self.ends[cell as usize];
+                self.entries[*end as usize] = entry;
+                *end += 1;
+            }
+        }
+    }
+
+    /// Finds who may meet whom, of those who were sorted, and says how many pairs that are.
+    pub fn pair_up(&mut self, rows: usize) -> u64 {
+        let Neighbours { lattice, entries, ends, large, pairs, .. } = self;
+        pairs.clear();
+        let [width, depth] = lattice.counts.map(|count| count as usize);
+        let begin = |cell: usize| if cell == 0 { 0 } else { ends[cell - 1] as usize };
+        let end = |cell: usize| ends[cell] as usize;
+        for (cell, at) in (0..depth).flat_map(|z| (0..width).map(move |x| (z * width + x, x))) {
+            let own = begin(cell)..end(cell);
+            if own.is_empty() {
+                continue;
+            }
+            // Cells of a row lie one behind the other: this one and the next, and the three beyond them.
+            let (left, right) = (usize::from(at > 0), usize::from(at + 1 < width));
+            let beside = end(cell + right);
+            let beyond =
+                if cell + width < ends.len() { begin(cell + width - left)..end(cell + width + right) } else { 0..0 };
+            for number in own {
+                let one = &entries[number];
+                one.meet(&entries[number + 1..beside], pairs);
+                one.meet(&entries[beyond.clone()], pairs);
+            }
+        }
+        for (number, one) in large.iter().enumerate() {
+            one.meet(&large[number + 1..], pairs);
+            let (from, to) = (lattice.place_before(one.reach.low), lattice.place(one.reach.high));
+            for z in from[1]..=to[1] {
+                let row = z as usize * width;
+                one.meet(&entries[begin(row + from[0] as usize)..end(row + to[0] as usize)], pairs);
+            }
+        }
+        self.list_by_row(rows)
     }
 
     /// The rows that `row` may meet, in no particular order.
@@ -48,32 +131,163 @@ impl Neighbours {
         &self.list[self.start[row] as usize..self.start[row + 1] as usize]
     }
 
-    fn list_by_row(&mut self, pairs: &[Pair], rows: usize) -> u64 {
-        self.start.clear();
-        self.start.resize(rows + 2, 0);
-        let kept = |is_near: &[bool], visit: &mut dyn FnMut(usize, usize)| {
-            for (pair, _) in pairs.iter().zip(is_near).filter(|(_, near)| **near) {
-                visit(pair.a().row(), pair.b().row());
+    /// Finds everybody's cell, and counts who is in each.
+    fn count(&mut self, body: &[Body]) {
+        let Neighbours { lattice, cell, ends, large, .. } = self;
+        ends.clear();
+        ends.resize((lattice.counts[0] * lattice.counts[1]) as usize, 0);
+        cell.clear();
+        large.clear();
+        cell.extend(body.iter().map(|body| {
+            if !body.is(SOLID) {
+                return NOWHERE;
             }
-        };
-        let start = &mut self.start;
-        kept(&self.is_near, &mut |a, b| {
-            start[a + 2] += 1;
-            start[b + 2] += 1;
-        });
+            if width(&body.reach) > 1 << lattice.shift {
+                large.push(Entry::default());
+                return LARGE;
+            }
+            let [x, z] = lattice.place(body.reach.low);
+            let cell = (z * lattice.counts[0] + x) as u32;
+            ends[cell as usize] += 1;
+            cell
+        }));
+    }
+
+    fn list_by_row(&mut self, rows: usize) -> u64 {
+        let Neighbours { pairs, start, list, .. } = self;
+        start.clear();
+        start.resize(rows + 2, 0);
+        for &(a, b) in pairs.iter() {
+            start[a as usize + 2] += 1;
+            start[b as usize + 2] += 1;
+        }
         for index in 2..start.len() {
             start[index] += start[index - 1];
         }
-        let count = start[rows + 1];
-        self.list.clear();
-        self.list.resize(count as usize, 0);
-        let list = &mut self.list;
-        kept(&self.is_near, &mut |a, b| {
-            list[start[a + 1] as usize] = b as u32;
-            start[a + 1] += 1;
-            list[start[b + 1] as usize] = a as u32;
-            start[b + 1] += 1;
-        });
-        u64::from(count) / 2
+        list.clear();
+        list.resize(2 * pairs.len(), 0);
+        for &(a, b) in pairs.iter() {
+            for (own, other) in [(a, b), (b, a)] {
+                let at = &mut start[own as usize + 1];
+                list[*at as usize] = other;
+                *at += 1;
+            }
+        }
+        pairs.len() as u64
+    }
+}
+
+impl Entry {
+    /// Notes whom of these it may meet.
+    #[inline]
+    fn meet(&self, others: &[Entry], pairs: &mut Vec<(u32, u32)>) {
+        for other in others {
+            if self.reach.meets(&other.reach) & (self.may_move | other.may_move) {
+                pairs.push((self.row, other.row));
+            }
+        }
+    }
+}
+
+impl Lattice {
+    /// Cells in which nearly everybody has room, and not many more of them than there are bodies.
+    fn suiting(low: GridPoint, high: GridPoint, body: &[Body]) -> Lattice {
+        let mut wider = [0; 33];
+        for body in body.iter().filter(|body| body.is(SOLID)) {
+            wider[(width(&body.reach).max(1) as u32 - 1).checked_ilog2().map_or(0, |log| log as usize + 1)] += 1;
+        }
+        let (mut shift, mut left) = (30, 0);
+        while shift > 8 && left + wider[shift as usize] <= large_max(body.len()) {
+            left += wider[shift as usize];
+            shift -= 1;
+        }
+        let size = [high.x, high.z].map(i64::from);
+        let corner = [low.x, low.z];
+        let count = |axis: usize, shift: u32| ((size[axis] - i64::from(corner[axis])).max(0) >> shift) + 1;
+        while count(0, shift) * count(1, shift) > 2 * body.len() as i64 + 1024 {
+            shift += 1;
+        }
+        Lattice { low: corner, shift, counts: [count(0, shift) as i32, count(1, shift) as i32], age: 0 }
+    }
+
+    /// The cell of a corner. Whoever is beyond the ground's edge is in a cell at the edge, which brings nobody farther apart.
+    fn place(&self, corner: [i32; 3]) -> [i32; 2] {
+        [(corner[0], 0), (corner[2], 1)]
+            .map(|(at, axis)| (at.saturating_sub(self.low[axis]) >> self.shift).clamp(0, self.counts[axis] - 1))
+    }
+
+    /// The cell before that of a corner: whoever begins there may reach across.
+    fn place_before(&self, corner: [i32; 3]) -> [i32; 2] {
+        self.place(corner).map(|cell| (cell - 1).max(0))
+    }
+}
+
+/// How many may be wider than a cell: each is compared with all others of them.
+fn large_max(bodies: usize) -> usize {
+    32 + bodies.isqrt()
+}
+
+fn width(block: &Block) -> i32 {
+    (block.high[0].saturating_sub(block.low[0])).max(block.high[2].saturating_sub(block.low[2]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solid::Solid;
+    use space::workload::Random;
+
+    /// Everybody against everybody.
+    fn looked_at(body: &[Body], is_mover: &[bool]) -> Vec<Vec<u32>> {
+        let may_meet = |a: usize, b: usize| {
+            let may_move = is_mover[a] || is_mover[b] || (body[a].flags | body[b].flags) & MOVABLE != 0;
+            a != b && may_move && body[a].flags & body[b].flags & SOLID != 0 && body[a].reach.meets(&body[b].reach)
+        };
+        let rows = 0..body.len();
+        rows.clone().map(|a| rows.clone().filter(|&b| may_meet(a, b)).map(|b| b as u32).collect()).collect()
+    }
+
+    #[test]
+    fn neighbours_are_whoever_may_meet() {
+        let (low, high) = (GridPoint::new(-20_000, 0, -9_000), GridPoint::new(30_000, 9_000, 40_000));
+        for seed in 0..60 {
+            let mut random = Random::new(seed);
+            // Kept from tick to tick, while what is in the world changes.
+            let (mut neighbours, mut met) = (Neighbours::default(), 0);
+            for tick in 0..20 {
+                let count = random.whole(0, 300);
+                let wide = random.unit() * random.unit();
+                let body: Vec<Body> = (0..count)
+                    .map(|_| {
+                        let mut place = |from: i32, to: i32| from + random.whole(0, (to - from) as u32) as i32;
+                        // Some stand outside: a reach may lead there.
+                        let at = GridPoint::new(place(-24_000, 34_000), place(0, 4_000), place(-12_000, 43_000));
+                        let flags = [SOLID, SOLID | MOVABLE, SOLID, 0][place(0, 4) as usize];
+                        let most = if random.unit() < wide { 40_000 } else { 900 };
+                        let solid = Solid {
+                            core: [random.whole(1, most) as i32, 100, random.whole(1, most) as i32],
+                            radius: random.whole(0, 300) as i32,
+                        };
+                        Body::new(at, solid, flags)
+                    })
+                    .collect();
+                let is_mover: Vec<bool> = body.iter().map(|_| random.unit() < 0.5).collect();
+                neighbours.sort(low, high, &body, &is_mover);
+                let pairs = neighbours.pair_up(body.len());
+                let expected = looked_at(&body, &is_mover);
+                assert_eq!(
+                    2 * pairs as usize,
+                    expected.iter().map(Vec::len).sum::<usize>(),
+                    "seed {seed}, tick {tick}"
+                );
+                met += pairs;
+                for (row, expected) in expected.iter().enumerate() {
+                    let mut found = neighbours.of(row as u32).to_vec();
+                    found.sort_unstable();
+                    assert_eq!(&found, expected, "seed {seed}, tick {tick}, row {row}");
+                }
+            }
+            assert!(met > 100, "seed {seed}: nobody met anybody");
+        }
     }
 }

@@ -1,10 +1,10 @@
 //! Everything that can move, in columns by who touches them when: bodies in every test, drives and cards when a mover
 //! proposes and settles, labels when somebody asks.
 //!
-//! Rows are those of the broad phase's `Spheres`. No outcome may depend on a row's number: a world that was restored
-//! from a snapshot may have given its objects other rows. Whatever needs an order goes by [`ObjectId`].
+//! No outcome may depend on a row's number: a world that was restored from a snapshot may have given its objects other
+//! rows. Whatever needs an order goes by [`ObjectId`].
 
-use space::{BroadPhase, GridPoint, Kinesphere, NodeId, ObjectId, Pair, Slot, Sphere, Spheres, Turn, Vec3, snap};
+use space::{GridPoint, NodeId, ObjectId, Turn};
 
 use crate::solid::{Block, Solid};
 use crate::spec::Policy;
@@ -26,8 +26,8 @@ pub(crate) const HOLDING: u32 = 32;
 /// It keeps its motion along what it meets.
 pub(crate) const SLIDING: u32 = 64;
 
-/// Where an object is, what it is to whoever bumps into it, and everywhere that it may get to in this tick: a line of
-/// the cache.
+/// Where an object is, what it is to whoever bumps into it, everywhere that it may get to in this tick, and its name by
+/// which ties are broken: a line of the cache.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 pub(crate) struct Body {
@@ -35,11 +35,15 @@ pub(crate) struct Body {
     pub solid: Solid,
     pub flags: u32,
     pub reach: Block,
+    /// The number of its [`ObjectId`], once it is among the [`Objects`].
+    pub name: u64,
 }
+
+const _: () = assert!(size_of::<Body>() == 64, "a body is a line of the cache");
 
 impl Body {
     pub fn new(at: GridPoint, solid: Solid, flags: u32) -> Body {
-        Body { at, solid, flags, reach: Block::around(at, solid.half_extents()) }
+        Body { at, solid, flags, reach: Block::around(at, solid.half_extents()), name: 0 }
     }
 
     pub fn is(&self, flag: u32) -> bool {
@@ -130,10 +134,15 @@ pub(crate) struct Objects {
     pub before: Vec<(GridPoint, Turn)>,
     /// Rows, by name ascending.
     pub by_id: Vec<(ObjectId, u32)>,
-    spheres: Spheres,
-    broad: Kinesphere,
-    pairs: Vec<Pair>,
+    /// Rows that nobody has.
+    free: Vec<u32>,
+    /// Rows by the numbers of names, as far as there are not too many: every message names objects.
+    rows: Vec<u32>,
 }
+
+/// Objects with higher numbers are searched for in `by_id`; they are few, or the world is very old.
+const ROWS_MAX: u64 = 1 << 22;
+const NOBODY: u32 = u32::MAX;
 
 impl Objects {
     pub fn new() -> Objects {
@@ -144,47 +153,62 @@ impl Objects {
             label: Vec::new(),
             before: Vec::new(),
             by_id: Vec::new(),
-            spheres: Spheres::new(),
-            broad: Kinesphere::default(),
-            pairs: Vec::new(),
+            free: Vec::new(),
+            rows: Vec::new(),
         }
     }
 
     pub fn insert(&mut self, body: Body, drive: Drive, card: Card, label: Label) -> u32 {
-        let sphere = enclosing(&body.block(), body.solid.radius);
-        let slot = self.spheres.insert(sphere).expect("a body within the bounds is within the limits of a world");
-        let row = slot.row();
-        if self.body.len() <= row {
-            let rows = self.spheres.rows();
-            self.body.resize(rows, Body::default());
-            self.drive.resize(rows, Drive::default());
-            self.card.resize(rows, None);
-            self.label.resize(rows, Label::default());
-            self.before.resize(rows, (GridPoint::default(), Turn::IDENTITY));
-        }
+        let row = self.free.pop().unwrap_or_else(|| {
+            self.body.push(Body::default());
+            self.drive.push(Drive::default());
+            self.card.push(None);
+            self.label.push(Label::default());
+            self.before.push((GridPoint::default(), Turn::IDENTITY));
+            self.body.len() as u32 - 1
+        });
         let at = self.by_id.partition_point(|&(id, _)| id < card.id);
-        self.by_id.insert(at, (card.id, row as u32));
-        self.body[row] = body;
-        self.drive[row] = drive;
-        self.before[row] = (body.at, card.turn);
-        self.card[row] = Some(card);
-        self.label[row] = label;
-        row as u32
+        self.by_id.insert(at, (card.id, row));
+        let number = card.id.number();
+        if number < ROWS_MAX {
+            if self.rows.len() as u64 <= number {
+                self.rows.resize(number as usize + 1, NOBODY);
+            }
+            self.rows[number as usize] = row;
+        }
+        let index = row as usize;
+        self.body[index] = Body { name: number, ..body };
+        self.drive[index] = drive;
+        self.before[index] = (body.at, card.turn);
+        self.card[index] = Some(card);
+        self.label[index] = label;
+        row
     }
 
     pub fn remove(&mut self, row: u32) -> Card {
         let card = self.card[row as usize].take().expect("only living objects are removed");
-        self.spheres.remove(Slot::new(row)).expect("it has a sphere while it lives");
         let at = self.by_id.partition_point(|&(id, _)| id < card.id);
         self.by_id.remove(at);
+        if let Some(known) = self.rows.get_mut(card.id.number() as usize) {
+            *known = NOBODY;
+        }
         self.body[row as usize] = Body::default();
         self.label[row as usize] = Label::default();
+        self.free.push(row);
         card
     }
 
     pub fn row(&self, id: ObjectId) -> Option<u32> {
+        if id.number() < ROWS_MAX {
+            return self.rows.get(id.number() as usize).copied().filter(|&row| row != NOBODY);
+        }
         let at = self.by_id.binary_search_by_key(&id, |&(id, _)| id).ok()?;
         Some(self.by_id[at].1)
+    }
+
+    /// The name of whoever is in this row, without a look at its card.
+    pub fn name(&self, row: u32) -> ObjectId {
+        ObjectId::new(self.body[row as usize].name).expect("rows in use have a name")
     }
 
     pub fn card(&self, row: u32) -> &Card {
@@ -195,17 +219,13 @@ impl Objects {
         self.card[row as usize].as_mut().expect("rows in use have a card")
     }
 
-    /// Says where an object may get to, and widens its sphere to that where it has to be.
-    pub fn set_reach(&mut self, row: u32, reach: Block) {
-        let slot = Slot::new(row);
-        self.body[row as usize].reach = reach;
-        let needed = enclosing(&reach, self.body[row as usize].solid.radius);
-        let radius = self.spheres.columns().radius[slot.row()];
-        // A sphere that is a little too wide costs less than one that changes its size all the time.
-        if needed.radius > radius || needed.radius < 0.6 * radius {
-            self.spheres.resize(slot, needed.radius * 1.05).expect("reaches are within the limits of a world");
+    /// Remembers where everybody is, before the tick begins.
+    pub fn begin_tick(&mut self) {
+        for ((before, body), card) in self.before.iter_mut().zip(&self.body).zip(&self.card) {
+            if let Some(card) = card {
+                *before = (body.at, card.turn);
+            }
         }
-        self.spheres.move_to(slot, needed.center).expect("reaches are within the limits of a world");
     }
 
     /// Puts an object somewhere else.
@@ -217,29 +237,4 @@ impl Objects {
         debug_assert!(body.reach.contains(&body.block()), "nobody leaves the reach that others were told of: {body:?}");
         self.drive[row as usize].odometer += (x * x + y * y + z * z).sqrt() * (1.0 + 1e-9);
     }
-
-    /// Finds the pairs whose spheres overlap.
-    pub fn broad_phase(&mut self) {
-        self.broad.pairs(&self.spheres, &mut self.pairs);
-        self.spheres.end_tick();
-    }
-
-    /// The objects, and the pairs of the last broad phase.
-    pub fn with_pairs(&self) -> (&Objects, &[Pair]) {
-        (self, &self.pairs)
-    }
-}
-
-/// A sphere around every place that a body of rounding `radius` takes within a block.
-fn enclosing(block: &Block, radius: i32) -> Sphere {
-    let mut square = 0.0;
-    let mut center = [0.0; 3];
-    for (axis, center) in center.iter_mut().enumerate() {
-        let (low, high) = (f64::from(block.low[axis]), f64::from(block.high[axis]));
-        *center = ((low + high) * 0.5 / f64::from(snap::STEPS_PER_METRE)) as f32;
-        let half = ((high - low) * 0.5 - f64::from(radius)).max(0.0);
-        square += half * half;
-    }
-    let steps = square.sqrt() + f64::from(radius) + 2.0;
-    Sphere::new(Vec3::from_array(center), (steps / f64::from(snap::STEPS_PER_METRE)) as f32)
 }

@@ -1,9 +1,11 @@
 //! What everybody wants to do in this tick, and how far that may lead: the box around every way it can end.
 
+use std::sync::OnceLock;
+
 use space::workload::Wishes;
 use space::{DVec3, Grid, Turn, snap};
 
-use crate::objects::{Body, EXACT, Kind, Objects};
+use crate::objects::{Body, EXACT, Kind, Objects, RULED};
 use crate::settle::{longest_arm, rule_pose};
 use crate::solid::{Block, SKIN};
 use crate::spec::{ObjectKind, Policy, Spec};
@@ -64,8 +66,8 @@ impl Extent {
     fn around(&self, block: Block) -> Block {
         let mut reach = block;
         for axis in 0..3 {
-            reach.low[axis] += self.low[axis].floor() as i32 - SLACK;
-            reach.high[axis] += self.high[axis].ceil() as i32 + SLACK;
+            reach.low[axis] += floor(self.low[axis]) - SLACK;
+            reach.high[axis] += SLACK - floor(-self.high[axis]);
         }
         reach
     }
@@ -87,7 +89,7 @@ pub(crate) fn propose(
     spec: &Spec,
     grid: Grid,
     tick: u64,
-    wishes: Option<&Wishes>,
+    mut wishes: Option<&mut Wishes>,
     objects: &mut Objects,
     proposals: &mut Proposals,
 ) {
@@ -101,12 +103,9 @@ pub(crate) fn propose(
     let mut ride = 0f64;
     for index in 0..objects.by_id.len() {
         let row = objects.by_id[index].1;
-        let at = row as usize;
-        let card = objects.card(row);
-        if card.kind == Kind::Moving {
+        if objects.body[row as usize].is(RULED) {
             ride = ride.max(proposer.ride(objects, row));
         }
-        objects.before[at] = (objects.body[at].at, objects.card(row).turn);
     }
     for index in 0..objects.by_id.len() {
         let row = objects.by_id[index].1;
@@ -118,7 +117,7 @@ pub(crate) fn propose(
         }
         let extent = match kind {
             Kind::Avatar => {
-                if let (Some(seeker), Some(wishes)) = (seeker, wishes) {
+                if let (Some(seeker), Some(wishes)) = (seeker, wishes.as_deref_mut()) {
                     proposer.seek(objects, row, seeker, wishes);
                 }
                 proposer.avatar(objects, row)
@@ -143,9 +142,7 @@ pub(crate) fn propose(
         }
         for row in [Some(row), holds].into_iter().flatten() {
             let reach = extent.around(objects.body[row as usize].block());
-            if reach != objects.body[row as usize].reach {
-                objects.set_reach(row, reach);
-            }
+            objects.body[row as usize].reach = reach;
             is_mover[row as usize] |= is_mover[objects.card(row).held_by.unwrap_or(row) as usize];
         }
     }
@@ -175,7 +172,7 @@ impl<'a> Proposer<'a> {
     }
 
     /// Where one of the crowd wants to go.
-    fn seek(&self, objects: &mut Objects, row: u32, seeker: u32, wishes: &Wishes) {
+    fn seek(&self, objects: &mut Objects, row: u32, seeker: u32, wishes: &mut Wishes) {
         let place = wishes.place(seeker as usize, self.tick);
         let mut way = place - objects.body[row as usize].at.position();
         if self.spec.gravity > 0.0 {
@@ -186,7 +183,7 @@ impl<'a> Proposer<'a> {
         let wish = if distance > CONTENT { way * (speed / distance) } else { space::Vec3::ZERO };
         // Facing the way one goes is for those who watch: now and then will do.
         if (self.tick + u64::from(seeker)).is_multiple_of(8) && distance > CONTENT {
-            objects.card_mut(row).turn = Turn::upright(libm::atan2f(way.x, way.z));
+            objects.card_mut(row).turn = heading(libm::atan2f(way.x, way.z));
         }
         let drive = &mut objects.drive[row as usize];
         drive.wish = wish.to_array();
@@ -281,4 +278,19 @@ impl<'a> Proposer<'a> {
 
 fn place(body: &Body) -> DVec3 {
     DVec3::new(f64::from(body.at.x), f64::from(body.at.y), f64::from(body.at.z))
+}
+
+/// The turn about the upright axis nearest to an angle, of 256: as users turn, and as takes one byte to tell.
+fn heading(radians: f32) -> Turn {
+    const HEADINGS: usize = 256;
+    const RADIANS: f32 = std::f32::consts::TAU / HEADINGS as f32;
+    static TURNS: OnceLock<[Turn; HEADINGS]> = OnceLock::new();
+    let turns = TURNS.get_or_init(|| std::array::from_fn(|part| Turn::upright(part as f32 * RADIANS)));
+    turns[floor(f64::from(radians / RADIANS) + 0.5).rem_euclid(HEADINGS as i32) as usize]
+}
+
+/// The greatest whole number that is not greater. On processors without an instruction for it, the platform's takes a call.
+fn floor(number: f64) -> i32 {
+    let whole = number as i32;
+    whole - i32::from(f64::from(whole) > number)
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use space::bits::Bits;
 use space::narrow::Shape;
 use space::workload::Wishes;
 use space::{Grid, GridPoint, NodeId, ObjectId, Tick, Turn, Vec3, snap};
@@ -57,8 +58,12 @@ struct Scratch {
     was_pushed: Vec<bool>,
     proposals: Proposals,
     order: Vec<u32>,
+    /// Which of the movers may meet somebody.
+    crowded: Bits,
     kicks: Vec<(u32, [f32; 2])>,
     riders: Vec<u32>,
+    /// The rows of those in `Outcome::moved`.
+    moved: Vec<u32>,
 }
 
 /// The parts of a tick, for whoever measures them. There is no clock in here.
@@ -66,9 +71,9 @@ struct Scratch {
 pub enum Stage {
     /// Inputs are checked, and everybody's wanted motion is known.
     Propose,
-    /// Pairs whose motions may meet were found by their spheres.
+    /// Everybody was sorted into cells of the ground.
     Broad,
-    /// Pairs whose whole motions stay apart have been sorted out.
+    /// Pairs whose whole motions may meet are known.
     Narrow,
     /// Everybody is where they are.
     Settle,
@@ -184,15 +189,15 @@ impl World {
         let mut outcome = std::mem::take(&mut self.outcome);
         outcome.clear(self.tick);
         let first_new = self.next_id;
+        self.objects.begin_tick();
         self.take_inputs(inputs, &mut outcome);
         self.hand_over(&mut outcome);
         self.propose();
         finished(Stage::Propose);
-        self.objects.broad_phase();
-        finished(Stage::Broad);
         let Scratch { neighbours, proposals, .. } = &mut self.scratch;
-        let (objects, pairs) = self.objects.with_pairs();
-        outcome.work.pairs = neighbours.update(pairs, &objects.body, &proposals.is_mover);
+        neighbours.sort(self.grid.low(), self.grid.high(), &self.objects.body, &proposals.is_mover);
+        finished(Stage::Broad);
+        outcome.work.pairs = neighbours.pair_up(self.objects.body.len());
         finished(Stage::Narrow);
         self.settle(&mut outcome);
         self.notice(first_new, &mut outcome);
@@ -234,6 +239,17 @@ impl World {
     /// The avatar of a participant, who has joined.
     pub fn avatar_of(&self, sender: NodeId) -> Option<ObjectId> {
         self.members.get(sender).map(|member| self.objects.card(member.row).id)
+    }
+
+    /// The sequence of the last input that was seen of a participant, who has joined: the next one has to be higher.
+    pub fn last_sequence(&self, sender: NodeId) -> Option<u32> {
+        self.members.get(sender).map(|member| member.sequence)
+    }
+
+    /// Everything that has another pose than before the last tick, by name, with that pose: what [`Outcome::moved`] names.
+    pub fn moved(&self) -> impl Iterator<Item = (ObjectId, GridPoint, Turn)> {
+        let rows = self.outcome.moved.iter().zip(&self.scratch.moved);
+        rows.map(|(&id, &row)| (id, self.objects.body[row as usize].at, self.objects.card(row).turn))
     }
 
     /// An object, if it is there.
@@ -454,15 +470,26 @@ impl World {
             &self.spec,
             self.grid,
             self.tick.number(),
-            self.wishes.as_ref(),
+            self.wishes.as_mut(),
             &mut self.objects,
             &mut self.scratch.proposals,
         );
     }
 
     fn settle(&mut self, outcome: &mut Outcome) {
-        let Scratch { neighbours, schedule, surroundings, pushed, was_pushed, proposals, order, kicks, riders } =
-            &mut self.scratch;
+        let Scratch {
+            neighbours,
+            schedule,
+            surroundings,
+            pushed,
+            was_pushed,
+            proposals,
+            order,
+            crowded,
+            kicks,
+            riders,
+            ..
+        } = &mut self.scratch;
         let Proposals { movers, may_ride, .. } = proposals;
         was_pushed.clear();
         was_pushed.resize(self.objects.body.len(), false);
@@ -473,11 +500,18 @@ impl World {
             let is_alone = |row: u32| neighbours.of(row).is_empty();
             is_alone(row) && (!objects.body[row as usize].is(HOLDING) || objects.card(row).holds.is_none_or(is_alone))
         };
-        order.extend(movers.iter().copied().filter(|&row| is_alone(row)));
-        let alone = order.len();
-        let in_turn = Order::of_tick(self.tick.number(), movers.len()).iter().map(|index| movers[index]);
-        if alone < movers.len() {
-            order.extend(in_turn.filter(|&row| !is_alone(row)));
+        crowded.clear();
+        for (index, &row) in movers.iter().enumerate() {
+            if is_alone(row) {
+                order.push(row);
+            } else {
+                crowded.insert(index);
+            }
+        }
+        // Bits stay in the nearest cache, where a walk out of order costs nothing.
+        let in_turn = Order::of_tick(self.tick.number(), movers.len()).iter().filter(|&index| crowded.contains(index));
+        if order.len() < movers.len() {
+            order.extend(in_turn.map(|index| movers[index]));
         }
         surroundings.sweeps = 0;
         pushed.sweeps = 0;
@@ -516,6 +550,7 @@ impl World {
 
     /// Lists who moved, of those that were there before, and wakes those who may have stood on them.
     fn notice(&mut self, first_new: u64, outcome: &mut Outcome) {
+        self.scratch.moved.clear();
         for index in 0..self.objects.by_id.len() {
             let (id, row) = self.objects.by_id[index];
             let (at, turn) = self.objects.before[row as usize];
@@ -524,6 +559,7 @@ impl World {
             }
             if id.number() < first_new {
                 outcome.moved.push(id);
+                self.scratch.moved.push(row);
             }
             for &other in self.scratch.neighbours.of(row) {
                 let drive = &mut self.objects.drive[other as usize];

@@ -10,7 +10,8 @@ use crate::command::Failure;
 use crate::progress::Bar;
 
 /// Delivers updates in four ways on the same worlds: relations as groups, the cover, a channel per object, and cells. Counts
-/// groups, memberships, copies and changes, and writes plots, numbers and a page.
+/// groups, memberships, copies and changes, and how many meetings were joined in time by auras that were widened; and writes
+/// plots, numbers and a page.
 #[derive(Args)]
 #[command(after_help = "Example: kinesphere lab groups --ticks 100 --json")]
 pub struct Groups {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use lab::experiment::sphere_trees::{self, Settings};
 use space::mesh::shapes;
-use space::narrow::sphere_tree::default_caps;
+use space::narrow::sphere_tree::{MAX_DEPTH, default_caps};
 
 use super::present;
 use crate::clock::ProcessClock;
@@ -36,6 +36,9 @@ pub struct SphereTrees {
 
 /// The caps that `--depth` and `--spheres` ask for.
 pub fn caps(depth: Option<usize>, spheres: &[usize]) -> Result<Vec<usize>, Failure> {
+    if let Some(depth) = depth.filter(|depth| !(1..=MAX_DEPTH).contains(depth)) {
+        return Err(Failure::Input(format!("--depth is {depth}, expected 1 to {MAX_DEPTH}")));
+    }
     match (depth, spheres.len()) {
         (depth, 0) => Ok(default_caps(depth.unwrap_or(3))),
         (Some(depth), count) if depth != count => {

@@ -8,8 +8,6 @@ use crate::Graph;
 /// Which component everybody is in.
 #[derive(Debug, Default)]
 pub struct Components {
-    /// The lowest slot of everybody's component, or `NOBODY` for one that is alone.
-    heads: Vec<u32>,
     /// Who is not alone, and who is the lowest of a component.
     connected: Bits,
     leading: Bits,
@@ -21,9 +19,11 @@ pub struct Components {
     ranges: Vec<Range>,
 }
 
-/// When a slot was gathered.
+/// What is known about a slot.
 #[derive(Clone, Copy, Debug)]
 struct Place {
+    /// The lowest slot of its component, or `NOBODY` if it is alone.
+    head: u32,
     /// The round in which it was gathered last.
     round: u32,
     /// Its number within its component, as of that round.
@@ -43,7 +43,7 @@ impl Components {
     /// Takes a slot out of its component, whose head is returned.
     #[inline]
     pub fn forget(&mut self, slot: Slot) -> Option<Slot> {
-        let head = std::mem::replace(self.heads.get_mut(slot.row())?, NOBODY);
+        let head = std::mem::replace(&mut self.places.get_mut(slot.row())?.head, NOBODY);
         if head == NOBODY {
             return None;
         }
@@ -68,14 +68,19 @@ impl Components {
         self.places[slot.row()].number
     }
 
+    /// Fetches what is known about slots into the cache, all at once rather than one after the other.
+    pub fn fetch(&self, slots: impl Iterator<Item = Slot>) {
+        let places = slots.filter_map(|slot| self.places.get(slot.row()));
+        std::hint::black_box(places.fold(0u32, |sum, place| sum.wrapping_add(place.head)));
+    }
+
     /// Gathers the components of these slots.
     ///
     /// When pairs end, a component may fall apart; each part then has an end of a pair that ended, so that nobody whose
     /// component changed is missed if both ends of all changes are given.
     pub fn gather(&mut self, graph: &Graph, around: impl Iterator<Item = Slot>) {
         if self.places.len() < graph.rows() {
-            self.heads.resize(graph.rows(), NOBODY);
-            self.places.resize(graph.rows(), Place { round: 0, number: 0 });
+            self.places.resize(graph.rows(), Place { head: NOBODY, round: 0, number: 0 });
         }
         self.round = self.round.wrapping_add(1);
         if self.round == 0 {
@@ -112,8 +117,7 @@ impl Components {
             let head = members[0].number();
             for (number, member) in members.iter().enumerate() {
                 let place = &mut self.places[member.row()];
-                place.number = number as u32;
-                self.heads[member.row()] = head;
+                (place.head, place.number) = (head, number as u32);
                 self.connected.insert(member.row());
             }
             self.leading.insert(head as usize);
@@ -134,8 +138,7 @@ impl Components {
 
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
-        self.heads.capacity() * 4
-            + self.connected.bytes()
+        self.connected.bytes()
             + self.leading.bytes()
             + self.places.capacity() * size_of::<Place>()
             + self.members.capacity() * size_of::<Slot>()

@@ -107,10 +107,13 @@ impl Cliques {
         let touched = || graph.ended().iter().chain(graph.began()).flat_map(|pair| [pair.a(), pair.b()]);
         let mut heads = std::mem::take(&mut self.heads);
         heads.clear();
+        self.components.fetch(touched());
         heads.extend(touched().filter_map(|slot| self.components.forget(slot)));
         self.lists.fetch(heads.iter().map(|head| head.row()));
         heads.iter().for_each(|&head| self.drop_list(head));
         self.heads = heads;
+        graph.fetch(touched());
+        self.components.fetch(touched().flat_map(|slot| graph.neighbours(slot).iter().copied()));
         self.components.gather(graph, touched());
         self.renew(graph);
     }

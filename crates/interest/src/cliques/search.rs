@@ -1,10 +1,10 @@
 //! Maximal cliques of one component: Bron and Kerbosch's method with a pivot, over bitsets.
 //!
 //! Twins, who overlap each other and exactly the same others, are in the same relations: those who stand at one point are
-//! one vertex ([`quotient`](super::quotient)). Up to 64 vertices, a component is one word per vertex. A larger one is taken apart: its vertices in degeneracy order,
-//! in which each has few that come later, and for each of them the cliques whose earliest member it is, among its
-//! neighbours alone. Where it has more than 64 neighbours, bitsets are of several words, and the search keeps its own
-//! stack: a clique of thousands is as many levels deep.
+//! one vertex ([`quotient`](super::quotient)). Up to 64 vertices, a component is one word per vertex. A larger one is taken
+//! apart: its vertices in degeneracy order, in which each has few that come later, and for each of them the cliques whose
+//! earliest member it is, among its neighbours alone. Where it has more than 64 neighbours, bitsets are of several words,
+//! and the search keeps its own stack: a clique of thousands is as many levels deep.
 
 use space::Slot;
 
@@ -61,6 +61,9 @@ struct Around<'a> {
 /// The budget is used up.
 struct Exhausted;
 
+/// No budget allows a component more memberships than this: its list has to be one that can be kept.
+const LISTED_MAX: u64 = 1 << 26;
+
 /// Not a neighbour.
 const NONE: u32 = u32::MAX;
 
@@ -87,7 +90,7 @@ impl Search {
         let count = members.len() as u64;
         self.allowance = Allowance {
             work: budget.work.saturating_mul(count),
-            memberships: budget.memberships.saturating_mul(count),
+            memberships: budget.memberships.saturating_mul(count).min(LISTED_MAX),
         };
         self.relations = 0;
         let result = match *members {

@@ -11,20 +11,23 @@
 //!
 //! Invariants, after a repair:
 //! - Every pair of the graph shares a group; every two members of a group are a pair; a group has two members or more.
-//! - `members` and `memberships` say the same.
+//! - `members` and `memberships` say the same, and the shadows of groups and neighbourhoods are theirs.
 
+mod free;
 mod greedy;
 mod marks;
 mod repair;
+mod shadow;
 mod tidy;
 mod uncovered;
 
 use space::Slot;
 
-use self::marks::Marks;
+use self::free::Free;
+use self::shadow::Shadow;
 use self::uncovered::Uncovered;
 use crate::Graph;
-use crate::lists::Lists;
+use crate::lists::{Lists, Word};
 
 pub use greedy::greedy_cover;
 
@@ -64,34 +67,47 @@ pub struct Groups {
     tidying: usize,
     /// The members of each group, ascending; a place without members is free.
     members: Lists<Slot>,
-    /// How often each place has been taken.
-    generations: Vec<u32>,
-    free: Vec<u32>,
+    /// What else there is to know about each group.
+    places: Vec<Place>,
+    free: Free,
     /// Places that became free in this tick, and may be taken from the next on.
     freed: Vec<u32>,
     /// The groups of each object, ascending.
     memberships: Lists<u32>,
+    /// The shadow of each object's neighbours.
+    reaches: Vec<Shadow>,
     groups: usize,
     joined: usize,
     journal: Journal,
     changes: Vec<GroupChange>,
     uncovered: Uncovered,
-    marks: Marks,
     /// Where tidying goes on.
     next_tidied: u32,
     /// Scratch.
     list: Vec<Slot>,
-    numbers: Vec<u32>,
+    /// Groups that were counted in this round.
+    candidates: Vec<u32>,
+    round: u32,
     ranking: Vec<(u32, u32)>,
     shared: Vec<u32>,
-    parting: Vec<Slot>,
+}
+
+/// A group, or room for one, in half a line of the cache.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    shadow: Shadow,
+    /// How often the place has been taken.
+    generation: u32,
+    /// The tick in which the group was touched last.
+    touched: u32,
+    /// The round in which it was counted last, and how often.
+    round: u32,
+    gain: u32,
 }
 
 /// What groups were when the tick touched them first.
 #[derive(Clone, Debug, Default)]
 struct Journal {
-    /// For each place the tick in which it was touched last.
-    touched: Vec<u32>,
     tick: u32,
     /// Place, generation, and where its members then are in `members`.
     before: Vec<(u32, u32, u32, u32)>,
@@ -109,32 +125,33 @@ impl Groups {
         Groups {
             tidying: one_in,
             members: Lists::new(),
-            generations: Vec::new(),
-            free: Vec::new(),
+            places: Vec::new(),
+            free: Free::default(),
             freed: Vec::new(),
             memberships: Lists::new(),
+            reaches: Vec::new(),
             groups: 0,
             joined: 0,
             journal: Journal::default(),
             changes: Vec::new(),
             uncovered: Uncovered::default(),
-            marks: Marks::default(),
             next_tidied: 0,
             list: Vec::new(),
-            numbers: Vec::new(),
+            candidates: Vec::new(),
+            round: 0,
             ranking: Vec::new(),
             shared: Vec::new(),
-            parting: Vec::new(),
         }
     }
 
     /// Follows the graph's last update, and says what changed. Every update of the graph must be followed by one of these.
     pub fn repair(&mut self, graph: &Graph) -> &[GroupChange] {
-        self.journal.start(self.generations.len());
-        self.free.append(&mut self.freed);
-        self.marks.grow(graph.rows());
+        self.journal.start(&mut self.places);
+        self.freed.drain(..).for_each(|place| self.free.insert(place));
+        self.look_around(graph);
         self.part(graph);
         self.cover(graph);
+        self.uncovered.release();
         self.tidy(graph);
         self.write_changes();
         &self.changes
@@ -142,14 +159,14 @@ impl Groups {
 
     /// Every group with its members, which are ascending.
     pub fn iter(&self) -> impl Iterator<Item = (GroupId, &[Slot])> {
-        let all = (0..self.generations.len() as u32).map(|group| (self.id(group), self.members.get(group as usize)));
+        let all = (0..self.places.len() as u32).map(|group| (self.id(group), self.members.get(group as usize)));
         all.filter(|(_, members)| !members.is_empty())
     }
 
     /// The members of a group, ascending; none if it is no more.
     pub fn members(&self, group: GroupId) -> &[Slot] {
         let place = group.0 as u32;
-        if self.generations.get(place as usize) == Some(&((group.0 >> 32) as u32)) {
+        if self.places.get(place as usize).is_some_and(|place| place.generation == (group.0 >> 32) as u32) {
             self.members.get(place as usize)
         } else {
             &[]
@@ -186,57 +203,69 @@ impl Groups {
         self.members.bytes()
             + self.memberships.bytes()
             + self.uncovered.bytes()
-            + self.marks.bytes()
             + self.journal.bytes()
-            + 4 * (self.generations.capacity() + self.free.capacity() + self.freed.capacity())
+            + self.places.capacity() * size_of::<Place>()
+            + self.reaches.capacity() * size_of::<Shadow>()
+            + self.free.bytes()
+            + 4 * (self.freed.capacity() + self.candidates.capacity() + self.list.capacity())
             + 8 * self.ranking.capacity()
             + self.changes.capacity() * size_of::<GroupChange>()
     }
 
     fn open(&mut self, members: &[Slot]) {
-        let group = self.free.pop().unwrap_or_else(|| {
-            self.generations.push(0);
-            self.generations.len() as u32 - 1
+        // Near a group of the same crowd, if there is one: what is looked at together is together in memory then.
+        let near = members.iter().find_map(|member| self.memberships.get(member.row()).first().copied());
+        let group = self.free.take_near(near, self.places.len()).unwrap_or_else(|| {
+            self.places.push(Place::default());
+            self.places.len() as u32 - 1
         });
-        self.journal.touch(group, self.generations[group as usize], &[]);
+        self.touch(group);
         self.groups += 1;
         self.joined += members.len();
         self.members.replace(group as usize, members);
-        for member in members {
-            self.numbers.clear();
-            self.numbers.extend_from_slice(self.memberships.get(member.row()));
-            insert(&mut self.numbers, group);
-            self.memberships.replace(member.row(), &self.numbers);
-        }
+        self.places[group as usize].shadow = Shadow::of_all(members);
+        members.iter().for_each(|&member| insert(&mut self.memberships, member.row(), group));
     }
 
     fn join(&mut self, group: u32, slot: Slot) {
-        self.journal.touch(group, self.generations[group as usize], self.members.get(group as usize));
-        self.list.clear();
-        self.list.extend_from_slice(self.members.get(group as usize));
-        insert(&mut self.list, slot);
-        self.members.replace(group as usize, &self.list);
-        self.numbers.clear();
-        self.numbers.extend_from_slice(self.memberships.get(slot.row()));
-        insert(&mut self.numbers, group);
-        self.memberships.replace(slot.row(), &self.numbers);
+        self.touch(group);
+        insert(&mut self.members, group as usize, slot);
+        insert(&mut self.memberships, slot.row(), group);
+        self.places[group as usize].shadow |= Shadow::of(slot);
         self.joined += 1;
     }
 
     /// Takes an object out of a group that it is in; who leaves last dissolves it.
     fn leave(&mut self, group: u32, slot: Slot) {
-        self.journal.touch(group, self.generations[group as usize], self.members.get(group as usize));
-        self.list.clear();
-        self.list.extend(self.members.get(group as usize).iter().filter(|&&member| member != slot));
-        self.members.replace(group as usize, &self.list);
-        self.numbers.clear();
-        self.numbers.extend(self.memberships.get(slot.row()).iter().filter(|&&other| other != group));
-        self.memberships.replace(slot.row(), &self.numbers);
+        self.touch(group);
+        remove(&mut self.members, group as usize, slot);
+        remove(&mut self.memberships, slot.row(), group);
         self.joined -= 1;
-        if self.members.len(group as usize) == 0 {
+        let members = self.members.get(group as usize);
+        let place = &mut self.places[group as usize];
+        place.shadow = Shadow::of_all(members);
+        if members.is_empty() {
             self.groups -= 1;
-            self.generations[group as usize] = self.generations[group as usize].wrapping_add(1);
+            place.generation = place.generation.wrapping_add(1);
             self.freed.push(group);
+        }
+    }
+
+    /// Keeps what a group was when the tick began.
+    fn touch(&mut self, group: u32) {
+        let place = &mut self.places[group as usize];
+        if std::mem::replace(&mut place.touched, self.journal.tick) != self.journal.tick {
+            self.journal.keep(group, place.generation, self.members.get(group as usize));
+        }
+    }
+
+    /// From here on no group has been counted.
+    fn start_counting(&mut self) {
+        self.candidates.clear();
+        self.round = self.round.wrapping_add(1);
+        if self.round == 0 {
+            self.places.iter_mut().for_each(|place| place.round = 0);
+            self.round = 1;
         }
     }
 
@@ -273,7 +302,7 @@ impl Groups {
     }
 
     fn id(&self, group: u32) -> GroupId {
-        GroupId(u64::from(self.generations[group as usize]) << 32 | u64::from(group))
+        GroupId(u64::from(self.places[group as usize].generation) << 32 | u64::from(group))
     }
 }
 
@@ -283,36 +312,63 @@ impl Default for Groups {
     }
 }
 
+impl Place {
+    /// Counts a group once more, if it may lie within somebody's reach. One that is counted first becomes a candidate.
+    #[inline]
+    fn count(&mut self, group: u32, reach: Shadow, round: u32, candidates: &mut Vec<u32>) {
+        if self.round == round {
+            self.gain += 1;
+        } else if self.shadow.may_lie_within(reach) {
+            (self.round, self.gain) = (round, 1);
+            candidates.push(group);
+        }
+    }
+}
+
 impl Journal {
-    fn start(&mut self, places: usize) {
+    fn start(&mut self, places: &mut [Place]) {
         self.before.clear();
         self.members.clear();
         self.tick = self.tick.wrapping_add(1);
         if self.tick == 0 {
-            self.touched.fill(0);
+            places.iter_mut().for_each(|place| place.touched = 0);
             self.tick = 1;
         }
-        self.touched.resize(places, 0);
     }
 
-    fn touch(&mut self, group: u32, generation: u32, members: &[Slot]) {
-        if self.touched.len() <= group as usize {
-            self.touched.resize(group as usize + 1, 0);
-        }
-        if std::mem::replace(&mut self.touched[group as usize], self.tick) != self.tick {
-            let start = self.members.len() as u32;
-            self.members.extend_from_slice(members);
-            self.before.push((group, generation, start, self.members.len() as u32));
-        }
+    fn keep(&mut self, group: u32, generation: u32, members: &[Slot]) {
+        let start = self.members.len() as u32;
+        self.members.extend_from_slice(members);
+        self.before.push((group, generation, start, self.members.len() as u32));
     }
 
     fn bytes(&self) -> usize {
-        4 * (self.touched.capacity() + self.members.capacity()) + 16 * self.before.capacity()
+        4 * self.members.capacity() + 16 * self.before.capacity()
     }
 }
 
-fn insert<T: Ord + Copy>(list: &mut Vec<T>, item: T) {
-    if let Err(place) = list.binary_search(&item) {
-        list.insert(place, item);
+/// Puts an entry into the list of a row, unless it is there.
+fn insert<T: Word + Ord>(lists: &mut Lists<T>, row: usize, entry: T) {
+    if let Err(place) = lists.get(row).binary_search(&entry) {
+        lists.insert(row, place, entry);
     }
+}
+
+/// Takes an entry out of the list of a row, if it is there.
+fn remove<T: Word + Ord>(lists: &mut Lists<T>, row: usize, entry: T) {
+    if let Ok(place) = lists.get(row).binary_search(&entry) {
+        lists.remove(row, place);
+    }
+}
+
+/// Whether an ascending list has all entries of a shorter one.
+fn is_within(list: &[Slot], whole: &[Slot]) -> bool {
+    let mut rest = whole;
+    list.len() <= whole.len()
+        && list.iter().all(|slot| {
+            let place = rest.partition_point(|other| other < slot);
+            let is_there = rest.get(place) == Some(slot);
+            rest = &rest[place..];
+            is_there
+        })
 }

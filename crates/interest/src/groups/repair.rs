@@ -2,50 +2,71 @@
 
 use space::{Pair, Slot};
 
-use super::Groups;
+use super::shadow::Shadow;
+use super::{Groups, is_within};
 use crate::Graph;
 
 impl Groups {
+    /// Brings the shadows of all neighbourhoods up to date.
+    pub(super) fn look_around(&mut self, graph: &Graph) {
+        self.reaches.resize(graph.rows(), Shadow::default());
+        for slot in graph.ended().iter().flat_map(|pair| [pair.a(), pair.b()]) {
+            self.reaches[slot.row()] = Shadow::of_all(graph.neighbours(slot));
+        }
+        for pair in graph.began() {
+            self.reaches[pair.a().row()] |= Shadow::of(pair.b());
+            self.reaches[pair.b().row()] |= Shadow::of(pair.a());
+        }
+    }
+
     /// Whoever is in a group with somebody it no longer overlaps leaves it. Notes what is no longer covered.
     pub(super) fn part(&mut self, graph: &Graph) {
         self.uncovered.clear();
-        self.parting.clear();
         for pair in graph.ended() {
             self.shared.clear();
             common(self.memberships.get(pair.a().row()), self.memberships.get(pair.b().row()), &mut self.shared);
             for index in 0..self.shared.len() {
                 let group = self.shared[index];
-                let leaver =
-                    if self.needs(group, pair.a()) < self.needs(group, pair.b()) { pair.a() } else { pair.b() };
+                let [others_of_a, others_of_b] = [pair.a(), pair.b()].map(|slot| self.company_beside(slot, group));
+                // Whoever needs the group less, for the pairs that no other covers.
+                let (need_of_a, need_of_b) =
+                    (self.need(pair.a(), others_of_a, group), self.need(pair.b(), others_of_b, group));
+                let (leaver, others) =
+                    if need_of_a < need_of_b { (pair.a(), others_of_a) } else { (pair.b(), others_of_b) };
                 self.leave(group, leaver);
-                self.parting.push(leaver);
+                self.note_uncovered(leaver, others, group, graph);
                 if let [last] = *self.members.get(group as usize) {
                     self.leave(group, last);
                 }
             }
         }
-        self.parting.sort_unstable();
-        self.parting.dedup();
-        for index in 0..self.parting.len() {
-            let slot = self.parting[index];
-            self.mark_company(slot);
-            for &neighbour in graph.neighbours(slot).iter().filter(|&&neighbour| !self.marks.has(neighbour)) {
-                self.uncovered.note(Pair::new(slot, neighbour));
-            }
-        }
-        for &pair in graph.began() {
-            self.uncovered.note(pair);
-        }
-        self.uncovered.sort(graph.rows());
+        self.uncovered.gather(graph.rows(), graph.began());
     }
 
-    /// How many pairs of an object are covered by one group alone.
-    fn needs(&mut self, group: u32, slot: Slot) -> usize {
-        self.marks.start();
-        for &other in self.memberships.get(slot.row()).iter().filter(|&&other| other != group) {
-            self.members.get(other as usize).iter().for_each(|&member| self.marks.set(member));
+    /// With how many of a group's members an object shares no other group. `others` is the shadow of its other company.
+    fn need(&self, slot: Slot, others: Shadow, group: u32) -> usize {
+        let own = self.memberships.get(slot.row());
+        let is_elsewhere =
+            |member: Slot| others.may_hold(member) && meet(own, self.memberships.get(member.row()), group);
+        self.members.get(group as usize).iter().filter(|&&member| !is_elsewhere(member)).count()
+    }
+
+    /// The shadow of everybody with whom an object shares groups, one group apart.
+    pub(super) fn company_beside(&self, slot: Slot, group: u32) -> Shadow {
+        let others = self.memberships.get(slot.row()).iter().filter(|&&other| other != group);
+        others.fold(Shadow::default(), |shadow, &other| shadow | self.places[other as usize].shadow)
+    }
+
+    /// Notes the pairs of an object with members of the group it left that no other group covers. `others` is the shadow
+    /// of its remaining company.
+    fn note_uncovered(&mut self, leaver: Slot, others: Shadow, group: u32, graph: &Graph) {
+        let (reach, own) = (self.reaches[leaver.row()], self.memberships.get(leaver.row()));
+        for &member in self.members.get(group as usize) {
+            let is_covered = others.may_hold(member) && meet(own, self.memberships.get(member.row()), group);
+            if !is_covered && reach.may_hold(member) && graph.contains(leaver, member) {
+                self.uncovered.note(Pair::new(leaver, member));
+            }
         }
-        self.members.get(group as usize).iter().filter(|&&member| !self.marks.has(member)).count()
     }
 
     /// Puts every uncovered pair into a group: one that holds one of the two and that the other fits, or else a new one.
@@ -55,10 +76,8 @@ impl Groups {
             if self.uncovered.of(slot).is_empty() {
                 continue;
             }
-            self.marks.start();
-            graph.neighbours(slot).iter().for_each(|&neighbour| self.marks.set(neighbour));
             let mut has_joined = false;
-            while let Some(group) = self.best_group(slot) {
+            while let Some(group) = self.best_group(slot, graph) {
                 self.join(group, slot);
                 has_joined = true;
                 let members = self.members.get(group as usize);
@@ -81,33 +100,49 @@ impl Groups {
         }
     }
 
-    /// Of the groups that an object fits, that which covers most of its uncovered pairs. Its neighbours are marked.
-    fn best_group(&mut self, slot: Slot) -> Option<u32> {
-        self.numbers.clear();
-        for other in self.uncovered.of(slot) {
-            self.numbers.extend_from_slice(self.memberships.get(other.row()));
+    /// Of the groups that an object fits, that which covers most of its uncovered pairs.
+    fn best_group(&mut self, slot: Slot, graph: &Graph) -> Option<u32> {
+        if self.uncovered.of(slot).is_empty() {
+            return None;
         }
-        // How many of the uncovered pairs each group would cover.
-        self.numbers.sort_unstable();
-        self.ranking.clear();
-        for same in self.numbers.chunk_by(|one, other| one == other) {
-            self.ranking.push((u32::MAX - same.len() as u32, same[0]));
+        self.start_counting();
+        let reach = self.reaches[slot.row()];
+        let Groups { places, memberships, uncovered, candidates, round, .. } = self;
+        for other in uncovered.of(slot) {
+            for &group in memberships.get(other.row()) {
+                places[group as usize].count(group, reach, *round, candidates);
+            }
         }
-        self.ranking.sort_unstable();
-        let fits = |group: u32| self.members.get(group as usize).iter().all(|&member| self.marks.has(member));
-        self.ranking.iter().map(|&(_, group)| group).find(|&group| fits(group))
+        self.best_candidate(graph.neighbours(slot), 0).map(|(_, group)| group)
+    }
+
+    /// Of the candidates that have been counted more than so often, that which was counted most and lies within an
+    /// ascending list of neighbours; of equals the lowest.
+    pub(super) fn best_candidate(&mut self, neighbours: &[Slot], more_than: u32) -> Option<(u32, u32)> {
+        let places = &self.places;
+        self.candidates.retain(|&group| places[group as usize].gain > more_than);
+        loop {
+            let rank = |&index: &usize| {
+                let group = self.candidates[index];
+                (self.places[group as usize].gain, std::cmp::Reverse(group))
+            };
+            let best = (0..self.candidates.len()).max_by_key(rank)?;
+            let group = self.candidates.swap_remove(best);
+            if is_within(self.members.get(group as usize), neighbours) {
+                return Some((self.places[group as usize].gain, group));
+            }
+        }
     }
 
     /// Lets another object join the group of an object that it fits and that covers most of its uncovered pairs.
     fn invite(&mut self, slot: Slot, other: Slot, graph: &Graph) -> bool {
-        self.marks.start();
-        graph.neighbours(other).iter().for_each(|&neighbour| self.marks.set(neighbour));
+        let (reach, neighbours) = (self.reaches[other.row()], graph.neighbours(other));
         let wanted = self.uncovered.of(other);
         let mut best = None;
         for &group in self.memberships.get(slot.row()) {
             let members = self.members.get(group as usize);
-            if members.iter().all(|&member| self.marks.has(member)) {
-                let gain = members.iter().filter(|member| wanted.contains(member)).count();
+            if self.places[group as usize].shadow.may_lie_within(reach) && is_within(members, neighbours) {
+                let gain = wanted.iter().filter(|wanted| members.binary_search(wanted).is_ok()).count();
                 if best.is_none_or(|(most, _)| gain > most) {
                     best = Some((gain, group));
                 }
@@ -122,34 +157,31 @@ impl Groups {
 
     /// Takes an object out of groups in which all its pairs are covered by others.
     fn prune(&mut self, slot: Slot) {
-        // How many groups it shares with each other object.
-        self.marks.start();
+        let (mut once, mut twice) = (Shadow::default(), Shadow::of(slot));
         for &group in self.memberships.get(slot.row()) {
-            self.members.get(group as usize).iter().for_each(|&member| self.marks.add(member));
+            let shadow = self.places[group as usize].shadow;
+            twice |= once & shadow;
+            once |= shadow;
+        }
+        let may_go = |group: &&u32| self.places[**group as usize].shadow.may_lie_within(twice);
+        if !self.memberships.get(slot.row()).iter().any(|group| may_go(&group)) {
+            return;
         }
         self.ranking.clear();
-        for &group in self.memberships.get(slot.row()) {
+        for &group in self.memberships.get(slot.row()).iter().filter(may_go) {
             self.ranking.push((self.members.len(group as usize) as u32, group));
         }
         self.ranking.sort_unstable();
         for index in 0..self.ranking.len() {
             let group = self.ranking[index].1;
-            let members = self.members.get(group as usize);
-            if members.iter().all(|&member| member == slot || self.marks.count(member) > 1) {
-                members.iter().for_each(|&member| self.marks.take(member));
+            let own = self.memberships.get(slot.row());
+            let is_elsewhere = |member: Slot| meet(own, self.memberships.get(member.row()), group);
+            if self.members.get(group as usize).iter().all(|&member| member == slot || is_elsewhere(member)) {
                 self.leave(group, slot);
                 if let [last] = *self.members.get(group as usize) {
                     self.leave(group, last);
                 }
             }
-        }
-    }
-
-    /// Marks everybody with whom an object shares a group.
-    fn mark_company(&mut self, slot: Slot) {
-        self.marks.start();
-        for &group in self.memberships.get(slot.row()) {
-            self.members.get(group as usize).iter().for_each(|&member| self.marks.set(member));
         }
     }
 }
@@ -165,4 +197,18 @@ fn common(one: &[u32], other: &[u32], found: &mut Vec<u32>) {
         i += usize::from(a <= b);
         j += usize::from(b <= a);
     }
+}
+
+/// Whether two ascending lists have anything in common, one number apart.
+pub(super) fn meet(one: &[u32], other: &[u32], apart: u32) -> bool {
+    let (mut i, mut j) = (0, 0);
+    while i < one.len() && j < other.len() {
+        let (a, b) = (one[i], other[j]);
+        if a == b && a != apart {
+            return true;
+        }
+        i += usize::from(a <= b);
+        j += usize::from(b <= a);
+    }
+    false
 }

@@ -3,18 +3,28 @@
 use space::Slot;
 
 use super::Groups;
+use super::repair::meet;
 use crate::Graph;
 
 /// Larger groups are left alone: to look for others that take their pairs takes too long.
 const TIDY_MAX: usize = 16;
 
-/// A join that would take pairs over: how many, into which group, and which member.
-type Step = (u32, u32, usize);
+/// A small group that may be dissolved, and how.
+struct Dissolution {
+    group: u32,
+    members: [Slot; TIDY_MAX],
+    size: usize,
+    /// For each member with whom of the others it shares no other group: a bit each.
+    alone: [u32; TIDY_MAX],
+    /// Which member would join which group.
+    joins: [(u32, usize); TIDY_MAX / 2],
+    planned: usize,
+}
 
 impl Groups {
     /// Dissolves small groups whose pairs others can take.
     pub(super) fn tidy(&mut self, graph: &Graph) {
-        let places = self.generations.len();
+        let places = self.places.len();
         if self.tidying == 0 || self.groups == 0 {
             return;
         }
@@ -32,66 +42,79 @@ impl Groups {
 
     /// Takes a group apart if others can take the pairs that it alone covers, at no more than a join per two members.
     fn dissolve(&mut self, group: u32, graph: &Graph) {
-        let members: Vec<Slot> = self.members.get(group as usize).to_vec();
-        let size = members.len();
-        // The pairs that no other group covers.
-        let mut alone = [0u32; TIDY_MAX];
-        for (i, &member) in members.iter().enumerate() {
-            self.marks.start();
-            for &other in self.memberships.get(member.row()).iter().filter(|&&other| other != group) {
-                self.members.get(other as usize).iter().for_each(|&member| self.marks.set(member));
-            }
-            for (j, &other) in members.iter().enumerate() {
-                if i != j && !self.marks.has(other) {
-                    alone[i] |= 1 << j;
-                }
-            }
-        }
-        let mut plan: Vec<(u32, usize)> = Vec::new();
-        while alone[..size].iter().any(|&pairs| pairs != 0) {
-            if plan.len() >= size.div_ceil(2) {
+        let mut dissolution = self.consider(group);
+        while dissolution.alone[..dissolution.size].iter().any(|&pairs| pairs != 0) {
+            if dissolution.planned >= dissolution.size.div_ceil(2) {
                 return;
             }
-            let mut best: Option<Step> = None;
-            for i in 0..size {
-                if alone[i] == 0 {
-                    continue;
-                }
-                self.numbers.clear();
-                for (j, other) in members.iter().enumerate() {
-                    if alone[i] >> j & 1 == 1 {
-                        self.numbers.extend(self.memberships.get(other.row()).iter().filter(|&&other| other != group));
-                        self.numbers.extend(plan.iter().filter(|(_, joining)| *joining == j).map(|(into, _)| into));
-                    }
-                }
-                self.numbers.sort_unstable();
-                self.marks.start();
-                graph.neighbours(members[i]).iter().for_each(|&neighbour| self.marks.set(neighbour));
-                for same in self.numbers.chunk_by(|one, other| one == other) {
-                    let gain = same.len() as u32;
-                    if best.is_none_or(|(most, ..)| gain > most)
-                        && self.members.get(same[0] as usize).iter().all(|&member| self.marks.has(member))
-                    {
-                        best = Some((gain, same[0], i));
-                    }
-                }
-            }
-            let Some((_, into, i)) = best else { return };
-            plan.push((into, i));
-            for j in 0..size {
-                let is_in = self.members.get(into as usize).binary_search(&members[j]).is_ok()
-                    || plan.iter().any(|&(group, joining)| group == into && joining == j);
-                if is_in && j != i {
-                    alone[i] &= !(1 << j);
-                    alone[j] &= !(1 << i);
-                }
-            }
+            let Some((into, joining)) = self.best_join(&dissolution, graph) else { return };
+            self.plan(&mut dissolution, into, joining);
         }
-        for (into, i) in plan {
-            self.join(into, members[i]);
+        let Dissolution { members, size, joins, planned, .. } = dissolution;
+        for &(into, joining) in &joins[..planned] {
+            self.join(into, members[joining]);
         }
-        for member in members {
+        for &member in &members[..size] {
             self.leave(group, member);
         }
+    }
+
+    /// Finds the pairs of a group that no other covers.
+    fn consider(&self, group: u32) -> Dissolution {
+        let list = self.members.get(group as usize);
+        let mut members = [Slot::new(0); TIDY_MAX];
+        members[..list.len()].copy_from_slice(list);
+        let mut alone = [0; TIDY_MAX];
+        for (i, &member) in list.iter().enumerate() {
+            let company = self.company_beside(member, group);
+            let own = self.memberships.get(member.row());
+            for (j, other) in list.iter().enumerate().skip(i + 1) {
+                if !company.may_hold(*other) || !meet(own, self.memberships.get(other.row()), group) {
+                    alone[i] |= 1 << j;
+                    alone[j] |= 1 << i;
+                }
+            }
+        }
+        Dissolution { group, members, size: list.len(), alone, joins: [(0, 0); TIDY_MAX / 2], planned: 0 }
+    }
+
+    /// The join that takes over the most pairs: into which group, and which member.
+    fn best_join(&mut self, dissolution: &Dissolution, graph: &Graph) -> Option<(u32, usize)> {
+        let Dissolution { group, members, size, alone, joins, planned } = dissolution;
+        let mut best: Option<(u32, u32, usize)> = None;
+        for i in 0..*size {
+            let most = best.map_or(0, |(most, ..)| most);
+            if alone[i].count_ones() <= most {
+                continue;
+            }
+            self.start_counting();
+            let reach = self.reaches[members[i].row()];
+            let Groups { places, memberships, candidates, round, .. } = self;
+            for (j, other) in members[..*size].iter().enumerate().filter(|(j, _)| alone[i] >> j & 1 == 1) {
+                let theirs = memberships.get(other.row()).iter().filter(|&other| other != group);
+                let joined = joins[..*planned].iter().filter(|(_, joining)| *joining == j).map(|(into, _)| into);
+                for &into in theirs.chain(joined) {
+                    places[into as usize].count(into, reach, *round, candidates);
+                }
+            }
+            if let Some((gain, into)) = self.best_candidate(graph.neighbours(members[i]), most) {
+                best = Some((gain, into, i));
+            }
+        }
+        best.map(|(_, into, joining)| (into, joining))
+    }
+
+    /// Plans a join, which takes over the pairs with those who are in the other group or will be.
+    fn plan(&self, dissolution: &mut Dissolution, into: u32, joining: usize) {
+        let Dissolution { members, size, alone, joins, planned, .. } = dissolution;
+        for j in (0..*size).filter(|&j| j != joining) {
+            let is_in = self.members.get(into as usize).binary_search(&members[j]).is_ok();
+            if is_in || joins[..*planned].contains(&(into, j)) {
+                alone[joining] &= !(1 << j);
+                alone[j] &= !(1 << joining);
+            }
+        }
+        joins[*planned] = (into, joining);
+        *planned += 1;
     }
 }

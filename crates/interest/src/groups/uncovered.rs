@@ -1,67 +1,106 @@
 //! The pairs that share no group, and the groups that cover most of them.
 //!
 //! Invariants:
-//! - A pair is in the lists of both its objects, or of none.
+//! - A pair is in the lists of both its objects, or of none; lists are ascending.
 //! - `gains` is zero everywhere between two calls.
 
+use space::bits::Bits;
 use space::{Pair, Slot};
 
-use crate::{Graph, radix};
+use super::marks::Marks;
+use crate::Graph;
 
 /// Pairs that are in no group.
 #[derive(Clone, Debug, Default)]
 pub struct Uncovered {
-    /// Every pair from both ends, by owner; sorted when the lists are made.
-    directed: Vec<u64>,
-    scratch: Vec<u64>,
+    /// Pairs of groups that somebody left.
+    lost: Vec<Pair>,
     owners: Vec<Slot>,
-    /// Where each owner's list is in `entries`, and how long it still is.
-    spans: Vec<(u32, u32)>,
+    owning: Bits,
+    /// For each row where its list is in `entries`, if `round` says so.
+    spans: Vec<Span>,
     entries: Vec<Slot>,
-    /// For each row its place among the owners, if `round` says so.
-    places: Vec<(u32, u32)>,
     round: u32,
     /// Scratch for growing a group: how many of its members each row has an uncovered pair with.
     gains: Vec<u32>,
+    marks: Marks,
     candidates: Vec<Slot>,
     group: Vec<Slot>,
 }
 
+#[derive(Clone, Copy, Debug, Default)]
+struct Span {
+    round: u32,
+    start: u32,
+    len: u32,
+}
+
+/// Room for so many entries is kept from tick to tick; what a greater upheaval took is given back.
+const KEPT: usize = 1 << 20;
+
 impl Uncovered {
     /// Forgets all pairs.
     pub fn clear(&mut self) {
-        self.directed.clear();
-        self.owners.clear();
-        self.spans.clear();
+        self.lost.clear();
         self.entries.clear();
-        self.round = self.round.wrapping_add(1);
-        if self.round == 0 {
-            self.places.fill((0, 0));
-            self.round = 1;
-        }
+        self.owners.clear();
+        self.owning.clear();
+        self.begin_round();
+    }
+
+    /// Gives back what an upheaval took.
+    pub fn release(&mut self) {
+        self.lost.clear();
+        self.lost.shrink_to(KEPT);
+        self.entries.clear();
+        self.entries.shrink_to(KEPT);
+        self.begin_round();
     }
 
     /// Notes a pair; naming it twice does no harm.
     pub fn note(&mut self, pair: Pair) {
-        for (owner, other) in [(pair.a(), pair.b()), (pair.b(), pair.a())] {
-            self.directed.push(u64::from(owner.number()) << 32 | u64::from(other.number()));
-        }
+        self.lost.push(pair);
     }
 
-    /// Makes the lists from what was noted.
-    pub fn sort(&mut self, rows: usize) {
-        radix::sort(&mut self.directed, &mut self.scratch);
-        self.directed.dedup();
-        if self.places.len() < rows {
-            self.places.resize(rows, (0, 0));
-            self.gains.resize(rows, 0);
+    /// Makes the lists from what was noted, and from more pairs: counted, then put in place.
+    pub fn gather(&mut self, rows: usize, more: &[Pair]) {
+        let Uncovered { lost, owners, owning, spans, entries, round, gains, marks, .. } = self;
+        if spans.len() < rows {
+            spans.resize(rows, Span::default());
+            gains.resize(rows, 0);
         }
-        for own in self.directed.chunk_by(|one, other| one >> 32 == other >> 32) {
-            let owner = Slot::new((own[0] >> 32) as u32);
-            self.places[owner.row()] = (self.round, self.owners.len() as u32);
-            self.owners.push(owner);
-            self.spans.push((self.entries.len() as u32, own.len() as u32));
-            self.entries.extend(own.iter().map(|&key| Slot::new(key as u32)));
+        marks.grow(rows);
+        owning.grow(rows);
+        let pairs = || more.iter().chain(lost.iter());
+        for slot in pairs().flat_map(|pair| [pair.a(), pair.b()]) {
+            let span = &mut spans[slot.row()];
+            if span.round != *round {
+                *span = Span { round: *round, start: 0, len: 0 };
+                owning.insert(slot.row());
+            }
+            span.len += 1;
+        }
+        owners.extend(owning.iter().map(|row| Slot::new(row as u32)));
+        let mut sum = 0;
+        for owner in owners.iter() {
+            let span = &mut spans[owner.row()];
+            (span.start, sum, span.len) = (sum, sum + span.len, 0);
+        }
+        entries.resize(sum as usize, Slot::new(0));
+        for pair in pairs() {
+            for (owner, other) in [(pair.a(), pair.b()), (pair.b(), pair.a())] {
+                let span = &mut spans[owner.row()];
+                entries[(span.start + span.len) as usize] = other;
+                span.len += 1;
+            }
+        }
+        for owner in owners.iter() {
+            let span = &mut spans[owner.row()];
+            let list = &mut entries[span.start as usize..][..span.len as usize];
+            if !list.is_sorted_by(|one, other| one < other) {
+                list.sort_unstable();
+                span.len = without_repeats(list) as u32;
+            }
         }
     }
 
@@ -70,7 +109,8 @@ impl Uncovered {
         &self.owners
     }
 
-    /// With whom an object shares no group although it should.
+    /// With whom an object shares no group although it should, ascending.
+    #[inline]
     pub fn of(&self, slot: Slot) -> &[Slot] {
         let (start, len) = self.span(slot);
         &self.entries[start..start + len]
@@ -78,23 +118,23 @@ impl Uncovered {
 
     /// Takes out the pairs of one object with all of some others. `is_other` tells who those are.
     pub fn cover(&mut self, slot: Slot, is_other: impl Fn(Slot) -> bool) {
-        let (start, mut len) = self.span(slot);
-        let mut index = 0;
-        while index < len {
+        let (start, len) = self.span(slot);
+        let mut kept = 0;
+        for index in 0..len {
             let other = self.entries[start + index];
             if !is_other(other) {
-                index += 1;
+                self.entries[start + kept] = other;
+                kept += 1;
                 continue;
             }
-            // Order is kept: the lowest come first when groups are opened.
-            self.entries.copy_within(start + index + 1..start + len, start + index);
-            len -= 1;
-            self.shorten(slot, len);
             let (theirs, their_len) = self.span(other);
-            let list = &self.entries[theirs..theirs + their_len];
-            let place = theirs + list.iter().position(|&entry| entry == slot).expect("a pair is in both lists");
-            self.entries.copy_within(place + 1..theirs + their_len, place);
-            self.shorten(other, their_len - 1);
+            let list = &mut self.entries[theirs..theirs + their_len];
+            let place = list.binary_search(&slot).expect("a pair is in both lists");
+            list.copy_within(place + 1.., place);
+            self.spans[other.row()].len -= 1;
+        }
+        if len > 0 {
+            self.spans[slot.row()].len = kept as u32;
         }
     }
 
@@ -105,34 +145,30 @@ impl Uncovered {
         let mut candidates = std::mem::take(&mut self.candidates);
         group.clear();
         candidates.clear();
-        candidates.extend_from_slice(graph.neighbours(one));
-        let mut next = Some(other);
-        self.gain(one, 1);
-        group.push(one);
+        let mut next = Some(one);
         while let Some(member) = next {
+            self.add(member, &group, &mut candidates, graph);
             group.push(member);
-            self.gain(member, 1);
-            keep_common(&mut candidates, graph.neighbours(member));
-            let gains = &self.gains;
-            let best = candidates.iter().copied().rev().max_by_key(|candidate| gains[candidate.row()]);
-            next = best.filter(|best| gains[best.row()] > 0);
+            next = if group.len() == 1 { Some(other) } else { self.best_of(&candidates) };
         }
         for &member in &group {
-            self.gain(member, 0);
+            let (start, len) = self.span(member);
+            self.entries[start..start + len].iter().for_each(|entry| self.gains[entry.row()] = 0);
         }
-        // Marks of the members, in the place of gains.
-        group.iter().for_each(|member| self.gains[member.row()] = 1);
+        self.marks.start();
+        group.iter().for_each(|&member| self.marks.set(member));
         for &member in &group {
             let (start, len) = self.span(member);
             let mut kept = 0;
             for index in start..start + len {
                 let entry = self.entries[index];
                 self.entries[start + kept] = entry;
-                kept += usize::from(self.gains[entry.row()] == 0);
+                kept += usize::from(!self.marks.has(entry));
             }
-            self.shorten(member, kept);
+            if len > 0 {
+                self.spans[member.row()].len = kept as u32;
+            }
         }
-        group.iter().for_each(|member| self.gains[member.row()] = 0);
         group.sort_unstable();
         self.candidates = candidates;
         self.group = group;
@@ -141,46 +177,66 @@ impl Uncovered {
 
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
-        let numbers = self.entries.capacity() + self.owners.capacity() + self.gains.capacity();
-        8 * (self.directed.capacity() + self.scratch.capacity() + self.spans.capacity() + self.places.capacity())
-            + 4 * (numbers + self.candidates.capacity() + self.group.capacity())
+        let slots = self.entries.capacity() + self.owners.capacity() + self.candidates.capacity();
+        4 * (slots + self.gains.capacity() + self.group.capacity())
+            + self.lost.capacity() * size_of::<Pair>()
+            + self.spans.capacity() * size_of::<Span>()
+            + self.owning.bytes()
+            + self.marks.bytes()
     }
 
-    /// Counts a member for all with whom it has uncovered pairs; or sets their counts back.
-    fn gain(&mut self, member: Slot, step: u32) {
+    /// From here on no row has a list.
+    fn begin_round(&mut self) {
+        self.round = self.round.wrapping_add(1);
+        if self.round == 0 {
+            self.spans.fill(Span::default());
+            self.round = 1;
+        }
+    }
+
+    /// Lets a member join a group in the making: candidates are those who overlap all members and have an uncovered pair
+    /// with one, and `gains` says with how many.
+    fn add(&mut self, member: Slot, group: &[Slot], candidates: &mut Vec<Slot>, graph: &Graph) {
+        let near = graph.neighbours(member);
+        if candidates.len() * 8 < near.len() {
+            candidates.retain(|candidate| near.binary_search(candidate).is_ok());
+        } else {
+            self.marks.start();
+            near.iter().for_each(|&neighbour| self.marks.set(neighbour));
+            candidates.retain(|&candidate| self.marks.has(candidate));
+        }
         let (start, len) = self.span(member);
-        for entry in &self.entries[start..start + len] {
+        for &entry in &self.entries[start..start + len] {
             let gain = &mut self.gains[entry.row()];
-            *gain = if step == 0 { 0 } else { *gain + step };
-        }
-    }
-
-    fn span(&self, slot: Slot) -> (usize, usize) {
-        match self.places.get(slot.row()) {
-            Some(&(round, place)) if round == self.round => {
-                let (start, len) = self.spans[place as usize];
-                (start as usize, len as usize)
+            *gain += 1;
+            // Who was seen before is a candidate already, or was found not to be one.
+            if *gain == 1 && group.iter().all(|&earlier| earlier != entry && graph.contains(earlier, entry)) {
+                candidates.push(entry);
             }
-            _ => (0, 0),
         }
     }
 
-    fn shorten(&mut self, slot: Slot, len: usize) {
-        let (round, place) = self.places[slot.row()];
-        if round == self.round {
-            self.spans[place as usize].1 = len as u32;
+    fn best_of(&self, candidates: &[Slot]) -> Option<Slot> {
+        candidates.iter().copied().max_by_key(|&candidate| (self.gains[candidate.row()], std::cmp::Reverse(candidate)))
+    }
+
+    #[inline]
+    fn span(&self, slot: Slot) -> (usize, usize) {
+        match self.spans.get(slot.row()) {
+            Some(span) if span.round == self.round => (span.start as usize, span.len as usize),
+            _ => (0, 0),
         }
     }
 }
 
-/// Keeps of an ascending list what another has too.
-fn keep_common(list: &mut Vec<Slot>, other: &[Slot]) {
-    let mut rest = other;
-    list.retain(|slot| {
-        // Lists of neighbours are of about the same length: a step each is quicker than a search.
-        while rest.first().is_some_and(|first| first < slot) {
-            rest = &rest[1..];
+/// Moves the different entries of an ascending list to its front, and says how many they are.
+fn without_repeats(list: &mut [Slot]) -> usize {
+    let mut kept = 0;
+    for index in 0..list.len() {
+        if kept == 0 || list[kept - 1] != list[index] {
+            list[kept] = list[index];
+            kept += 1;
         }
-        rest.first() == Some(slot)
-    });
+    }
+    kept
 }

@@ -1,6 +1,6 @@
 //! Faults to plant: a checker that cannot fail is worth nothing.
 
-use node::{Channel, LinkId};
+use node::{Channel, LinkId, Record};
 use space::{GridPoint, ObjectId};
 use wire::ToClient;
 use world::Kind;
@@ -24,11 +24,15 @@ pub enum Fault {
     Unconfirmed,
     /// A client is shown others far from where they are.
     Astray,
+    /// A client is sent what is no message.
+    Garbled,
+    /// The disk forgets what was asked for in some ticks, and the server has to come back from it.
+    LostRecord,
 }
 
 impl Fault {
     /// All of them, with the promise that each breaks.
-    pub const ALL: [(Fault, &'static str); 7] = [
+    pub const ALL: [(Fault, &'static str); 9] = [
         (Fault::LostEnter, "all in aura are heard"),
         (Fault::DoubledAvatar, "no avatar is doubled"),
         (Fault::Overlap, "nothing overlaps"),
@@ -36,11 +40,15 @@ impl Fault {
         (Fault::FalsePlace, "nothing but the truth is sent, and only within the aura"),
         (Fault::Unconfirmed, "own avatars are reconciled"),
         (Fault::Astray, "shown errors are within their bound"),
+        (Fault::Garbled, "who means well is served"),
+        (Fault::LostRecord, "the journal brings the world back"),
     ];
 }
 
 /// Faults begin at this tick, when everybody has settled in: as everybody begins to stand.
 const FROM_TICK: u64 = 440;
+/// The server is killed at this tick, if that is part of the fault: a flush or two later.
+const KILL_TICK: u64 = FROM_TICK + 70;
 
 /// Plants a fault.
 #[derive(Debug)]
@@ -107,8 +115,21 @@ impl Planter {
         }
     }
 
+    /// Whether the disk forgets something, though it should not.
+    pub fn is_forgotten(&self, record: &Record) -> bool {
+        self.is_on && self.fault == Some(Fault::LostRecord) && matches!(record, Record::Tick(_))
+    }
+
+    /// Whether the server dies after this tick.
+    pub fn is_deadly(&self, tick: u64) -> bool {
+        self.fault == Some(Fault::LostRecord) && tick == KILL_TICK
+    }
+
     /// The bytes as they arrive.
     pub fn in_flight(&self, sent: &SentBytes) -> Vec<u8> {
+        if self.fault == Some(Fault::Garbled) && self.is_on && sent.client == Some(0) {
+            return vec![0xff];
+        }
         if self.fault == Some(Fault::Astray)
             && self.is_on
             && sent.client == Some(0)

@@ -437,6 +437,7 @@ impl Simulation {
                         self.plan(at, What::Close { link, is_up: false });
                     }
                 }
+                Effect::Persist(record) if self.fault.is_forgotten(&record) => {}
                 Effect::Persist(record) => self.store.keep(record),
             }
         }
@@ -497,6 +498,9 @@ impl Simulation {
             self.store.compact(server.world());
         } else if tick.is_multiple_of(FLUSH_TICKS) {
             self.store.flush(server.world());
+        }
+        if self.fault.is_deadly(self.ticks) {
+            self.kill();
         }
     }
 

@@ -202,7 +202,9 @@ impl Peer {
         let lower = node.min(owner);
         let pair_time = if lower == self.settings.node { Some(now) } else { self.time_of(lower, now) };
         let is_timely = pair_time.is_none_or(|pair_time| is_recent(contact, pair_time));
-        let is_term = (1..=self.epoch(contact).saturating_add(1)).contains(&term);
+        // A claim may wait for its answer, and a term begin meanwhile.
+        let latest = self.epoch(contact + self.settings.rules.patience_us());
+        let is_term = (1..=latest.saturating_add(1)).contains(&term);
         let is_plausible = !is_mine || self.is_plausible(now, node, &verdict);
         if node == owner || !self.others.contains_key(&theirs) || !(is_timely && is_term && is_plausible) {
             self.tally.refused.verdicts += 1;

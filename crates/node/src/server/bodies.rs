@@ -8,24 +8,44 @@ use wire::state::{Body, Prepared};
 #[derive(Clone, Debug, Default)]
 pub struct Bodies {
     rows: Vec<Row>,
-    /// Who moved in the last tick, and may stand now.
-    moving: Vec<Slot>,
-    before: Vec<Slot>,
+    /// Apart from the rows: everybody moves, and few are listened to.
+    prepared: Vec<(u64, Prepared)>,
+    /// The last tick that was completed.
+    now: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Row {
     place: GridPoint,
     turn: Turn,
+    /// In the tick that last moved it: in all later ones it stands.
     motion: [i16; 3],
     is_elsewhere: bool,
-    /// The tick that last changed anything above.
-    changed: u64,
-    /// The tick that last changed its place.
+    /// The tick in which it came, and the one that last moved or turned it.
+    inserted: u64,
     moved: u64,
-    /// The tick for which `prepared` holds, or zero.
-    prepared_for: u64,
-    prepared: Prepared,
+}
+
+impl Row {
+    /// Whether it moved in the last tick.
+    fn is_moving(&self, now: u64) -> bool {
+        self.moved >= now
+    }
+
+    fn body(&self, now: u64) -> Body {
+        let Row { place, turn, motion, is_elsewhere, .. } = *self;
+        if self.is_moving(now) {
+            Body { place, turn, motion, is_elsewhere }
+        } else {
+            Body { place, turn, ..Body::default() }
+        }
+    }
+
+    /// The tick that last changed what is sent. Who moved and does not any more changed in the tick after.
+    fn changed(&self, now: u64) -> u64 {
+        let has_stopped = !self.is_moving(now) & ((self.motion != [0; 3]) | self.is_elsewhere);
+        self.inserted.max(self.moved + u64::from(has_stopped))
+    }
 }
 
 impl Bodies {
@@ -38,40 +58,27 @@ impl Bodies {
     pub fn insert(&mut self, slot: Slot, tick: u64, place: GridPoint, turn: Turn) {
         if self.rows.len() <= slot.row() {
             self.rows.resize(slot.row() + 1, Row::default());
+            self.prepared.resize(slot.row() + 1, (0, Prepared::default()));
         }
-        self.rows[slot.row()] = Row { place, turn, changed: tick, ..Row::default() };
-    }
-
-    /// An object faces another way after this tick.
-    pub fn turned(&mut self, slot: Slot, tick: u64, turn: Turn) {
-        if let Some(row) = self.rows.get_mut(slot.row()).filter(|row| row.turn != turn) {
-            (row.turn, row.changed) = (turn, tick);
-        }
+        self.rows[slot.row()] = Row { place, turn, inserted: tick, ..Row::default() };
+        self.prepared[slot.row()].0 = 0;
     }
 
     /// An object has another pose after this tick. `is_elsewhere` says that it did not come along a path.
     pub fn moved(&mut self, slot: Slot, tick: u64, place: GridPoint, turn: Turn, is_elsewhere: bool) {
         let Some(row) = self.rows.get_mut(slot.row()) else { return };
         let motion = if is_elsewhere { [0; 3] } else { Body::motion_of(row.place, place) };
-        *row = Row { place, turn, motion, is_elsewhere, changed: tick, moved: tick, ..*row };
-        self.moving.push(slot);
+        *row = Row { place, turn, motion, is_elsewhere, inserted: row.inserted, moved: tick };
     }
 
-    /// Ends the tick: who moved in the one before and not in this one stands now.
+    /// Ends the tick: who did not move in it stands now.
     pub fn settle(&mut self, tick: u64) {
-        for slot in self.before.drain(..) {
-            let row = &mut self.rows[slot.row()];
-            if row.moved < tick && (row.motion != [0; 3] || row.is_elsewhere) {
-                (row.motion, row.is_elsewhere, row.changed) = ([0; 3], false, tick);
-            }
-        }
-        std::mem::swap(&mut self.before, &mut self.moving);
+        self.now = tick;
     }
 
     /// What is sent of an object.
     pub fn body(&self, slot: Slot) -> Body {
-        let Row { place, turn, motion, is_elsewhere, .. } = self.rows[slot.row()];
-        Body { place, turn, motion, is_elsewhere }
+        self.rows[slot.row()].body(self.now)
     }
 
     /// Where an object is.
@@ -80,18 +87,19 @@ impl Bodies {
     }
 
     /// The last tick that changed anything about it.
+    #[inline]
     pub fn changed(&self, slot: Slot) -> u64 {
-        self.rows[slot.row()].changed
+        self.rows[slot.row()].changed(self.now)
     }
 
     /// The bits of an object, worked out if nobody asked for them since they changed.
     pub fn prepared(&mut self, slot: Slot) -> &Prepared {
-        let row = &mut self.rows[slot.row()];
-        if row.prepared_for < row.changed || row.prepared_for == 0 {
-            let Row { place, turn, motion, is_elsewhere, .. } = *row;
-            row.prepared = Body { place, turn, motion, is_elsewhere }.prepare();
-            row.prepared_for = row.changed.max(1);
+        let (row, (prepared_for, prepared)) = (&self.rows[slot.row()], &mut self.prepared[slot.row()]);
+        let changed = row.changed(self.now).max(1);
+        if *prepared_for != changed {
+            *prepared = row.body(self.now).prepare();
+            *prepared_for = changed;
         }
-        &row.prepared
+        prepared
     }
 }

@@ -116,6 +116,11 @@ impl Listener {
         self.heard.iter_mut().zip(0..).filter_map(|(heard, number)| Some((Handle(number), heard.as_mut()?)))
     }
 
+    /// All that is heard, by rising handle.
+    pub fn heard(&self) -> impl Iterator<Item = &Heard> {
+        self.heard.iter().flatten()
+    }
+
     /// How many objects are heard.
     pub fn len(&self) -> usize {
         self.handles.len()

@@ -4,6 +4,7 @@
 //! never reach the world as they are. When a tick is due the inputs are frozen, the world takes its step, the audience
 //! says who entered and left whose aura, and every client gets its datagram.
 
+mod attention;
 mod bodies;
 mod fan_out;
 mod link;
@@ -12,14 +13,16 @@ mod session;
 mod tick;
 mod truth;
 
+pub use attention::Attention;
 pub use bodies::Bodies;
 pub use fan_out::{FanOut, REPEAT_TICKS_MAX, Sent};
 pub use listener::{Heard, Listener};
 pub use tick::Part;
+pub(crate) use truth::shape as shape_of;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use interest::{Audience, AudienceSettings, Aura, AuraError};
+use interest::{Aura, AuraError, Earshot};
 use space::{NodeId, ObjectId, Slot, Time};
 use wire::session::ResumeKey;
 use wire::{Hello, Moves, Reason, Refused, ToClient, ToServer, VERSION};
@@ -43,13 +46,11 @@ pub struct ServerSettings {
     pub nimbus: f32,
     /// Who is heard is heard up to so many times the distance at which that began.
     pub hysteresis: f32,
-    /// Threads of the current rayon pool for who hears whom.
-    pub threads: usize,
 }
 
 impl Default for ServerSettings {
     fn default() -> ServerSettings {
-        ServerSettings { limits: Limits::default(), focus: 20.0, nimbus: 0.0, hysteresis: 1.1, threads: 1 }
+        ServerSettings { limits: Limits::default(), focus: 20.0, nimbus: 0.0, hysteresis: 1.1 }
     }
 }
 
@@ -83,7 +84,7 @@ pub struct ServerCounts {
 pub struct Server {
     settings: ServerSettings,
     truth: Truth,
-    audience: Audience,
+    audience: Earshot,
     bodies: Bodies,
     fan_out: FanOut,
     links: BTreeMap<LinkId, Link>,
@@ -98,6 +99,8 @@ pub struct Server {
     next_tick: Time,
     /// When the last tick was.
     ticked: Time,
+    /// Who was the last to be told of it.
+    told: Option<NodeId>,
     effects: VecDeque<Effect>,
     counts: ServerCounts,
 }
@@ -115,11 +118,10 @@ impl Server {
         sessions: &[SessionRecord],
         now: Time,
     ) -> Result<Server, AuraError> {
-        let ServerSettings { hysteresis, threads, .. } = settings;
         let mut server = Server {
             settings,
             truth: Truth::new(world),
-            audience: Audience::with(AudienceSettings { hysteresis, threads })?,
+            audience: Earshot::with_hysteresis(settings.hysteresis)?,
             bodies: Bodies::new(),
             fan_out: FanOut::new(),
             links: BTreeMap::new(),
@@ -131,6 +133,7 @@ impl Server {
             inputs: Vec::new(),
             next_tick: now,
             ticked: now,
+            told: None,
             effects: VecDeque::new(),
             counts: ServerCounts::default(),
         };
@@ -145,9 +148,9 @@ impl Server {
         for sender in senders {
             server.next_sender = server.next_sender.max(sender.number() + 1);
             if !server.sessions.contains_key(&sender) {
-                // The highest number is newer than any that the world has seen of it.
                 let made_for = space::Tick::new(server.truth.tick());
-                server.inputs.push(Input { sender, sequence: u32::MAX, made_for, act: Act::Leave });
+                let sequence = server.truth.last_sequence(sender).map_or(1, |last| last.saturating_add(1));
+                server.inputs.push(Input { sender, sequence, made_for, act: Act::Leave });
             }
         }
         server.audience.update();
@@ -175,6 +178,16 @@ impl Server {
             Stage::In { object, .. } => Some((session.sender, session.nickname.as_str(), object, session.link)),
             _ => None,
         })
+    }
+
+    /// Who hears whom.
+    pub fn audience(&self) -> &Earshot {
+        &self.audience
+    }
+
+    /// How many wait to be let in.
+    pub fn queued(&self) -> usize {
+        self.queue.len()
     }
 
     /// Whether one object's user is told of another object.
@@ -231,6 +244,7 @@ impl Server {
         self.users.insert(slot, sender);
         let mut session = Session::new(sender, nickname, 0, record.resume_key, None, now);
         session.stage = Stage::In { object, slot };
+        session.sequence = self.truth.last_sequence(sender).unwrap_or(0);
         self.sessions.insert(sender, session);
         self.next_sender = self.next_sender.max(record.sender + 1);
     }

@@ -1,5 +1,7 @@
 //! One tick of a server: from what clients asked for to what they are told.
 
+use std::ops::Bound;
+
 use space::{NodeId, ObjectId, Time};
 use wire::pose::heading_radians;
 use wire::session::{Entered, Roster, Welcome};
@@ -41,6 +43,14 @@ impl Part {
 impl Server {
     /// Takes a tick, due or not. `ended` is told when each part has ended.
     pub fn tick(&mut self, now: Time, ended: &mut dyn FnMut(Part)) {
+        self.begin_tick(now, ended);
+        while self.tell_next(usize::MAX) {}
+        ended(Part::FanOut);
+    }
+
+    /// All of a tick but the telling: `tell_next` is to be called until it says that it is done. So a driver can send to
+    /// the first while the next are still being told.
+    pub fn begin_tick(&mut self, now: Time, ended: &mut dyn FnMut(Part)) {
         self.ticked = now;
         // In step with itself, unless it fell behind by more than a tick: then the world is late, not hurried.
         let next = self.next_tick + self.truth.tick_us();
@@ -67,8 +77,9 @@ impl Server {
 
         self.greet_joined();
         self.pass_on();
-        self.tell_everybody(now);
-        ended(Part::FanOut);
+        let journal = self.truth.journal();
+        self.effects.extend(journal.map(|bytes| Effect::Persist(Record::Tick(bytes))));
+        self.told = None;
     }
 
     /// Drops whoever was silent for too long, and lets go of those who did not come back.
@@ -156,7 +167,6 @@ impl Server {
             self.effects.push_back(Effect::Persist(Record::Ended { sender: left.sender.number() }));
         }
         let Server { truth, audience, bodies, .. } = self;
-        truth.each_turned(|slot, turn| bodies.turned(slot, tick, turn));
         truth.each_moved(|slot, place, turn| {
             bodies.moved(slot, tick, place, turn, false);
             audience.move_to(slot, place.position()).expect("a settled place is within every world");
@@ -207,11 +217,7 @@ impl Server {
         }
         for at in 0..self.truth.outcome().refused.len() {
             let refusal = self.truth.outcome().refused[at];
-            let Some(session) = self.sessions.get_mut(&refusal.sender) else { continue };
-            if let world::Reason::OldSequence { last } = refusal.reason {
-                // After a restart the world remembers what the session does not.
-                session.sequence = session.sequence.max(last);
-            }
+            let Some(session) = self.sessions.get(&refusal.sender) else { continue };
             if session.stage != Stage::Joining {
                 continue;
             }
@@ -279,13 +285,16 @@ impl Server {
         }
     }
 
-    /// Scene, roster and state, for everybody who is in and connected.
-    fn tell_everybody(&mut self, now: Time) {
-        let tick = self.truth.tick();
+    /// Scene, roster and state, for the next few who are in and connected; whether there are more.
+    pub fn tell_next(&mut self, most: usize) -> bool {
+        let (tick, now) = (self.truth.tick(), self.ticked);
         let limits = self.settings.limits;
         let mut entered: Vec<(Handle, space::Slot)> = Vec::new();
-        let Server { sessions, truth, bodies, fan_out, effects, counts, .. } = self;
-        for session in sessions.values_mut() {
+        let Server { sessions, truth, bodies, fan_out, effects, counts, told, .. } = self;
+        let from = told.map_or(Bound::Unbounded, Bound::Excluded);
+        let mut rest = sessions.range_mut((from, Bound::Unbounded));
+        for (sender, session) in rest.by_ref().take(most) {
+            *told = Some(*sender);
             let (Stage::In { object, slot }, Some(link)) = (session.stage, session.link) else { continue };
             let mut tell = |counts: &mut super::ServerCounts, message: ToClient| {
                 let bytes = message.encode();
@@ -320,8 +329,7 @@ impl Server {
             counts.sent.bodies += sent.bodies;
             counts.sent.waiting += sent.waiting;
         }
-        let journal = self.truth.journal();
-        self.effects.extend(journal.map(|bytes| Effect::Persist(Record::Tick(bytes))));
+        rest.next().is_some()
     }
 }
 

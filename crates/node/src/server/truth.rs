@@ -24,8 +24,6 @@ pub struct Truth {
     solids: Vec<Solid>,
     /// Who asked in the last tick to hold what.
     asked: Vec<(NodeId, u32, ObjectId)>,
-    /// Who asked in the last tick to face another way.
-    turned: Vec<NodeId>,
     journal: Vec<u8>,
 }
 
@@ -44,7 +42,6 @@ impl Truth {
             objects: Vec::new(),
             solids,
             asked: Vec::new(),
-            turned: Vec::new(),
             journal: Vec::new(),
         }
     }
@@ -68,9 +65,6 @@ impl Truth {
             _ => None,
         });
         self.asked.extend(grabs);
-        self.turned.clear();
-        let turns = inputs.iter().filter(|input| matches!(input.act, Act::Turn { .. }));
-        self.turned.extend(turns.map(|input| input.sender));
         self.journal.clear();
         journal::write(self.world.tick().next(), inputs, &mut self.journal);
         self.world.step(inputs);
@@ -109,34 +103,16 @@ impl Truth {
 
     /// Every object that has another pose since the last tick, with its row.
     pub fn each_moved(&self, mut visit: impl FnMut(Slot, GridPoint, Turn)) {
-        let moved = &self.world.outcome().moved;
-        if moved.len() * 8 < self.world.len() {
-            for &id in moved {
-                if let (Some(slot), Some(object)) = (self.slot(id), self.world.object(id)) {
-                    visit(slot, object.at, object.turn);
-                }
-            }
-            return;
-        }
-        // Both lists rise: one walk through all is cheaper than a search for each.
-        let mut moved = moved.iter().copied().peekable();
-        for object in self.world.dynamic() {
-            while moved.next_if(|&id| id < object.id).is_some() {}
-            if moved.next_if_eq(&object.id).is_some()
-                && let Some(slot) = self.slot(object.id)
-            {
-                visit(slot, object.at, object.turn);
+        for (id, place, turn) in self.world.moved() {
+            if let Some(slot) = self.slot(id) {
+                visit(slot, place, turn);
             }
         }
     }
 
-    /// Every avatar that was asked to face another way: those that did not move from the spot are not among the moved.
-    pub fn each_turned(&self, mut visit: impl FnMut(Slot, Turn)) {
-        for object in self.turned.iter().filter_map(|sender| self.world.object(self.world.avatar_of(*sender)?)) {
-            if let Some(slot) = self.slot(object.id) {
-                visit(slot, object.turn);
-            }
-        }
+    /// The number of the last input that the world has seen of a user.
+    pub fn last_sequence(&self, sender: NodeId) -> Option<u32> {
+        self.world.last_sequence(sender)
     }
 
     pub fn slot(&self, object: ObjectId) -> Option<Slot> {
@@ -241,7 +217,8 @@ impl Truth {
     }
 }
 
-fn shape(object: &ObjectView<'_>) -> Shape {
+/// What an object looks like to a collision, as the wire tells it.
+pub(crate) fn shape(object: &ObjectView<'_>) -> Shape {
     match object.shape {
         Solid3::Sphere { radius } => Shape::Sphere { radius: *radius },
         Solid3::Box { half } => Shape::Box { half: half.to_array() },

@@ -15,6 +15,8 @@ pub struct Wishes {
     high: Vec3,
     /// Where each target is, and since which of its changes.
     targets: Vec<(u64, Vec3)>,
+    /// Which target each seeker has, and from which tick until which: remembered, as working it out takes a while.
+    seekers: Vec<(u64, u64, u32)>,
 }
 
 /// After how many ticks a target changes its place, and a seeker its target.
@@ -25,7 +27,7 @@ impl Wishes {
     /// Wishes for so many seekers, about fifty per target, to be somewhere between two corners.
     pub fn new(seed: u64, seekers: usize, low: Vec3, high: Vec3) -> Wishes {
         let targets = seekers.div_ceil(50).max(1);
-        Wishes { seed, low, high, targets: vec![(u64::MAX, low); targets] }
+        Wishes { seed, low, high, targets: vec![(u64::MAX, low); targets], seekers: vec![(0, 0, 0); seekers] }
     }
 
     /// Looks where the targets are at `tick`. To be called before the wishes of that tick are asked for.
@@ -43,10 +45,25 @@ impl Wishes {
     }
 
     /// Where a seeker wants to be at `tick`.
-    pub fn place(&self, seeker: usize, tick: u64) -> Vec3 {
+    pub fn place(&mut self, seeker: usize, tick: u64) -> Vec3 {
+        let target = match self.seekers.get(seeker) {
+            Some(&(from, until, target)) if (from..until).contains(&tick) => target,
+            _ => self.choose(seeker, tick),
+        };
+        self.targets[target as usize].1
+    }
+
+    /// Which target a seeker has at `tick`.
+    fn choose(&mut self, seeker: usize, tick: u64) -> u32 {
         let own = mixed(self.seed, seeker as u64, 2);
-        let change = (tick + own % SEEKER_TICKS) / SEEKER_TICKS;
-        self.targets[(mixed(own, change, 3) % self.targets.len() as u64) as usize].1
+        let ahead = own % SEEKER_TICKS;
+        let change = (tick + ahead) / SEEKER_TICKS;
+        let target = (mixed(own, change, 3) % self.targets.len() as u64) as u32;
+        if let Some(known) = self.seekers.get_mut(seeker) {
+            let from = (change * SEEKER_TICKS).saturating_sub(ahead);
+            *known = (from, (change + 1) * SEEKER_TICKS - ahead, target);
+        }
+        target
     }
 }
 

@@ -1,6 +1,7 @@
 //! One message of each kind and form, shared by the golden vectors and the corpus.
 
 use space::{GridPoint, ObjectId, Quat, Turn};
+use wire::operator::{FromOperator, Known, OPERATOR_VERSION, ToOperator, View, Watched};
 use wire::peer::{self, PEER_VERSION, ToPeer};
 use wire::scene::{Scene, Solid};
 use wire::session::{Entered, EnteredKind, Hello, Reason, Refused, Roster, Walking, Welcome};
@@ -266,5 +267,57 @@ pub fn to_peer() -> Vec<(&'static str, ToPeer)> {
         ("ping", ToPeer::Ping { asked_us: -5 }),
         ("pong", ToPeer::Pong { asked_us: -5, received_us: 7, replied_us: 9 }),
         ("leave", ToPeer::Leave),
+
+/// What operators say, by name.
+#[allow(dead_code, reason = "not every test has to do with operators")]
+pub fn from_operator() -> Vec<(&'static str, FromOperator)> {
+    vec![
+        ("watch", FromOperator::Watch { version: OPERATOR_VERSION, token: b"4a7f".to_vec() }),
+        ("play", FromOperator::Play { from: 3_000, to: 3_299, every: 3 }),
+    ]
+}
+
+/// What operators are told, by name.
+#[allow(dead_code, reason = "not every test has to do with operators")]
+pub fn to_operator() -> Vec<(&'static str, ToOperator)> {
+    let watched = Watched {
+        version: OPERATOR_VERSION,
+        name: "plaza".into(),
+        tick_us: 33_333,
+        aura: 20.0,
+        bounds: [point(-40_960, 0, -40_960), point(40_960, 30_720, 40_960)],
+        past: Some((120, 9_000)),
+    };
+    let known = |number, kind, is_user, name: &str, shape| Known {
+        object: object(number),
+        kind,
+        is_user,
+        name: name.into(),
+        shape,
+    };
+    let walker = Shape::Capsule { half_height: 0.6, radius: 0.3 };
+    let places =
+        vec![(object(7), point(0, 1_024, -5)), (object(8), point(70_000, 9, 8)), (object(900), point(1, 2, 3))];
+    vec![
+        ("watched", ToOperator::Watched(watched.clone())),
+        ("watched_without_a_past", ToOperator::Watched(Watched { past: None, ..watched })),
+        (
+            "operators_only",
+            ToOperator::Refused(Refused {
+                version: OPERATOR_VERSION,
+                reason: Reason::Token,
+                sentence: "This is for operators.".into(),
+            }),
+        ),
+        (
+            "known",
+            ToOperator::Known(vec![
+                known(7, EnteredKind::Avatar, true, "Zoë", walker),
+                known(8, EnteredKind::Movable, false, "ball", Shape::Sphere { radius: 0.25 }),
+            ]),
+        ),
+        ("view", ToOperator::View(View { tick: 3_001, is_live: true, is_last: true, places: places.clone() })),
+        ("view_of_the_past", ToOperator::View(View { tick: 3_000, is_live: false, is_last: false, places })),
+        ("played", ToOperator::Played { to: 3_299 }),
     ]
 }

@@ -123,13 +123,12 @@ impl Settler<'_> {
                 continue;
             }
             let joint = Joint::new(body.solid, body.at, other_body.solid, other_body.at);
-            let card = self.objects.card[other as usize].as_ref().expect("neighbours live");
-            let key = (card.id.number(), part);
+            let key = (other_body.name, part);
             if (body.flags | other_body.flags) & EXACT == 0 {
                 around.add(key, Other::Object(other), joint);
                 continue;
             }
-            let mine = self.objects.card(row);
+            let (mine, card) = (self.objects.card(row), self.objects.card(other));
             let (odometer, other_odometer) =
                 (self.objects.drive[row as usize].odometer, self.objects.drive[other as usize].odometer);
             let pair = ExactPair::new(mine.shape, body.at, mine.turn, card.shape, other_body.at, card.turn);
@@ -174,7 +173,7 @@ impl Settler<'_> {
 
     fn note(&mut self, row: u32, hit: Option<Hit>) {
         let Some(hit) = hit else { return };
-        let mover = self.objects.card(row).id;
+        let mover = self.objects.name(row);
         self.outcome.contacts.push(Met { mover, other: self.name(hit.other) });
     }
 
@@ -182,7 +181,7 @@ impl Settler<'_> {
         match other {
             Other::Bounds => None,
             Other::Scenery(index) => Some(self.scenery.id[index as usize]),
-            Other::Object(row) => Some(self.objects.card(row).id),
+            Other::Object(row) => Some(self.objects.name(row)),
         }
     }
 

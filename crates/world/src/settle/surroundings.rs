@@ -259,7 +259,7 @@ impl Surroundings {
         let mut to = from;
         for axis in 0..3 {
             let (low, high) = (self.room.0[axis].min(from[axis]), self.room.1[axis].max(from[axis]));
-            to[axis] = (from[axis] + v[axis].round() as i32).clamp(low, high);
+            to[axis] = (from[axis] + nearest(v[axis])).clamp(low, high);
         }
         to
     }
@@ -310,7 +310,31 @@ impl ExactPair {
     }
 }
 
+/// The nearest whole number, and of two the one farther from zero: [`f64::round`], which takes a call on processors without
+/// an instruction for it.
+pub(super) fn nearest(number: f64) -> i32 {
+    let whole = number as i32;
+    let rest = number - f64::from(whole);
+    whole + i32::from(rest >= 0.5) - i32::from(rest <= -0.5)
+}
+
 fn without(v: DVec3, normal: DVec3) -> DVec3 {
     let into = v.dot(normal);
     if into < 0.0 { v - normal * into } else { v }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_whole_number_is_the_platforms() {
+        let mut random = space::workload::Random::new(3);
+        let halves = (-40..40).map(|number| f64::from(number) * 0.5);
+        let beside = halves.clone().flat_map(|number| [number.next_up(), number.next_down()]);
+        let any = std::iter::repeat_with(|| f64::from(random.between(-3e4, 3e4))).take(10_000);
+        for number in halves.chain(beside).chain(any) {
+            assert_eq!(nearest(number), number.round() as i32, "{number}");
+        }
+    }
 }

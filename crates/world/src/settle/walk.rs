@@ -4,15 +4,19 @@
 
 use space::DVec3;
 
-use super::surroundings::{Hit, Other};
+use super::surroundings::{Hit, Other, nearest};
 use super::{Settler, limited};
-use crate::objects::SLIDING;
+use crate::objects::{HOLDING, SLIDING, SOLID};
+use crate::solid::GAP;
 
 /// For how many ticks after meeting something low a walker looks for something to step onto.
 const LIFT_TICKS: u64 = 15;
 
 impl Settler<'_> {
     pub(super) fn settle_avatar(&mut self, row: u32) {
+        if self.stroll(row) {
+            return;
+        }
         self.look_around(row);
         let drive = self.objects.drive[row as usize];
         let rest = DVec3::from_array(drive.rest.map(f64::from));
@@ -22,6 +26,39 @@ impl Settler<'_> {
         } else {
             self.walk(row, DVec3::new(wish.x + rest.x, 0.0, wish.z + rest.z));
         }
+    }
+
+    /// Walks on level ground with nobody and nothing near, as most do in most ticks; false, and nothing has happened, if
+    /// there may be more to it. What comes out is what [`walk`](Settler::walk) finds, with less ado.
+    fn stroll(&mut self, row: u32) -> bool {
+        let (body, drive) = (&self.objects.body[row as usize], &self.objects.drive[row as usize]);
+        let is_plain = drive.standing && !drive.jump && self.spec.gravity != 0.0 && !body.is(HOLDING);
+        if !is_plain || !self.neighbours.of(row).is_empty() {
+            return false;
+        }
+        let (low, high, half) = (self.grid.low(), self.grid.high(), body.solid.half_extents());
+        let is_on_ground = low.y + half[1] + GAP >= body.at.y;
+        let mut is_near = false;
+        self.scenery.near(&body.reach, |_| is_near = true);
+        if !is_on_ground || (is_near && body.is(SOLID)) {
+            return false;
+        }
+        let wish = limited(drive.wish, self.spec.limits.speed) * self.steps_per_tick();
+        let v = DVec3::new(wish.x + f64::from(drive.rest[0]), 0.0, wish.z + f64::from(drive.rest[2]));
+        let is_within = |v: f64, at: i32, low: i32, high: i32, half: i32| {
+            f64::from((low + half - at + GAP).min(0)) <= v && v <= f64::from((high - half - at - GAP).max(0))
+        };
+        if !is_within(v.x, body.at.x, low.x, high.x, half[0]) || !is_within(v.z, body.at.z, low.z, high.z, half[2]) {
+            return false;
+        }
+        let to = [nearest(v.x), 0, nearest(v.z)];
+        let drive = &mut self.objects.drive[row as usize];
+        drive.rest = kept_back(v, to, None);
+        drive.velocity[1] = 0.0;
+        (drive.on_object, drive.awake) = (false, false);
+        self.surroundings.sweeps += u64::from(v != DVec3::ZERO);
+        self.commit(row, to);
+        true
     }
 
     fn fly(&mut self, row: u32, v: DVec3) {

@@ -1,12 +1,13 @@
 //! What paper 004 says about its groups, and what we say about ours.
 
+use super::meetings::HORIZON;
 use super::{GroupsReport, Row};
 use crate::report::number::{grouped, significant};
 use crate::report::verdict::{Outcome, Verdict};
 
 /// Every claim.
 pub fn verdicts(report: &GroupsReport) -> Vec<Verdict> {
-    vec![minimum(report), relations_suffice(report), near_fresh(report), exact_channel(report)]
+    vec![minimum(report), relations_suffice(report), near_fresh(report), exact_channel(report), in_time(report)]
 }
 
 fn rows<'a>(report: &'a GroupsReport, scheme: &'static str) -> Vec<&'a Row> {
@@ -90,6 +91,34 @@ fn exact_channel(report: &GroupsReport) -> Verdict {
         source: "This project".to_owned(),
         outcome: Outcome::of_cases(all.iter().map(|(channel, cover)| cover.memberships < channel.memberships)),
         evidence: format!("Memberships: {}.", texts.join(", ")),
+    }
+}
+
+fn in_time(report: &GroupsReport) -> Verdict {
+    let texts: Vec<String> = report
+        .meetings
+        .iter()
+        .map(|row| {
+            format!(
+                "widened for {} ticks {:.1} % of {} meetings, at {} times the hearings",
+                row.widened_ticks,
+                100.0 * row.share_in_time,
+                grouped(row.meetings),
+                significant(row.hearings_per_plain)
+            )
+        })
+        .collect();
+    let widened = report.meetings.iter().filter(|row| row.widened_ticks >= row.horizon_ticks);
+    Verdict {
+        claim:
+            "Auras widened by what their objects can move within a horizon join every pair a horizon before it meets."
+                .to_owned(),
+        source: "This project".to_owned(),
+        outcome: Outcome::of_cases(widened.map(|row| row.in_time == row.meetings)),
+        evidence: format!(
+            "Target seekers at 5 %, joined for {HORIZON} ticks or more when they met: {}.",
+            texts.join("; ")
+        ),
     }
 }
 

@@ -4,9 +4,12 @@
 //! An update is *needed* by everybody whose aura overlaps the sender's. A group delivers it to all other members, once
 //! per group that two share. A channel per object has the sender's neighbours for members. A cell has for members all whose
 //! reach touches it, and carries the updates of those whose centre is in it.
+//!
+//! And a question that all of them share: are two joined before they meet? `meetings` counts it.
 
 mod claims;
 mod figures;
+mod meetings;
 mod page;
 mod schemes;
 
@@ -15,6 +18,7 @@ use serde::Serialize;
 use space::workload::{self, Motion, Workload, WorkloadError};
 use space::{BroadPhase, Kinesphere};
 
+pub use self::meetings::Meetings;
 use self::schemes::{Cells, RelationGroups, Tally};
 use super::Document;
 use crate::crowds;
@@ -66,6 +70,8 @@ pub struct GroupsReport {
     pub seed: u64,
     /// One per world and scheme.
     pub rows: Vec<Row>,
+    /// One per widening of auras.
+    pub meetings: Vec<Meetings>,
     /// The paper's claim, and ours.
     pub verdicts: Vec<Verdict>,
 }
@@ -101,16 +107,18 @@ pub struct Row {
 pub fn run(settings: &Settings, progress: &mut dyn FnMut(u32, u32)) -> Result<GroupsReport, SettingsError> {
     check(settings)?;
     let worlds = worlds(settings)?;
-    let total = settings.ticks * worlds.len() as u32;
+    let total = settings.ticks * (worlds.len() as u32 + meetings::RUNS);
     let mut rows = Vec::new();
     for (index, (name, workload)) in worlds.into_iter().enumerate() {
         let done = settings.ticks * index as u32;
         rows.extend(run_world(&name, workload, settings.ticks, &mut |tick| progress(done + tick, total)));
     }
-    progress(total, total);
     let Settings { objects, ticks, seed } = *settings;
+    let done = total - ticks * meetings::RUNS;
+    let meetings = meetings::run(objects, ticks, seed, &mut |tick| progress(done + tick, total))?;
+    progress(total, total);
     let command = format!("kinesphere lab groups --objects {objects} --ticks {ticks} --seed {seed}");
-    let mut report = GroupsReport { command, objects, ticks, seed, rows, verdicts: Vec::new() };
+    let mut report = GroupsReport { command, objects, ticks, seed, rows, meetings, verdicts: Vec::new() };
     report.verdicts = claims::verdicts(&report);
     Ok(report)
 }
@@ -128,9 +136,9 @@ fn worlds(settings: &Settings) -> Result<Vec<(String, Workload)>, WorkloadError>
         })?;
         worlds.push((format!("uniform-{coverage}"), workload));
     }
-    worlds.push(("crowds-40".to_owned(), crowds::workload(4_000, 100, 30.0, settings.seed)?));
+    worlds.push(("crowds-40".to_owned(), crowds::workload(4_000, 100, 30.0, 0..300, settings.seed)?));
     for neighbours in [60, 90, 120] {
-        let workload = crowds::workload(200, 200, neighbours as f32, settings.seed)?;
+        let workload = crowds::workload(200, 200, neighbours as f32, 0..300, settings.seed)?;
         worlds.push((format!("crowd-200-{neighbours}"), workload));
     }
     Ok(worlds)
@@ -140,7 +148,7 @@ fn worlds(settings: &Settings) -> Result<Vec<(String, Workload)>, WorkloadError>
 const SAMPLE: u32 = 30;
 
 fn run_world(name: &str, mut workload: Workload, ticks: u32, progress: &mut dyn FnMut(u32)) -> Vec<Row> {
-    let mut broad_phase = Kinesphere::new();
+    let mut broad_phase = Kinesphere::new().tracking_changes();
     let (mut pairs, mut graph, mut cover) = (Vec::new(), Graph::new(), Groups::new());
     let (mut relations, mut cells) = (RelationGroups::default(), Cells::default());
     let (mut relation_changes, mut cell_changes) = (Tally::default(), Tally::default());
@@ -148,7 +156,7 @@ fn run_world(name: &str, mut workload: Workload, ticks: u32, progress: &mut dyn 
     for tick in 0..ticks {
         progress(tick);
         broad_phase.pairs(workload.spheres(), &mut pairs);
-        graph.compare(&pairs, workload.spheres().replaced());
+        graph.update(broad_phase.began(), broad_phase.ended());
         let is_membership = |change: &&GroupChange| matches!(change, GroupChange::Joined(..) | GroupChange::Left(..));
         let changes = cover.repair(&graph).iter().filter(is_membership).count();
         // The first tick makes everything; nothing changes in it.
@@ -214,6 +222,7 @@ impl GroupsReport {
         let mut documents = vec![
             Document { name: "index.html".to_owned(), contents: to_html(&page::page(self)) },
             Document { name: "groups.csv".to_owned(), contents: to_csv(&self.rows) },
+            Document { name: "meetings.csv".to_owned(), contents: to_csv(&self.meetings) },
             Document { name: "groups.json".to_owned(), contents: json + "\n" },
         ];
         let plots = figures::all(self).into_iter();
@@ -224,7 +233,7 @@ impl GroupsReport {
     /// The report for a terminal.
     pub fn to_text(&self) -> String {
         let verdicts: Vec<String> = self.verdicts.iter().map(Verdict::to_string).collect();
-        format!("{}\n{}\n", self.table(), verdicts.join("\n\n"))
+        format!("{}\n{}\n{}\n", self.table(), self.meetings_table(), verdicts.join("\n\n"))
     }
 
     fn table(&self) -> Table {
@@ -242,6 +251,21 @@ impl GroupsReport {
                 significant(row.copies_per_needed),
                 significant(row.changes_per_tick),
                 significant(row.edge_changes_per_tick),
+            ]);
+        }
+        table
+    }
+
+    fn meetings_table(&self) -> Table {
+        let mut table = Table::new(["widened by ticks", "horizon", "meetings", "in time", "share", "hearings/plain"]);
+        for row in &self.meetings {
+            table.row([
+                row.widened_ticks.to_string(),
+                row.horizon_ticks.to_string(),
+                grouped(row.meetings),
+                grouped(row.in_time),
+                significant(row.share_in_time),
+                significant(row.hearings_per_plain),
             ]);
         }
         table
@@ -286,7 +310,7 @@ mod tests {
                 assert!(of(scheme).copies_per_needed >= 1.0 - 1e-9, "{world}: {scheme} misses somebody");
             }
         }
-        assert_eq!(report.verdicts.len(), 4);
+        assert_eq!(report.verdicts.len(), 5);
         assert!(report.documents().iter().any(|document| document.name == "copies.svg"));
         let refused = run(&Settings { ticks: 0, ..settings }, &mut |_, _| {}).unwrap_err().to_string();
         assert_eq!(refused, "`ticks` is 0, expected 2 to 100,000");

@@ -21,6 +21,9 @@ pub fn page(report: &GroupsReport) -> Page {
     let unicast = "Over unicast none of them is needed: each update is encoded once and its bytes copied to each \
                    listener. That is what an audience is for; it delivers what a channel per object does, with nothing to \
                    subscribe to.";
+    let early = "An update is under way for up to a horizon of ticks. Widened by what their objects can move in that \
+                 time, auras join two objects before their plain auras meet: the papers' target seekers at 5 % coverage, \
+                 who turn without notice. What that costs is more hearings.";
     Page {
         title: "Who gets a copy?".to_owned(),
         lead:
@@ -35,6 +38,10 @@ pub fn page(report: &GroupsReport) -> Page {
             ),
             section("Beside each other", vec![Block::Figures(figures::all(report))]),
             section("The numbers", vec![Block::Table(report.table())]),
+            section(
+                "Joined before they meet",
+                vec![Block::Text(early.to_owned()), Block::Table(report.meetings_table())],
+            ),
         ],
         command: report.command.clone(),
     }

@@ -13,6 +13,7 @@
 //! better times. `docs/broad-phase.md` tells the same story with pictures, and why it is exact.
 
 mod agenda;
+mod comparison;
 mod course;
 mod encounter;
 mod following;
@@ -29,6 +30,7 @@ mod tile_map;
 use glam::Vec3;
 
 use self::agenda::{LOOK_AHEAD, Turnover};
+use self::comparison::Comparison;
 use self::following::{Effort, Following};
 use self::plan::{Census, Plan};
 use self::scout::{Outlook, Scout};
@@ -102,7 +104,7 @@ struct Seen {
 struct Changes {
     turnover: Turnover,
     /// The pairs of the last tick, while they are found afresh.
-    last: Vec<Pair>,
+    last: Comparison,
     began: Vec<Pair>,
     ended: Vec<Pair>,
     /// Scratch: the slots that changed hands, ascending.
@@ -247,22 +249,26 @@ impl Kinesphere {
     fn note_changes(&mut self, spheres: &Spheres, pairs: &[Pair]) {
         let Some(changes) = &mut self.changes else { return };
         let Changes { turnover: Turnover { gained, lost, .. }, last, began, ended, replaced } = changes;
+        began.clear();
+        ended.clear();
+        let slots_replaced = if self.is_new { spheres.replaced() } else { &[] };
+        if !self.is_following && lost.is_empty() {
+            // Nor were pairs told by courses in the last tick.
+            last.compare(pairs, spheres.rows(), slots_replaced, began, ended);
+            return;
+        }
+        last.hand_over(lost);
         if !self.is_following {
-            lost.append(last);
             gained.extend_from_slice(pairs);
-            last.extend_from_slice(pairs);
-        } else {
-            lost.append(last);
+            last.remember(pairs, spheres.rows());
         }
         gained.sort_unstable();
         lost.sort_unstable();
-        began.clear();
-        ended.clear();
         difference(lost, gained, ended, began);
-        if self.is_new && !spheres.replaced().is_empty() {
+        if !slots_replaced.is_empty() {
             // Both lists have these pairs, so they cancelled out; but other objects are behind the slots.
             replaced.clear();
-            replaced.extend_from_slice(spheres.replaced());
+            replaced.extend_from_slice(slots_replaced);
             replaced.sort_unstable();
             let is_replaced =
                 |pair: &&Pair| [pair.a(), pair.b()].iter().any(|slot| replaced.binary_search(slot).is_ok());
@@ -333,8 +339,9 @@ impl BroadPhase for Kinesphere {
     fn bytes(&self) -> usize {
         let changes = self.changes.as_ref().map_or(0, |changes| {
             let Changes { turnover, last, began, ended, replaced } = changes;
-            let pairs = [&turnover.gained, &turnover.lost, last, began, ended];
+            let pairs = [&turnover.gained, &turnover.lost, began, ended];
             pairs.into_iter().map(Vec::capacity).sum::<usize>() * size_of::<Pair>()
+                + last.bytes()
                 + replaced.capacity() * size_of::<Slot>()
         });
         let anchors = self.anchors.capacity() * size_of::<Vec3>();

@@ -11,6 +11,9 @@ use super::object::{Object, ObjectError};
 use super::octree::build_octree;
 use super::tree::{MAX_DEPTH, MAX_NODES, SphereTree, TreeError};
 
+/// The most balls on a level for which a method searches: an octree only counts. Search takes longer than linear time.
+pub const MAX_SEARCHED: usize = 4_096;
+
 /// How a tree is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Method {
@@ -60,6 +63,16 @@ pub enum BuildError {
         /// How many balls.
         cap: usize,
     },
+    /// Beyond [`MAX_SEARCHED`], and not an octree.
+    #[error("level {level} may have {cap} balls, expected at most {MAX_SEARCHED} with {}", method.name())]
+    TooMany {
+        /// Which level, from one.
+        level: usize,
+        /// How many balls.
+        cap: usize,
+        /// Which method.
+        method: Method,
+    },
     /// The levels do not make a tree.
     #[error(transparent)]
     Tree(#[from] TreeError),
@@ -104,6 +117,10 @@ pub fn build_around(
     }
     if let Some(level) = caps.iter().position(|&cap| cap == 0 || cap > MAX_NODES / 8) {
         return Err(BuildError::Caps { level: level + 1, depth, cap: caps[level] });
+    }
+    let searches = matches!(method, Method::Combined | Method::Best);
+    if let Some(level) = caps.iter().position(|&cap| searches && cap > MAX_SEARCHED) {
+        return Err(BuildError::TooMany { level: level + 1, cap: caps[level], method });
     }
     let tree = match method {
         Method::Octree => build_octree(object, caps, false)?,

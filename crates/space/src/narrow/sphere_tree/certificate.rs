@@ -209,12 +209,15 @@ fn grow(tree: &mut SphereTree, corners: &[DVec3; 3], leaves: &[u32]) -> usize {
         leaves
     };
     let needs = |leaf: u32| {
+        let mut weight = 1.0;
         let lacks = tree.chain(leaf).map(|node| {
-            let Node { ball, error, children, .. } = tree.nodes()[node as usize];
+            let Node { ball, error, .. } = tree.nodes()[node as usize];
             // As a share of the error that it has anyway: a coarse level can bear more than a fine one. Yet a leaf is soon
-            // fitted anew to what it got, and a node above has all its leaves got to hold.
-            let weight = if children == 0 { 1.0 } else { 3.0 };
-            weight * (Ball::around(ball.center, *corners).radius - ball.radius) / error.max(1e-6 * ball.radius)
+            // fitted anew to what it got, while a node above has to hold all that its leaves got: the more the higher it is.
+            let lack =
+                weight * (Ball::around(ball.center, *corners).radius - ball.radius) / error.max(1e-6 * ball.radius);
+            weight *= 3.0;
+            lack
         });
         lacks.fold(0.0, f64::max)
     };

@@ -46,6 +46,8 @@ pub struct TriangleTree {
     /// Corners in the order of the leaves, and which triangle each is.
     corners: Vec<[DVec3; 3]>,
     names: Vec<u32>,
+    /// A ball around each, in the same order: most triangles of a leaf are ruled out by it.
+    around: Vec<(DVec3, f64)>,
     /// Where in that order each triangle went.
     places: Vec<u32>,
 }
@@ -59,12 +61,21 @@ impl TriangleTree {
         if !names.is_empty() {
             build(&mut nodes, triangles, &centers, &mut names, 0);
         }
-        let corners = names.iter().map(|&name| triangles[name as usize]).collect();
+        let corners: Vec<[DVec3; 3]> = names.iter().map(|&name| triangles[name as usize]).collect();
+        let ball = |corners: &[DVec3; 3]| {
+            // Around the middle of the longest edge, where the smallest ball is if an angle is wide.
+            let long = |side: usize| corners[side].distance_squared(corners[(side + 1) % 3]);
+            let side = (0..3).max_by(|&i, &j| long(i).total_cmp(&long(j))).unwrap_or(0);
+            let center = (corners[side] + corners[(side + 1) % 3]) * 0.5;
+            let radius = corners.iter().map(|corner| corner.distance(center)).fold(0.0, f64::max);
+            (center, radius * (1.0 + 1e-9) + 1e-300)
+        };
+        let around = corners.iter().map(ball).collect();
         let mut places = vec![0; names.len()];
         for (place, &name) in names.iter().enumerate() {
             places[name as usize] = place as u32;
         }
-        TriangleTree { nodes, corners, names, places }
+        TriangleTree { nodes, corners, names, around, places }
     }
 
     /// The nearest point; `hint` is a triangle that may be near. `None` without triangles.
@@ -76,8 +87,10 @@ impl TriangleTree {
     pub fn nearest_within(&self, point: DVec3, hint: Option<u32>, limit: f64) -> Option<Nearest> {
         let mut best: Option<Nearest> = None;
         let mut squared = limit;
+        let mut reach = limit.sqrt() * (1.0 + 1e-12);
         if let Some(&place) = hint.and_then(|name| self.places.get(name as usize)) {
             self.try_triangle(place as usize, point, &mut squared, &mut best);
+            reach = squared.sqrt() * (1.0 + 1e-12);
         }
         if self.nodes.is_empty() {
             return None;
@@ -94,7 +107,12 @@ impl TriangleTree {
             let node = &self.nodes[index as usize];
             if node.count > 0 {
                 for place in node.first as usize..(node.first + node.count) as usize {
-                    self.try_triangle(place, point, &mut squared, &mut best);
+                    let (center, radius) = self.around[place];
+                    let far = reach + radius;
+                    if center.distance_squared(point) <= far * far {
+                        self.try_triangle(place, point, &mut squared, &mut best);
+                        reach = squared.sqrt() * (1.0 + 1e-12);
+                    }
                 }
                 continue;
             }

@@ -8,7 +8,9 @@ use glam::DVec3;
 
 use super::ball::Ball;
 use super::enclosing::smallest_enclosing_ball;
+use super::holes::caps;
 use super::nearest::{Feature, Nearest, TriangleTree};
+use super::sides::Sides;
 use super::topology::{orient, weld};
 use super::winding::Winding;
 use crate::workload::Random;
@@ -69,7 +71,7 @@ pub enum ObjectError {
 pub enum Inside {
     /// Closed and clean: by the nearest feature's normal.
     Normals,
-    /// Open, crossing itself or branching, yet around something: by winding number.
+    /// Open, crossing itself or branching, yet around something: by winding number, with a cap on every hole.
     Winding,
     /// There is no inside: the object is its surface.
     Nothing,
@@ -84,6 +86,8 @@ pub struct Repairs {
     pub degenerate: usize,
     /// Triangles that looked the wrong way.
     pub turned: usize,
+    /// Triangles that close holes: they tell in from out, and need not be covered.
+    pub caps: usize,
 }
 
 /// A mesh in unit coordinates, ready to be asked for distances.
@@ -94,7 +98,7 @@ pub struct Object {
     inside: Inside,
     /// For each triangle its normals: the face's, its edges', its corners'.
     normals: Vec<[DVec3; 7]>,
-    winding: Option<Winding>,
+    sides: Option<Sides>,
     bounds: Ball,
     repairs: Repairs,
     volume: f64,
@@ -126,21 +130,18 @@ impl Object {
             tree: TriangleTree::new(&corners),
             normals: vec![[DVec3::ZERO; 7]; corners.len()],
             inside: Inside::Nothing,
-            winding: None,
+            sides: None,
             bounds,
-            repairs: Repairs { welded, degenerate: named.len() - whole.len(), turned: 0 },
+            repairs: Repairs { welded, degenerate: named.len() - whole.len(), turned: 0, caps: 0 },
             volume: 0.0,
             area,
             triangles: corners,
         };
         let oriented = orient(&unit, &whole);
-        let turned: Vec<[DVec3; 3]> = match &oriented {
-            Some(oriented) => oriented.triangles.clone(),
-            None => whole,
-        }
-        .iter()
-        .map(|corners| corners.map(|corner| unit[corner as usize]))
-        .collect();
+        let outward = oriented.as_ref().map_or(&whole, |oriented| &oriented.triangles);
+        let turned: Vec<[DVec3; 3]> =
+            outward.iter().map(|corners| corners.map(|corner| unit[corner as usize])).collect();
+        let caps = caps(&unit, outward);
         if let Some(oriented) = oriented {
             object.repairs.turned = oriented.turned;
             object.volume = turned.iter().map(|[a, b, c]| a.dot(b.cross(*c)) / 6.0).sum();
@@ -155,7 +156,7 @@ impl Object {
                 return Ok(object);
             }
         }
-        object.decide_by_winding(&turned);
+        object.decide_by_winding(&turned, caps);
         Ok(object)
     }
 
@@ -252,7 +253,7 @@ impl Object {
     fn is_inside(&self, point: DVec3, nearest: &Nearest) -> bool {
         match self.inside {
             Inside::Normals => self.normal(nearest).dot(point - nearest.point) < 0.0,
-            Inside::Winding => self.winding.as_ref().is_some_and(|winding| winding.number(point) >= 0.5),
+            Inside::Winding => self.sides.as_ref().is_some_and(|sides| sides.is_inside(point, nearest.squared)),
             Inside::Nothing => false,
         }
     }
@@ -309,23 +310,37 @@ impl Object {
         })
     }
 
-    fn decide_by_winding(&mut self, turned: &[[DVec3; 3]]) {
-        let winding = Winding::new(turned);
+    /// Whether the surface goes around something is asked of the surface as it is; what is inside, with its holes closed.
+    fn decide_by_winding(&mut self, turned: &[[DVec3; 3]], caps: Vec<[DVec3; 3]>) {
+        let open = Winding::new(turned);
+        let closed = if caps.is_empty() { open.clone() } else { Winding::new(&[turned, caps.as_slice()].concat()) };
         let mut random = Random::new(13);
         let (mut doubt, mut within) = (0.0, 0_usize);
         for _ in 0..PROBES {
-            let number = winding.number(random.in_ball().as_dvec3());
+            let point = random.in_ball().as_dvec3();
+            let number = open.number(point);
             doubt += number.abs().min((1.0 - number).abs());
+            let number = if caps.is_empty() { number } else { closed.number(point) };
             within += usize::from(number >= 0.5);
         }
-        let share = within as f64 / PROBES as f64;
-        let has_inside = doubt / PROBES as f64 <= MAX_DOUBT && share > 1e-3;
-        self.inside = if has_inside { Inside::Winding } else { Inside::Nothing };
-        self.volume = if has_inside { share * Ball::new(DVec3::ZERO, 1.0).volume() } else { 0.0 };
-        self.winding = has_inside.then_some(winding);
         for (normals, [a, b, c]) in self.normals.iter_mut().zip(&self.triangles) {
             *normals = [(*b - *a).cross(*c - *a).normalize_or_zero(); 7];
         }
+        let share = within as f64 / PROBES as f64;
+        if doubt / PROBES as f64 > MAX_DOUBT || share <= 1e-3 {
+            self.inside = Inside::Nothing;
+            self.volume = 0.0;
+            return;
+        }
+        if !caps.is_empty() {
+            self.tree = TriangleTree::new(&[self.triangles.as_slice(), caps.as_slice()].concat());
+            let normal = |[a, b, c]: &[DVec3; 3]| [(*b - *a).cross(*c - *a).normalize_or_zero(); 7];
+            self.normals.extend(caps.iter().map(normal));
+            self.repairs.caps = caps.len();
+        }
+        self.inside = Inside::Winding;
+        self.volume = share * Ball::new(DVec3::ZERO, 1.0).volume();
+        self.sides = Some(Sides::new(closed, &self.tree));
     }
 }
 

@@ -88,7 +88,7 @@ fn estimate(object: &Object, field: &Field, ball: Ball, depth: f64) -> f64 {
     let mut farthest = out;
     let mut step = Field::PITCH;
     let mut hint = None;
-    for _ in 0..4 {
+    for _ in 0..2 {
         let (out, nearest) = object.out(place, hint);
         hint = Some(nearest.triangle);
         farthest = farthest.max(out);
@@ -96,7 +96,7 @@ fn estimate(object: &Object, field: &Field, ball: Ball, depth: f64) -> f64 {
         let offset = ahead - ball.center;
         let distance = offset.length();
         place = if distance > ball.radius { ball.center + offset * (ball.radius / distance) } else { ahead };
-        step *= 0.6;
+        step *= 0.5;
     }
     proven.min(farthest.max(object.out(place, hint).0))
 }

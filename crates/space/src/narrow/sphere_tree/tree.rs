@@ -162,11 +162,13 @@ impl SphereTree {
         &mut self.nodes[node as usize]
     }
 
-    /// The same tree, moved and scaled: each ball through `map`, errors multiplied by `factor`.
+    /// The same tree, moved and scaled: each ball through `map`, errors multiplied by `factor`; what a ball grew beyond that
+    /// is added to its error.
     pub(super) fn mapped(mut self, factor: f64, map: impl Fn(Ball) -> Ball) -> SphereTree {
         for node in &mut self.nodes {
+            let scaled = node.ball.radius * factor;
             node.ball = map(node.ball);
-            node.error *= factor;
+            node.error = node.error * factor + (node.ball.radius - scaled).max(0.0);
         }
         self.scale *= factor;
         self

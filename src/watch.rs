@@ -1,0 +1,229 @@
+//! Operators who watch: the world as it is, tick by tick, and as it was, from its journal.
+//!
+//! The thread that ticks looks at the world only while somebody watches, and hands over what it saw; whoever is slow
+//! misses ticks. Playing the past is another thread's work.
+
+use std::sync::{Arc, RwLock};
+use std::time::Duration;
+
+use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
+use node::Server;
+use node::watch::{Sight, Told, scenes};
+use space::GridPoint;
+use tokio::sync::{broadcast, mpsc};
+use tokio::time::timeout;
+use wire::operator::{FromOperator, OPERATOR_VERSION, ToOperator, Watched};
+use wire::{Reason, Refused};
+use world::{Spec, World};
+
+use crate::store::keeper::{Past, Recaller};
+use crate::token::OperatorToken;
+
+/// Where operators watch.
+pub const PATH: &str = "/inspect";
+/// The most bytes of what an operator asks.
+pub const QUESTION_MAX: usize = 2_048;
+/// Operators who watch at the same time.
+const WATCHERS_MAX: usize = 16;
+/// Ticks that a slow watcher may be behind.
+const BEHIND_MAX: usize = 4;
+/// How long one may take to say what one wants.
+const GREETING_MAX: Duration = Duration::from_secs(10);
+/// Ticks that are shown of the past at once: a minute and more.
+const PLAYED_MAX: u64 = 4_096;
+/// Messages of the past that wait to be sent.
+const PLAYED_AHEAD_MAX: usize = 64;
+
+/// Who watches, and what there is to see.
+#[derive(Clone)]
+pub struct Watchers {
+    sights: broadcast::Sender<Arc<Sight>>,
+    last: Arc<RwLock<Option<Arc<Sight>>>>,
+    spec: Arc<Spec>,
+    standing: Arc<Vec<ToOperator>>,
+    bounds: [GridPoint; 2],
+    aura: f32,
+    past: Option<Recaller>,
+}
+
+impl Watchers {
+    /// Nobody yet.
+    pub fn new(server: &Server, past: Option<Recaller>) -> Watchers {
+        let world = server.world();
+        Watchers {
+            sights: broadcast::channel(BEHIND_MAX).0,
+            last: Arc::default(),
+            spec: world.spec().clone(),
+            standing: Arc::new(scenes(world)),
+            bounds: [world.grid().low(), world.grid().high()],
+            aura: server.settings().focus + server.settings().nimbus,
+            past,
+        }
+    }
+
+    /// The world has taken a step: shows it, if anybody looks.
+    pub fn see(&self, world: &World) {
+        if self.sights.receiver_count() == 0 {
+            return;
+        }
+        let before = self.last.read().expect("nobody panics while holding it").clone();
+        let sight = Arc::new(Sight::of(world, before.as_deref()));
+        *self.last.write().expect("nobody panics while holding it") = Some(sight.clone());
+        let _ = self.sights.send(sight);
+    }
+
+    fn introduce(&self, reach: Option<(u64, u64)>) -> ToOperator {
+        ToOperator::Watched(Watched {
+            version: OPERATOR_VERSION,
+            name: self.spec.name.clone(),
+            tick_us: (1_000_000 / self.spec.tick_rate.max(1)).max(1),
+            aura: self.aura,
+            bounds: self.bounds,
+            past: reach,
+        })
+    }
+
+    async fn recall(&self, from: u64, to: u64) -> Result<Past, String> {
+        let Some(recaller) = self.past.clone() else {
+            return Err("This world is kept in memory only: it has no past to be shown.".to_owned());
+        };
+        let asked = tokio::task::spawn_blocking(move || recaller.recall(from, to).recv_timeout(GREETING_MAX));
+        match asked.await {
+            Ok(Ok(answer)) => answer,
+            _ => Err("The past cannot be read just now.".to_owned()),
+        }
+    }
+}
+
+/// Serves one operator, until it goes.
+pub async fn serve(mut socket: WebSocket, watchers: Watchers, token: OperatorToken, is_here: bool) {
+    let Ok(Some(Ok(Message::Binary(hello)))) = timeout(GREETING_MAX, socket.recv()).await else { return };
+    let refusal = match FromOperator::decode(&hello) {
+        Ok(FromOperator::Watch { version, .. }) if version != OPERATOR_VERSION => Some((
+            Reason::Version,
+            format!("This server's map speaks version {OPERATOR_VERSION}, you speak {version}."),
+        )),
+        Ok(FromOperator::Watch { token: shown, .. }) => {
+            let shown = String::from_utf8_lossy(&shown);
+            let is_operator = if shown.is_empty() { is_here } else { token.is(&shown) };
+            let sentence = "This is for operators: show the token that the server printed when it started.";
+            (!is_operator).then(|| (Reason::Token, sentence.to_owned()))
+        }
+        _ => Some((Reason::Misbehaved, "An operator begins by asking to watch.".to_owned())),
+    };
+    let refusal = refusal.or_else(|| {
+        let is_full = watchers.sights.receiver_count() >= WATCHERS_MAX;
+        is_full.then(|| (Reason::Full, format!("{WATCHERS_MAX} operators watch already.")))
+    });
+    if let Some((reason, sentence)) = refusal {
+        let _ = send(&mut socket, &refused(reason, sentence)).await;
+        let _ = socket.send(Message::Close(Some(CloseFrame { code: close_code::NORMAL, reason: "".into() }))).await;
+        return;
+    }
+    let mut sights = watchers.sights.subscribe();
+    // No tick is so new: this only asks how far the past reaches.
+    let reach = watchers.recall(u64::MAX, 0).await.ok().and_then(|past| past.reach);
+    let mut told = Told::default();
+    if send(&mut socket, &watchers.introduce(reach)).await.is_err() {
+        return;
+    }
+    for scene in watchers.standing.iter() {
+        if send(&mut socket, scene).await.is_err() {
+            return;
+        }
+    }
+    // Its sender is held here, too: a player that has ended does not end the channel.
+    let mut past = mpsc::channel::<ToOperator>(PLAYED_AHEAD_MAX);
+    loop {
+        let sent = tokio::select! {
+            sight = sights.recv() => match sight {
+                Ok(sight) => send_all(&mut socket, &told.tell(&sight, true)).await,
+                // Whoever is slow misses ticks.
+                Err(broadcast::error::RecvError::Lagged(_)) => Ok(()),
+                Err(broadcast::error::RecvError::Closed) => return,
+            },
+            Some(message) = past.1.recv() => send(&mut socket, &message).await,
+            asked = socket.recv() => match asked {
+                Some(Ok(Message::Binary(bytes))) => match FromOperator::decode(&bytes) {
+                    Ok(FromOperator::Play { from, to, every }) => {
+                        // A new question ends the answer to the last one.
+                        past = mpsc::channel(PLAYED_AHEAD_MAX);
+                        let to = to.min(from.saturating_add(PLAYED_MAX));
+                        tokio::spawn(play(watchers.clone(), from, to, every, past.0.clone()));
+                        Ok(())
+                    }
+                    _ => return,
+                },
+                Some(Ok(Message::Ping(_) | Message::Pong(_))) => Ok(()),
+                _ => return,
+            },
+        };
+        if sent.is_err() {
+            return;
+        }
+    }
+}
+
+/// Plays a stretch of the past for an operator.
+async fn play(watchers: Watchers, from: u64, to: u64, every: u32, player: mpsc::Sender<ToOperator>) {
+    let past = match watchers.recall(from, to).await {
+        Ok(past) => past,
+        Err(sentence) => {
+            let _ = player.send(refused(Reason::Left, sentence)).await;
+            return;
+        }
+    };
+    let spec = watchers.spec.clone();
+    let _ = tokio::task::spawn_blocking(move || {
+        let mut told = Told::default();
+        let mut before: Option<Sight> = None;
+        let mut shown_to = from;
+        // False when nobody listens any more.
+        let mut show = |world: &World| {
+            let tick = world.tick().number();
+            if tick < from || tick > to || !(tick - from).is_multiple_of(u64::from(every)) {
+                return true;
+            }
+            let sight = Sight::of(world, before.as_ref());
+            shown_to = tick;
+            let is_heard = told.tell(&sight, false).into_iter().all(|message| player.blocking_send(message).is_ok());
+            before = Some(sight);
+            is_heard
+        };
+        if past.snapshot.is_empty() {
+            let _ = player.blocking_send(refused(Reason::Left, "Nothing is kept of that time.".to_owned()));
+            return;
+        }
+        let mut world = match World::restore(spec, &past.snapshot) {
+            Ok(world) => world,
+            Err(error) => {
+                let _ = player.blocking_send(refused(Reason::Left, format!("That time cannot be shown: {error}.")));
+                return;
+            }
+        };
+        let mut is_heard = show(&world);
+        for record in &past.records {
+            let played = world::journal::replay(&mut world, record, &mut |world| is_heard = is_heard && show(world));
+            if !is_heard || played.is_err() {
+                break;
+            }
+        }
+        let _ = player.blocking_send(ToOperator::Played { to: shown_to });
+    })
+    .await;
+}
+
+fn refused(reason: Reason, sentence: String) -> ToOperator {
+    ToOperator::Refused(Refused { version: OPERATOR_VERSION, reason, sentence })
+}
+
+async fn send(socket: &mut WebSocket, message: &ToOperator) -> Result<(), axum::Error> {
+    socket.send(Message::Binary(message.encode().into())).await
+}
+
+async fn send_all(socket: &mut WebSocket, messages: &[ToOperator]) -> Result<(), axum::Error> {
+    for message in messages {
+        send(socket, message).await?;
+    }
+    Ok(())
+}

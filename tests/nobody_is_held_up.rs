@@ -1,0 +1,100 @@
+//! Whoever is slow is slow alone: a client that never reads is dropped, and a log that nobody reads is not waited for.
+
+mod serving;
+
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::SinkExt;
+use kinesphere::order::{self, Order};
+use kinesphere::serve::{Options, Service};
+use kinesphere::visit::Visit;
+use node::client::ClientSettings;
+use node::limits::Limits;
+use node::server::ServerSettings;
+use serving::PATIENCE;
+use tokio_tungstenite::tungstenite::Message;
+use wire::{Hello, Moves, Step, ToServer, VERSION};
+use world::Plaza;
+
+/// Joins over a real socket, goes on asking to move, and reads nothing.
+#[tokio::test]
+async fn a_client_that_never_reads_is_dropped_and_others_do_not_notice() {
+    let limits = Limits { unheard_us: 1_500_000, resume_us: 100_000, ..Limits::default() };
+    let options = Options {
+        world: Arc::new(Plaza { seekers: 40, ..Plaza::default() }.spec()),
+        listen: "127.0.0.1:0".to_owned(),
+        server: ServerSettings { limits, ..ServerSettings::default() },
+        ..Options::default()
+    };
+    let service = Service::start(options).await.unwrap();
+    let mut ann = Visit::join(&service.url(), ClientSettings::named("Ann")).await.unwrap();
+
+    let (mut deaf, _) = tokio_tungstenite::connect_async(format!("ws://{}/link", service.http())).await.unwrap();
+    let hello = Hello { version: VERSION, nickname: "Deaf".to_owned(), ..Hello::default() };
+    deaf.send(Message::binary(ToServer::Hello(hello).encode())).await.unwrap();
+    let orders = service.orders();
+    let (mut was_here, mut number, begun) = (false, 0, Instant::now());
+    let mut last = ann.client().newest_tick();
+    loop {
+        number += 1;
+        let moves = Moves { heard: 0, tick: 0, newest: number, steps: vec![Step::default()] };
+        // It fails once the server has closed the connection.
+        let is_open = deaf.send(Message::binary(ToServer::Moves(moves).encode())).await.is_ok();
+        ann.run_for(Duration::from_millis(50)).await;
+        let users = order::give(&orders, Order::Users).await.unwrap();
+        assert!(users.contains("Ann"), "{users}");
+        was_here |= users.contains("Deaf");
+        if was_here && !users.contains("Deaf") {
+            break;
+        }
+        assert!(is_open || !was_here || begun.elapsed() < PATIENCE);
+        assert!(begun.elapsed() < PATIENCE, "it is still here: {users}");
+        if number % 40 == 0 {
+            assert!(ann.client().newest_tick() > last, "Ann hears nothing any more");
+            last = ann.client().newest_tick();
+        }
+    }
+    assert_eq!(*ann.client().phase(), node::client::Phase::Joined);
+    ann.leave().await;
+    let server = service.stop().await.unwrap();
+    assert_eq!(server.counts().dropped, 1, "and nobody else");
+}
+
+/// A pipe holds 64 kB; at this level a few seconds fill it. Nobody reads it.
+#[tokio::test]
+async fn a_log_that_nobody_reads_holds_up_no_tick() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kinesphere"));
+    command.args("serve --in-memory --crowd 0 --listen 127.0.0.1:0 --log trace".split(' '));
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut first = String::new();
+    let mut stdout = std::io::BufReader::new(child.stdout.take().unwrap());
+    std::io::BufRead::read_line(&mut stdout, &mut first).unwrap();
+    let http = first.split(' ').find_map(|word| word.strip_prefix("http=")).unwrap().to_owned();
+    let url = format!("http://{http}");
+    let mut ann = Visit::join(&url, ClientSettings::named("Ann")).await.unwrap();
+    let address = kinesphere::fetch::Address::parse(&url).unwrap();
+    let is_full = async || {
+        let metrics = kinesphere::fetch::fetch(&address, "/metrics").await.unwrap();
+        metrics.lines().any(|line| line.starts_with("kinesphere_log_lines_dropped_total "))
+    };
+    let begun = Instant::now();
+    while !is_full().await {
+        assert!(begun.elapsed() < PATIENCE, "the log never filled its queue: this test shows nothing");
+        ann.run_for(Duration::from_millis(200)).await;
+    }
+    let tick = ann.client().newest_tick();
+    let goes_on = |client: &node::Client| client.newest_tick() > tick + 30;
+    assert!(ann.run_until(PATIENCE, goes_on).await, "the world stands still");
+    ann.leave().await;
+    // It stops as it should, too, although nobody reads its farewell.
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let begun = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        assert!(begun.elapsed() < PATIENCE, "it does not stop");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(child.wait().unwrap().success());
+}

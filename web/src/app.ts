@@ -1,0 +1,342 @@
+// The page: brings together what is heard, what is drawn and what is wanted.
+
+import type { Other } from './client/others.ts';
+import { type Connection, type Kept, Session, forgetResumeKey, keptResumeKey, localUs } from './client/session.ts';
+import type { Transport } from './link/link.ts';
+import { Inspector } from './overlay/inspector.ts';
+import { Chat } from './ui/chat.ts';
+import { Controls } from './ui/controls.ts';
+import { Dialog, type Entering } from './ui/dialog.ts';
+import { element } from './ui/element.ts';
+import { type Settings, keepSettings, readSettings } from './ui/settings.ts';
+import { Sound } from './ui/sound.ts';
+import { StatusBar } from './ui/status.ts';
+import { Users } from './ui/users.ts';
+import { Avatars, type Pose } from './view/avatars.ts';
+import { Camera } from './view/camera.ts';
+import { Labels, type Named } from './view/labels.ts';
+import { Place } from './view/place.ts';
+import { type Quality, Stage } from './view/stage.ts';
+import { type Thing, Things } from './view/things.ts';
+import { Touches } from './view/touches.ts';
+import { STEPS_PER_METRE, UNTURNED, headingOf, nearestHeading } from './wire/pose.ts';
+import { halfHeight } from './wire/shape.ts';
+import { VELOCITY_PARTS } from './wire/state.ts';
+import type { Solid, Welcome } from './wire/to_client.ts';
+
+/** How near something has to be to be taken, in metres from the middle of the own avatar. */
+const GRAB_REACH = 2;
+/** How long a name shows that somebody spoke, in seconds. */
+const SPEAKING_S = 4;
+
+export class App {
+  session: Session | null = null;
+  readonly stage: Stage;
+  readonly camera: Camera;
+  private readonly settings: Settings = readSettings();
+  private readonly avatars: Avatars;
+  private readonly things = new Things();
+  private readonly touches: Touches;
+  private readonly labels: Labels;
+  private place: Place | null = null;
+  private readonly dialog: Dialog;
+  private readonly chat: Chat;
+  private readonly users = new Users();
+  private readonly status: StatusBar;
+  private readonly controls: Controls;
+  private readonly sound: Sound;
+  readonly inspector: Inspector;
+  private readonly hint = element('div', { id: 'hint', class: 'panel' });
+  private readonly prompt = element('div', { id: 'prompt', class: 'panel' });
+  private readonly poses: Pose[] = [];
+  private readonly speaking = new Map<number, number>();
+  private heading = 0;
+  private wantsJump = false;
+  private last = 0;
+  private lastSlow = 0;
+  private graspable: number | null = null;
+  /** For the bench and tests: how long the page's own work took in the last frame, in milliseconds. */
+  workMs = 0;
+  frames = 0;
+
+  constructor(canvas: HTMLCanvasElement, names: HTMLElement, ui: HTMLElement, quality: Quality, private readonly only: Transport | null) {
+    this.stage = new Stage(canvas, quality);
+    this.camera = new Camera(this.stage.camera);
+    this.avatars = new Avatars(quality === 'high');
+    this.labels = new Labels(names);
+    this.sound = new Sound(this.settings.isMuted);
+    this.touches = new Touches(this.avatars, (strength) => {
+      this.sound.thud(strength);
+      this.controls.rumble(strength);
+    });
+    this.stage.scene.add(this.avatars.root, this.things.root, this.touches.root);
+    this.dialog = new Dialog(this.settings, quality === 'high', (entering) => this.enter(entering, null));
+    this.chat = new Chat((text) => this.session?.client.say(text), () => canvas.focus());
+    this.controls = new Controls(canvas, ui, {
+      look: (yaw, pitch) => this.camera.turn(yaw, pitch),
+      zoom: (factor) => this.camera.zoom(factor),
+      jump: () => (this.wantsJump = true),
+      grab: () => this.grab(),
+      chat: () => this.chat.open(),
+      toggle: (what) => this.toggle(what),
+      used: () => this.forgetHint(),
+    });
+    this.inspector = new Inspector(this.stage.scene, this.stage.camera, canvas);
+    this.status = new StatusBar((what) => (what === 'leave' ? this.leave() : what === 'chat' ? this.chat.open() : this.toggle(what)));
+    const key = (name: string) => element('kbd', {}, name);
+    this.hint.append(key('W A S D'), ' or arrows walk, drag to look, ', key('Space'), ' jumps, ', key('E'), ' holds, ', key('T'), ' talks, ', key('I'), ' looks inside');
+    this.prompt.hidden = true;
+    this.hint.hidden = true;
+    this.users.root.hidden = innerWidth < 720;
+    for (const part of [this.status.root, this.users.root, this.chat.root]) part.hidden ||= true;
+    ui.append(this.status.root, this.status.banner, this.users.root, this.chat.root, this.inspector.root, this.hint, this.prompt, this.dialog.root);
+    if (quality === 'high') {
+      this.place = new Place(...picture());
+      this.stage.scene.add(this.place.root);
+    }
+    this.dialog.open();
+    const kept = keptResumeKey();
+    if (kept !== null) this.enter({ nickname: kept.nickname, avatar: kept.avatar, token: '' }, kept);
+    requestAnimationFrame((now) => this.frame(now));
+  }
+
+  private enter({ nickname, avatar, token }: Entering, kept: Kept | null): void {
+    this.dialog.isBusy = true;
+    this.settings.nickname = nickname;
+    this.settings.avatar = avatar;
+    if (kept === null) forgetResumeKey();
+    const bytes = new TextEncoder().encode(token);
+    this.session = new Session(nickname, avatar, bytes, this.only, {
+      connection: (connection) => this.connected(connection),
+      // On a timer, too: a slow picture must not slow the steps.
+      intend: () => this.intend(0),
+      joined: (welcome) => {
+        keepSettings(this.settings);
+        this.dialog.close();
+        this.controls.isOpen = true;
+        if (!welcome.isResumed) this.camera.reset();
+        for (const part of [this.status.root, this.chat.root]) part.hidden = false;
+        this.users.root.hidden = innerWidth < 720;
+        this.hint.hidden = !this.settings.isFirstTime;
+        this.stage.canvas.focus({ preventScroll: true });
+      },
+      sceneChanged: () => this.build(),
+      said: ({ speaker, name, text }) => {
+        if (speaker !== null) this.speaking.set(speaker, performance.now() / 1_000 + SPEAKING_S);
+        this.chat.add(name, text);
+      },
+      grabbed: (object, isHeld) => {
+        if (!isHeld && object === this.graspable) this.status.say('Somebody else has it.');
+      },
+    });
+    this.session.start(kept?.key ?? null);
+  }
+
+  private leave(): void {
+    this.session?.leave();
+    this.close('');
+  }
+
+  private close(sentence: string): void {
+    this.session = null;
+    this.controls.isOpen = false;
+    this.inspector.close();
+    for (const part of [this.status.root, this.users.root, this.chat.root, this.hint, this.prompt]) part.hidden = true;
+    this.dialog.open(sentence);
+  }
+
+  private connected(connection: Connection): void {
+    const isInside = this.session?.client.welcome != null;
+    this.status.show(connection, isInside);
+    if (connection.state === 'ended') this.close(connection.refused.sentence || 'The server let you go.');
+    else if (connection.state === 'lost' && !isInside) {
+      // Nobody has seen the world yet: say so in the dialog, and let the user decide when to try again.
+      this.session?.leave();
+      this.close(`The server cannot be reached: ${connection.why}.`);
+    }
+  }
+
+  private toggle(what: 'inspector' | 'users' | 'view' | 'sound'): void {
+    if (what === 'inspector') this.inspector.toggle();
+    if (what === 'users') this.users.root.hidden = !this.users.root.hidden;
+    if (what === 'view') this.camera.isFirstPerson = !this.camera.isFirstPerson;
+    if (what === 'sound') {
+      this.settings.isMuted = !this.settings.isMuted;
+      this.sound.isMuted = this.settings.isMuted;
+      keepSettings(this.settings);
+    }
+    this.status.mark({ inspector: this.inspector.isOpen, users: !this.users.root.hidden, view: this.camera.isFirstPerson, sound: !this.settings.isMuted });
+  }
+
+  private forgetHint(): void {
+    if (!this.settings.isFirstTime) return;
+    this.settings.isFirstTime = false;
+    keepSettings(this.settings);
+    setTimeout(() => this.hint.classList.add('gone'), 4_000);
+  }
+
+  private grab(): void {
+    const client = this.session?.client;
+    if (!client) return;
+    if (client.held !== null) client.release();
+    else if (this.graspable !== null) client.grab(this.graspable);
+  }
+
+  private build(): void {
+    const client = this.session?.client;
+    if (!client?.welcome) return;
+    if (this.place !== null) this.stage.scene.remove(this.place.root);
+    this.place = new Place(client.welcome.bounds, client.solids);
+    this.stage.scene.add(this.place.root);
+  }
+
+  private frame(now: number): void {
+    requestAnimationFrame((now) => this.frame(now));
+    // Where every picture is dear, twenty a second have to do, and a few while nobody is in.
+    const least = this.stage.quality === 'high' ? 0 : this.session === null ? 200 : 45;
+    if (now - this.last < least) return;
+    const elapsed = Math.min(Math.max((now - this.last) / 1_000, 0), 0.25);
+    this.last = now;
+    const seconds = now / 1_000;
+    const begun = performance.now();
+    this.frames += 1;
+    const client = this.session?.client;
+    if (client?.own && client.welcome) {
+      this.intend(elapsed);
+      client.show(localUs(), elapsed);
+      this.draw(seconds, elapsed);
+    } else {
+      // Nobody is in: a place turns slowly behind the dialog, with somebody strolling in it.
+      const turn = 0.6 + seconds / 60;
+      this.stage.camera.position.set(13 * Math.sin(turn), 3.2, 13 * Math.cos(turn));
+      this.stage.camera.lookAt(0, 1.8, 0);
+      if (this.stage.quality === 'high') this.stroll(seconds, elapsed);
+    }
+    this.place?.animate(seconds);
+    this.workMs = performance.now() - begun;
+    this.stage.draw(this.stage.camera.position);
+    if (now - this.lastSlow > 250) {
+      this.lastSlow = now;
+      this.slowly();
+    }
+  }
+
+  /** A few people around the fountain, for the picture behind the dialog. */
+  private stroll(seconds: number, elapsed: number): void {
+    const poses = Array.from({ length: 14 }, (_, index): Pose => {
+      const away = 4 + (index % 5) * 1.3;
+      const angle = index * 2.399 + (index % 2 === 0 ? seconds : -seconds) * (0.9 / away);
+      const heading = angle + (index % 2 === 0 ? Math.PI : 0);
+      const isChild = index % 4 === 3;
+      const half = isChild ? 0.6 : 0.9;
+      return { object: index + 1, x: away * Math.cos(angle), y: half, z: away * Math.sin(angle), heading: -heading, speed: 1, half, radius: isChild ? 0.25 : 0.3 };
+    });
+    this.avatars.draw(poses, poses.length, seconds, elapsed);
+  }
+
+  /** What is wanted becomes the intent of the next input. */
+  private intend(elapsed: number): void {
+    const client = this.session?.client;
+    if (!client?.welcome) return;
+    const { side, ahead, rise } = this.controls.wish(elapsed);
+    const { speedMax, gravity } = client.welcome.walking;
+    const [sin, cos] = [Math.sin(this.camera.yaw), Math.cos(this.camera.yaw)];
+    const x = sin * ahead - cos * side;
+    const z = cos * ahead + sin * side;
+    if (x !== 0 || z !== 0) this.heading = Math.atan2(x, z);
+    else if (this.camera.isFirstPerson) this.heading = this.camera.yaw;
+    // Towards zero: a wish that is too fast by a hair is refused whole.
+    const part = (value: number) => Math.trunc(value * speedMax * VELOCITY_PARTS);
+    const up = gravity === 0 ? part(rise) : 0;
+    client.intent = { velocity: [part(x), up, part(z)], heading: nearestHeading(this.heading), isJump: client.intent.isJump || this.wantsJump };
+    this.wantsJump = false;
+  }
+
+  private draw(seconds: number, elapsed: number): void {
+    const client = this.session!.client;
+    const welcome = client.welcome!;
+    const own = client.own!.shown;
+    const ownHalf = halfHeight(welcome.shape);
+    let count = 0;
+    const pose = (object: number, at: { x: number; y: number; z: number }, heading: number, speed: number, half: number, radius: number) => {
+      const known = this.poses[count];
+      if (known === undefined || known.object !== object) this.poses[count] = { object, ...at, heading, speed, half, radius };
+      else Object.assign(known, { x: at.x, y: at.y, z: at.z, heading, speed, half, radius });
+      count += 1;
+    };
+    const wanted = client.intent.velocity;
+    if (!this.camera.isFirstPerson) {
+      const speed = Math.hypot(wanted[0], wanted[2]) / VELOCITY_PARTS;
+      pose(welcome.own, own, this.heading, speed, ownHalf, welcome.shape.form === 'capsule' ? welcome.shape.radius : ownHalf);
+    }
+    const named: Named[] = [];
+    const things: Thing[] = [];
+    for (const other of client.others.all.values()) {
+      const { shown, entered } = other;
+      if (shown === null) continue;
+      if (entered.kind !== 'Avatar') {
+        things.push({ object: entered.object, kind: entered.kind, shape: entered.shape, pos: shown.pos, rot: shown.rot });
+        continue;
+      }
+      const half = halfHeight(entered.shape);
+      const radius = entered.shape.form === 'capsule' ? entered.shape.radius : half;
+      pose(entered.object, shown.pos, headingOf(shown.rot), Math.hypot(shown.vel.x, shown.vel.z), half, radius);
+      const isSpeaking = (this.speaking.get(entered.object) ?? 0) > seconds;
+      named.push({ name: entered.name, x: shown.pos.x, y: shown.pos.y + half + 0.12, z: shown.pos.z, isSpeaking });
+    }
+    this.avatars.draw(this.poses, count, seconds, elapsed);
+    this.things.draw(things);
+    this.findGraspable(own, things);
+    this.things.highlight(client.held ?? this.graspable);
+    this.camera.follow(own, ownHalf, client.ground, elapsed);
+    this.touches.look(client, own, elapsed, this.inspector.isOpen);
+    this.labels.draw(named, this.stage.camera, innerWidth, innerHeight);
+    this.inspector.draw(client, elapsed, this.workMs);
+  }
+
+  private findGraspable(own: { x: number; y: number; z: number }, things: readonly Thing[]): void {
+    let best: number | null = null;
+    let least = GRAB_REACH;
+    for (const { object, kind, pos } of things) {
+      if (kind !== 'Movable') continue;
+      const away = Math.hypot(pos.x - own.x, pos.y - own.y, pos.z - own.z);
+      // What one looks at is taken before what is behind.
+      const ahead = (pos.x - own.x) * Math.sin(this.heading) + (pos.z - own.z) * Math.cos(this.heading);
+      const score = away - 0.3 * ahead;
+      if (away <= GRAB_REACH && score < least) [best, least] = [object, score];
+    }
+    this.graspable = best;
+  }
+
+  /** What need not be looked at in every frame. */
+  private slowly(): void {
+    const client = this.session?.client;
+    if (!client?.welcome) return;
+    const others = [...client.others.all.values()].filter((other: Other) => other.entered.kind === 'Avatar' && other.entered.name !== '');
+    others.sort((a, b) => a.entered.name.localeCompare(b.entered.name));
+    const own = { object: client.welcome.own, name: `${client.welcome.nickname} (you)` };
+    this.users.show([own, ...others.map(({ entered }) => ({ object: entered.object, name: entered.name }))]);
+    this.status.measure(client.clock.roundTripUs);
+    const text = client.held !== null ? 'E lets go' : this.graspable !== null ? 'E takes hold of it' : '';
+    this.prompt.hidden = text === '' || document.body.classList.contains('touch');
+    this.prompt.textContent = text;
+  }
+}
+
+/** A fountain on a plaza: a picture, before anything is known of the world. */
+function picture(): [Welcome['bounds'], Solid[]] {
+  const solid = (object: number, y: number, shape: Solid['shape'], x = 0, z = 0): Solid => ({
+    object,
+    shape,
+    place: [Math.round(x * STEPS_PER_METRE), Math.round(y * STEPS_PER_METRE), Math.round(z * STEPS_PER_METRE)],
+    turn: UNTURNED,
+  });
+  const solids = [
+    solid(1, 0.15, { form: 'box', half: [2.5, 0.15, 2.5] }),
+    solid(2, 0.8, { form: 'box', half: [1.5, 0.5, 1.5] }),
+    solid(3, 2.7, { form: 'capsule', halfHeight: 1, radius: 0.4 }),
+    ...[0, 1, 2, 3].map((corner) => solid(4 + corner, 2, { form: 'capsule', halfHeight: 1.5, radius: 0.5 }, corner % 2 === 0 ? -12 : 12, corner < 2 ? -12 : 12)),
+  ];
+  const reach = 26 * STEPS_PER_METRE;
+  return [[[-reach, 0, -reach], [reach, 30 * STEPS_PER_METRE, reach]], solids];
+}

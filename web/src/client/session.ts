@@ -1,0 +1,160 @@
+// A stay in the world: connects, comes back after a lost connection, a restart of the server or a reload of the page.
+
+import { connect } from '../link/connect.ts';
+import type { Link, Transport } from '../link/link.ts';
+import type { Refused } from '../wire/to_client.ts';
+import { Client, type ClientEvents } from './client.ts';
+
+/** After so long without a word the link is taken for dead, in microseconds. */
+const SILENCE_US = 5_000_000;
+/** Between two attempts, in milliseconds: doubled each time, up to the last. */
+const RETRY_MS = { first: 300, last: 4_000 };
+
+export type Connection =
+  | { readonly state: 'connecting' }
+  | { readonly state: 'connected'; readonly transport: Transport }
+  | { readonly state: 'lost'; readonly why: string }
+  | { readonly state: 'ended'; readonly refused: Refused };
+
+export interface SessionEvents extends Omit<ClientEvents, 'send' | 'ended'> {
+  /** An input is about to leave: what is wanted? */
+  intend(): void;
+  connection(connection: Connection): void;
+}
+
+/** Where the key is kept that takes up a session after a reload: for as long as the tab lives. */
+const RESUME = 'kinesphere.resume';
+
+export const localUs = (): number => Math.round(performance.now() * 1_000);
+
+export class Session {
+  readonly client: Client;
+  transport: Transport | null = null;
+  private link: Link | null = null;
+  private retryMs = RETRY_MS.first;
+  private timer = 0;
+  private isOver = false;
+  private wasIn = false;
+
+  constructor(
+    private readonly nickname: string,
+    private readonly avatar: number,
+    private readonly token: Uint8Array,
+    private readonly only: Transport | null,
+    private readonly events: SessionEvents,
+  ) {
+    this.client = new Client({
+      ...events,
+      send: (message, isDatagram) => {
+        if (isDatagram) this.link?.sendDatagram(message);
+        else this.link?.send(message);
+      },
+      joined: (welcome) => {
+        this.wasIn = true;
+        this.retryMs = RETRY_MS.first;
+        keepResumeKey(welcome.resumeKey, welcome.nickname, avatar);
+        events.joined(welcome);
+      },
+      ended: (refused) => this.end(refused),
+      sceneChanged: () => events.sceneChanged(),
+      said: (said) => events.said(said),
+      grabbed: (object, isHeld) => events.grabbed(object, isHeld),
+    });
+  }
+
+  /** Begins; with a key it takes up an earlier stay. */
+  start(resumeKey: Uint8Array | null): void {
+    this.client.resumeKey = resumeKey;
+    void this.connect();
+    this.tick();
+  }
+
+  /** Leaves for good. */
+  leave(): void {
+    this.client.leave();
+    this.isOver = true;
+    forgetResumeKey();
+    clearTimeout(this.timer);
+    setTimeout(() => this.link?.close(), 100);
+  }
+
+  private async connect(): Promise<void> {
+    this.events.connection({ state: 'connecting' });
+    try {
+      const link = await connect(
+        {
+          received: (message) => this.client.received(localUs(), message),
+          closed: (why) => this.lose(why),
+        },
+        this.only,
+      );
+      if (this.isOver) return link.close();
+      this.link = link;
+      this.transport = link.transport;
+      this.client.open(localUs(), this.nickname, this.avatar, this.token);
+      this.events.connection({ state: 'connected', transport: link.transport });
+    } catch (error) {
+      this.lose(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  private lose(why: string): void {
+    this.link = null;
+    this.transport = null;
+    this.client.lose();
+    if (this.isOver) return;
+    this.events.connection({ state: 'lost', why });
+    setTimeout(() => void this.connect(), this.retryMs);
+    this.retryMs = Math.min(2 * this.retryMs, RETRY_MS.last);
+  }
+
+  private end(refused: Refused): void {
+    // A server that stops comes back; whoever was in is let in again.
+    const comesBack = refused.reason === 'Stopping' || (this.wasIn && refused.reason === 'Full');
+    this.link?.close();
+    this.link = null;
+    if (comesBack) return this.lose(refused.sentence);
+    this.isOver = true;
+    if (refused.reason !== 'Resumed') forgetResumeKey();
+    clearTimeout(this.timer);
+    this.events.connection({ state: 'ended', refused });
+  }
+
+  /** Inputs leave on a timer, not with the frames: a slow picture must not slow the steps. */
+  private tick(): void {
+    const now = localUs();
+    if (this.client.phase === 'joined' && now >= this.client.wakeAt) this.events.intend();
+    this.client.wake(now);
+    if (this.link !== null && now - this.client.heardAt > SILENCE_US) {
+      this.link.close();
+      this.lose('nothing was heard of the server for some time');
+    }
+    const wait = Math.max(1, Math.min(50, (this.client.wakeAt - localUs()) / 1_000));
+    this.timer = window.setTimeout(() => this.tick(), this.client.phase === 'joined' ? wait : 50);
+  }
+}
+
+export interface Kept {
+  readonly key: Uint8Array;
+  readonly nickname: string;
+  readonly avatar: number;
+}
+
+function keepResumeKey(key: Uint8Array, nickname: string, avatar: number): void {
+  sessionStorage.setItem(RESUME, JSON.stringify({ key: [...key], nickname, avatar }));
+}
+
+export function forgetResumeKey(): void {
+  sessionStorage.removeItem(RESUME);
+}
+
+/** What an earlier stay of this tab left, if it can be read. */
+export function keptResumeKey(): Kept | null {
+  try {
+    const { key, nickname, avatar } = JSON.parse(sessionStorage.getItem(RESUME) ?? '') as Record<string, unknown>;
+    const isKey = Array.isArray(key) && key.length === 16 && typeof nickname === 'string' && typeof avatar === 'number';
+    return isKey ? { key: Uint8Array.from(key as number[]), nickname, avatar } : null;
+  } catch {
+    return null;
+  }
+}

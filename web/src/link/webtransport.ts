@@ -1,0 +1,75 @@
+// The first choice: QUIC, as a browser speaks it.
+
+import { Frames, frame } from '../wire/frame.ts';
+import type { Introduction, Link, LinkEvents } from './link.ts';
+
+/** How long a session may take to open before the other transport is tried, in milliseconds. */
+const PATIENCE_MS = 4_000;
+
+/** Opens a session, or throws. */
+export async function openWebTransport(introduction: Introduction, events: LinkEvents): Promise<Link> {
+  if (typeof WebTransport === 'undefined') throw new Error('this browser has no WebTransport here');
+  const host = location.hostname.includes(':') ? `[${location.hostname}]` : location.hostname;
+  const options: WebTransportOptions = { requireUnreliable: true };
+  if (introduction.is_self_signed) {
+    const value = Uint8Array.from(introduction.sha256.match(/../g) ?? [], (digits) => parseInt(digits, 16));
+    options.serverCertificateHashes = [{ algorithm: 'sha-256', value }];
+  }
+  const session = new WebTransport(`https://${host}:${introduction.quic_port}/link`, options);
+  // A session that fails rejects both; the second has nobody else who listens.
+  session.closed.catch(() => {});
+  const late = new Promise<never>((_, reject) => setTimeout(() => reject(new Error('it takes too long')), PATIENCE_MS));
+  try {
+    await Promise.race([session.ready, late]);
+  } catch (error) {
+    session.close();
+    throw error;
+  }
+  const stream = await session.createBidirectionalStream();
+  const writer = stream.writable.getWriter();
+  const datagrams = session.datagrams.writable.getWriter();
+
+  let isOpen = true;
+  const end = (why: string) => {
+    if (!isOpen) return;
+    isOpen = false;
+    events.closed(why);
+  };
+  session.closed.then(() => end('the server closed the session'), (error) => end(String(error)));
+  void readStream(stream.readable, events).then(end, (error) => end(String(error)));
+  void readDatagrams(session.datagrams.readable, events).catch(() => {});
+
+  return {
+    transport: 'WebTransport',
+    send(message) {
+      writer.write(frame(message)).catch((error) => end(String(error)));
+    },
+    sendDatagram(message) {
+      // One that waits is worthless by the time it leaves.
+      if ((datagrams.desiredSize ?? 1) > 0) datagrams.write(message).catch(() => {});
+    },
+    close() {
+      isOpen = false;
+      session.close();
+    },
+  };
+}
+
+async function readStream(stream: ReadableStream<Uint8Array>, events: LinkEvents): Promise<string> {
+  const reader = stream.getReader();
+  const frames = new Frames();
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return 'the server closed the stream';
+    for (const message of frames.arrived(value)) events.received(message);
+  }
+}
+
+async function readDatagrams(datagrams: ReadableStream<Uint8Array>, events: LinkEvents): Promise<void> {
+  const reader = datagrams.getReader();
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    events.received(value);
+  }
+}

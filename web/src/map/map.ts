@@ -1,0 +1,242 @@
+// Brings together the stream, the picture and the time line.
+
+import { css, element } from '../ui/element.ts';
+import { AVATARS, LAYERS } from '../view/palette.ts';
+import type { Known } from '../wire/operator.ts';
+import { type Frame, Timeline } from './timeline.ts';
+import { Watch } from './watch.ts';
+
+const ZOOM = { least: 0.2, most: 200 };
+
+export class OperatorMap {
+  readonly watch: Watch;
+  readonly timeline: Timeline;
+  private readonly context: CanvasRenderingContext2D;
+  private readonly search = element('input', { type: 'search', placeholder: 'Find by name', 'aria-label': 'Find by name' });
+  private readonly numbers = element('span', { class: 'numbers' });
+  private readonly title = element('h1', {}, 'Map');
+  private readonly why = element('span', { class: 'numbers', role: 'status' });
+  private readonly layers = { auras: false, pairs: false, names: true };
+  private readonly gate: HTMLElement;
+  private readonly token = element('input', { type: 'password', placeholder: 'operator token', 'aria-label': 'Operator token', autocomplete: 'off' });
+  private readonly error = element('p', { class: 'error', role: 'alert' });
+  private shownToken = '';
+  private center = { x: 0, z: 0 };
+  private scale = 0;
+  selected: number | null = null;
+  /** What was drawn last, for tests and for the curious. */
+  frame: Frame | null = null;
+
+  constructor(private readonly canvas: HTMLCanvasElement, ui: HTMLElement) {
+    this.context = canvas.getContext('2d')!;
+    this.watch = new Watch({
+      opened: () => {
+        this.gate.hidden = true;
+        this.title.textContent = this.watch.watched?.name ?? 'Map';
+        this.timeline.open(this.watch.watched!);
+      },
+      refused: (sentence) => {
+        if (this.watch.watched === null) {
+          this.gate.hidden = false;
+          this.error.textContent = sentence;
+          this.token.focus();
+        } else this.why.textContent = sentence;
+      },
+      seen: (frame, isLive) => this.timeline.take(frame, isLive),
+      played: (to) => this.timeline.played(to),
+      closed: () => (this.why.textContent = 'The connection is lost; coming back…'),
+    });
+    this.timeline = new Timeline((from, to, every) => this.watch.play(from, to, every));
+    const toggles = (Object.keys(this.layers) as (keyof typeof this.layers)[]).map((name) => {
+      const button = element('button', { type: 'button', 'aria-pressed': String(this.layers[name]) }, name);
+      button.addEventListener('click', () => {
+        this.layers[name] = !this.layers[name];
+        button.setAttribute('aria-pressed', String(this.layers[name]));
+      });
+      return button;
+    });
+    const form = element('form', { class: 'panel' }, element('h1', {}, 'Operator’s map'), this.error, this.token, element('button', { type: 'submit' }, 'Open'));
+    form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      this.shownToken = this.token.value.trim();
+      this.watch.open(this.shownToken);
+    });
+    this.gate = element('section', { class: 'gate' }, form);
+    this.gate.hidden = true;
+    const bar = element('header', { class: 'map-bar panel' }, this.title, this.search, ...toggles, this.numbers, this.why);
+    ui.append(bar, this.timeline.root, this.gate);
+    this.search.addEventListener('input', () => this.find());
+    canvas.addEventListener('wheel', (event) => this.zoom(event), { passive: false });
+    canvas.addEventListener('pointermove', (event) => this.drag(event));
+    canvas.addEventListener('click', (event) => void this.pick(event));
+    this.watch.open('');
+    requestAnimationFrame(() => this.draw());
+  }
+
+  private find(): void {
+    const key = this.search.value.trim().toLowerCase();
+    const found = key === '' ? undefined : [...this.watch.known.values()].find((known) => known.name.toLowerCase().includes(key));
+    const place = found && this.frame?.places.get(found.object);
+    this.selected = place ? found.object : null;
+    if (place) this.center = { x: place[0], z: place[2] };
+  }
+
+  private zoom(event: WheelEvent): void {
+    event.preventDefault();
+    const before = this.toWorld(event.clientX, event.clientY);
+    this.scale = Math.min(Math.max(this.scale * Math.exp(-event.deltaY * 0.0012), ZOOM.least), ZOOM.most);
+    const after = this.toWorld(event.clientX, event.clientY);
+    this.center = { x: this.center.x + before.x - after.x, z: this.center.z + before.z - after.z };
+  }
+
+  private drag(event: PointerEvent): void {
+    if (event.buttons === 0) return;
+    this.center = { x: this.center.x - event.movementX / this.scale, z: this.center.z - event.movementY / this.scale };
+  }
+
+  private toWorld(x: number, y: number): { x: number; z: number } {
+    return { x: this.center.x + (x - innerWidth / 2) / this.scale, z: this.center.z + (y - innerHeight / 2) / this.scale };
+  }
+
+  /** Who is clicked at; a second one is explained: whether the first hears it, and why. */
+  private async pick(event: MouseEvent): Promise<void> {
+    const at = this.toWorld(event.clientX, event.clientY);
+    let best: number | null = null;
+    let least = 12 / this.scale;
+    for (const [object, [x, , z]] of this.frame?.places ?? []) {
+      const away = Math.hypot(x - at.x, z - at.z);
+      if (away < least) [best, least] = [object, away];
+    }
+    const first = this.selected;
+    this.selected = best;
+    this.why.textContent = '';
+    if (best === null || first === null || best === first) return;
+    this.selected = first;
+    const headers: Record<string, string> = { 'content-type': 'application/json' };
+    if (this.shownToken !== '') headers['authorization'] = `Bearer ${this.shownToken}`;
+    const body = JSON.stringify({ do: 'why', listener: String(first), speaker: String(best) });
+    const answer = await fetch('/operator', { method: 'POST', headers, body });
+    const text = await answer.text();
+    this.why.textContent = answer.ok ? (JSON.parse(text) as { sentence: string }).sentence : text;
+  }
+
+  private draw(): void {
+    requestAnimationFrame(() => this.draw());
+    const { watched } = this.watch;
+    const { canvas, context } = this;
+    const ratio = Math.min(devicePixelRatio, 2);
+    const [width, height] = [innerWidth, innerHeight];
+    if (canvas.width !== width * ratio || canvas.height !== height * ratio) [canvas.width, canvas.height] = [width * ratio, height * ratio];
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.fillStyle = '#0d1020';
+    context.fillRect(0, 0, width, height);
+    if (watched === null) return;
+    const [low, high] = watched.bounds.map(([x, , z]) => ({ x: x / 1_024, z: z / 1_024 }));
+    if (this.scale === 0) {
+      this.scale = 0.86 * Math.min(width / (high!.x - low!.x), height / (high!.z - low!.z));
+      this.center = { x: (low!.x + high!.x) / 2, z: (low!.z + high!.z) / 2 };
+    }
+    const x = (at: number) => width / 2 + (at - this.center.x) * this.scale;
+    const y = (at: number) => height / 2 + (at - this.center.z) * this.scale;
+    context.fillStyle = '#171b30';
+    context.fillRect(x(low!.x), y(low!.z), (high!.x - low!.x) * this.scale, (high!.z - low!.z) * this.scale);
+    this.drawCells(low!, high!, watched.aura, x, y);
+    this.drawStanding(x, y);
+    const frame = this.timeline.at(performance.now());
+    this.frame = frame;
+    if (frame === null) return;
+    if (this.layers.auras || this.layers.pairs) this.drawHearing(frame, watched.aura, x, y);
+    this.drawObjects(frame, x, y);
+    const users = [...frame.places.keys()].filter((object) => this.watch.known.get(object)?.isUser).length;
+    this.numbers.textContent = `${frame.places.size} objects, ${users} clients, tick ${frame.tick}${this.timeline.isLive ? ', live' : ''}`;
+  }
+
+  private drawCells(low: { x: number; z: number }, high: { x: number; z: number }, size: number, x: (at: number) => number, y: (at: number) => number): void {
+    const { context } = this;
+    if (size * this.scale < 12) return;
+    context.strokeStyle = `${css(LAYERS.cell)}30`;
+    context.lineWidth = 1;
+    context.beginPath();
+    for (let at = Math.ceil(low.x / size) * size; at <= high.x; at += size) {
+      context.moveTo(x(at), y(low.z));
+      context.lineTo(x(at), y(high.z));
+    }
+    for (let at = Math.ceil(low.z / size) * size; at <= high.z; at += size) {
+      context.moveTo(x(low.x), y(at));
+      context.lineTo(x(high.x), y(at));
+    }
+    context.stroke();
+  }
+
+  private drawStanding(x: (at: number) => number, y: (at: number) => number): void {
+    const { context } = this;
+    context.fillStyle = '#3a4066';
+    for (const { shape, place } of this.watch.solids) {
+      const [px, pz] = [place[0] / 1_024, place[2] / 1_024];
+      if (shape.form === 'box') {
+        const [hx, , hz] = shape.half;
+        context.fillRect(x(px - hx), y(pz - hz), 2 * hx * this.scale, 2 * hz * this.scale);
+      } else {
+        context.beginPath();
+        context.arc(x(px), y(pz), shape.radius * this.scale, 0, 2 * Math.PI);
+        context.fill();
+      }
+    }
+  }
+
+  /** Auras of clients, and lines to whom each of them hears; of the selected one alone where there is one. */
+  private drawHearing(frame: Frame, aura: number, x: (at: number) => number, y: (at: number) => number): void {
+    const { context } = this;
+    const listeners = [...frame.places].filter(([object]) => (this.selected === null ? this.watch.known.get(object)?.isUser : object === this.selected));
+    for (const [, [ax, , az]] of listeners.slice(0, 400)) {
+      if (this.layers.auras) {
+        context.fillStyle = `${css(LAYERS.aura)}16`;
+        context.strokeStyle = `${css(LAYERS.aura)}90`;
+        context.lineWidth = 1;
+        context.beginPath();
+        context.arc(x(ax), y(az), aura * this.scale, 0, 2 * Math.PI);
+        context.fill();
+        context.stroke();
+      }
+      if (!this.layers.pairs) continue;
+      context.strokeStyle = `${css(LAYERS.pair)}40`;
+      context.beginPath();
+      for (const [, [bx, , bz]] of frame.places) {
+        if (Math.hypot(ax - bx, az - bz) > aura) continue;
+        context.moveTo(x(ax), y(az));
+        context.lineTo(x(bx), y(bz));
+      }
+      context.stroke();
+    }
+  }
+
+  private drawObjects(frame: Frame, x: (at: number) => number, y: (at: number) => number): void {
+    const { context } = this;
+    const colour = (known: Known | undefined) => (known?.kind === 'Movable' ? '#b07b4a' : known?.kind === 'Mover' ? '#c9a15a' : known?.isUser ? css(AVATARS[0]) : '#8ea0d8');
+    const names: [string, number, number][] = [];
+    for (const [object, [px, , pz]] of frame.places) {
+      const [sx, sy] = [x(px), y(pz)];
+      if (sx < -20 || sy < -20 || sx > innerWidth + 20 || sy > innerHeight + 20) continue;
+      const known = this.watch.known.get(object);
+      const radius = known === undefined ? 0.3 : known.shape.form === 'box' ? known.shape.half[0] : known.shape.radius;
+      const size = Math.max(radius * this.scale, known?.isUser ? 4 : 2);
+      context.fillStyle = colour(known);
+      context.fillRect(sx - size, sy - size, 2 * size, 2 * size);
+      if (known?.isUser || object === this.selected) {
+        context.strokeStyle = object === this.selected ? css(LAYERS.predicted) : '#ffffff';
+        context.lineWidth = object === this.selected ? 2 : 1;
+        context.strokeRect(sx - size - 2, sy - size - 2, 2 * size + 4, 2 * size + 4);
+        if (this.layers.names && known?.name) names.push([known.name, sx, sy - size - 6]);
+      }
+    }
+    context.font = '13px system-ui, sans-serif';
+    context.textAlign = 'center';
+    for (const [name, sx, sy] of names.slice(0, 300)) {
+      context.fillStyle = 'rgba(10, 12, 24, 0.75)';
+      const width = context.measureText(name).width;
+      context.fillRect(sx - width / 2 - 4, sy - 12, width + 8, 16);
+      context.fillStyle = '#f3efe9';
+      context.fillText(name, sx, sy);
+    }
+  }
+}

@@ -1,0 +1,195 @@
+// What a user wants, from keys, mouse, touch and gamepad. It is asked for; it does not wait.
+
+import { element } from './element.ts';
+
+export interface Wish {
+  /** Sideways and forwards, each from -1 to 1, as the camera looks. */
+  readonly side: number;
+  readonly ahead: number;
+  /** Up and down, in worlds to fly in. */
+  readonly rise: number;
+}
+
+export interface ControlEvents {
+  look(yaw: number, pitch: number): void;
+  zoom(factor: number): void;
+  jump(): void;
+  grab(): void;
+  chat(): void;
+  toggle(what: 'inspector' | 'users' | 'view' | 'sound'): void;
+  used(): void;
+}
+
+const KEYS: Readonly<Record<string, readonly [number, number]>> = {
+  KeyW: [0, 1],
+  ArrowUp: [0, 1],
+  KeyS: [0, -1],
+  ArrowDown: [0, -1],
+  KeyA: [-1, 0],
+  ArrowLeft: [-1, 0],
+  KeyD: [1, 0],
+  ArrowRight: [1, 0],
+};
+const LOOK = { mouse: 0.0042, touch: 0.006, pad: 2.6 };
+const DEAD_ZONE = 0.15;
+
+export class Controls {
+  isOpen = false;
+  private readonly held = new Set<string>();
+  private stick = { side: 0, ahead: 0 };
+  private pad = { side: 0, ahead: 0, buttons: 0 };
+  private readonly knob = element('i');
+  private pinch = 0;
+
+  constructor(private readonly canvas: HTMLElement, root: HTMLElement, private readonly events: ControlEvents) {
+    addEventListener('keydown', (event) => this.keyDown(event));
+    addEventListener('keyup', (event) => this.held.delete(event.code));
+    addEventListener('blur', () => this.held.clear());
+    canvas.addEventListener('pointerdown', (event) => this.pointerDown(event));
+    canvas.addEventListener('pointermove', (event) => this.pointerMove(event));
+    canvas.addEventListener('wheel', (event) => this.wheel(event), { passive: false });
+    canvas.addEventListener('contextmenu', (event) => event.preventDefault());
+    canvas.addEventListener('touchmove', (event) => this.touchMove(event), { passive: false });
+    canvas.addEventListener('touchend', () => (this.pinch = 0));
+    root.append(this.makeStick(), this.makeButtons());
+    if (matchMedia('(pointer: coarse)').matches) document.body.classList.add('touch');
+  }
+
+  /** What is wanted now. `elapsed` seconds have passed since it was asked last. */
+  wish(elapsed: number): Wish {
+    this.readPad(elapsed);
+    let side = this.stick.side + this.pad.side;
+    let ahead = this.stick.ahead + this.pad.ahead;
+    for (const code of this.held) {
+      side += KEYS[code]?.[0] ?? 0;
+      ahead += KEYS[code]?.[1] ?? 0;
+    }
+    const rise = (this.held.has('Space') ? 1 : 0) - (this.held.has('KeyC') ? 1 : 0);
+    const far = Math.hypot(side, ahead);
+    return far > 1 ? { side: side / far, ahead: ahead / far, rise } : { side, ahead, rise };
+  }
+
+  /** Lets a gamepad be felt. */
+  rumble(strength: number): void {
+    for (const pad of navigator.getGamepads?.() ?? []) {
+      void pad?.vibrationActuator?.playEffect('dual-rumble', { duration: 90, strongMagnitude: strength, weakMagnitude: 0.5 * strength }).catch(() => {});
+    }
+  }
+
+  private keyDown(event: KeyboardEvent): void {
+    if (!this.isOpen || event.ctrlKey || event.metaKey || event.altKey) return;
+    const target = event.target as HTMLElement;
+    if (target instanceof HTMLInputElement && target.type !== 'checkbox' && target.type !== 'radio') return;
+    // What has the focus keeps the keys that it needs.
+    const isButton = target instanceof HTMLButtonElement || target instanceof HTMLInputElement;
+    if (isButton && (event.code === 'Space' || event.code === 'Enter')) return;
+    if (event.code in KEYS) {
+      this.held.add(event.code);
+      this.events.used();
+      event.preventDefault();
+      return;
+    }
+    if (event.repeat) return;
+    switch (event.code) {
+      case 'Space':
+        this.held.add(event.code);
+        event.preventDefault();
+        return this.events.jump();
+      case 'KeyC':
+        this.held.add(event.code);
+        return;
+      case 'KeyE':
+        return this.events.grab();
+      case 'Enter':
+      case 'KeyT':
+        event.preventDefault();
+        return this.events.chat();
+      case 'KeyI':
+        return this.events.toggle('inspector');
+      case 'KeyU':
+        return this.events.toggle('users');
+      case 'KeyV':
+        return this.events.toggle('view');
+      case 'KeyM':
+        return this.events.toggle('sound');
+    }
+  }
+
+  private pointerDown(event: PointerEvent): void {
+    if (event.pointerType === 'touch') document.body.classList.add('touch');
+    this.canvas.focus({ preventScroll: true });
+    this.canvas.setPointerCapture(event.pointerId);
+  }
+
+  private pointerMove(event: PointerEvent): void {
+    if (!this.isOpen || event.buttons === 0) return;
+    const scale = event.pointerType === 'touch' ? LOOK.touch : LOOK.mouse;
+    this.events.look(-event.movementX * scale, event.movementY * scale);
+  }
+
+  private wheel(event: WheelEvent): void {
+    event.preventDefault();
+    if (this.isOpen) this.events.zoom(Math.exp(event.deltaY * 0.0012));
+  }
+
+  private touchMove(event: TouchEvent): void {
+    const [one, other] = [event.targetTouches[0], event.targetTouches[1]];
+    if (!one || !other) return;
+    const apart = Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY);
+    if (this.pinch > 0) this.events.zoom(this.pinch / apart);
+    this.pinch = apart;
+  }
+
+  private makeStick(): HTMLElement {
+    const stick = element('div', { class: 'stick move', 'aria-hidden': 'true' }, this.knob);
+    const move = (event: PointerEvent) => {
+      const box = stick.getBoundingClientRect();
+      const [x, y] = [(2 * (event.clientX - box.left)) / box.width - 1, (2 * (event.clientY - box.top)) / box.height - 1];
+      const far = Math.max(1, Math.hypot(x, y));
+      this.setStick(x / far, -y / far);
+      this.events.used();
+    };
+    stick.addEventListener('pointerdown', (event) => {
+      stick.setPointerCapture(event.pointerId);
+      move(event);
+    });
+    stick.addEventListener('pointermove', (event) => event.buttons !== 0 && move(event));
+    for (const end of ['pointerup', 'pointercancel'] as const) stick.addEventListener(end, () => this.setStick(0, 0));
+    return stick;
+  }
+
+  private setStick(side: number, ahead: number): void {
+    this.stick = { side, ahead };
+    this.knob.style.transform = `translate(${34 * side}px, ${-34 * ahead}px)`;
+  }
+
+  private makeButtons(): HTMLElement {
+    const button = (name: string, act: () => void) => {
+      const made = element('button', { type: 'button' }, name);
+      made.addEventListener('click', act);
+      return made;
+    };
+    return element('div', { class: 'touch-buttons' }, button('Hold', () => this.events.grab()), button('Jump', () => this.events.jump()));
+  }
+
+  private readPad(elapsed: number): void {
+    const pad = [...(navigator.getGamepads?.() ?? [])].find((pad) => pad !== null);
+    if (!pad || !this.isOpen) {
+      this.pad = { side: 0, ahead: 0, buttons: 0 };
+      return;
+    }
+    const axis = (index: number) => {
+      const value = pad.axes[index] ?? 0;
+      return Math.abs(value) < DEAD_ZONE ? 0 : (value - Math.sign(value) * DEAD_ZONE) / (1 - DEAD_ZONE);
+    };
+    this.events.look(-axis(2) * LOOK.pad * elapsed, axis(3) * LOOK.pad * elapsed);
+    let buttons = 0;
+    pad.buttons.forEach((button, index) => (buttons |= button.pressed ? 1 << index : 0));
+    const pressed = buttons & ~this.pad.buttons;
+    if (pressed & 1) this.events.jump();
+    if (pressed & 4) this.events.grab();
+    if (pressed & 8) this.events.toggle('view');
+    this.pad = { side: axis(0), ahead: -axis(1), buttons };
+    if (buttons !== 0 || this.pad.side !== 0 || this.pad.ahead !== 0) this.events.used();
+  }
+}

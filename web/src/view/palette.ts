@@ -1,0 +1,32 @@
+// Colours. People are told apart by hues that colour-blind eyes tell apart too (after Okabe and Ito); each layer of the
+// inspector has one colour, the same here, on the map and in the panels.
+
+export const AVATARS = [0xe69f00, 0x56b4e9, 0x009e73, 0xf0e442, 0x0072b2, 0xd55e00, 0xcc79a7] as const;
+
+/** The hue of an object: always the same for the same one. */
+export function hueOf(object: number): number {
+  return AVATARS[(Math.imul(object, 0x9e3779b1) >>> 16) % AVATARS.length]!;
+}
+
+export const LAYERS = {
+  aura: 0x2ec4b6,
+  pair: 0xffffff,
+  relation: 0x7bd88f,
+  predicted: 0xffb000,
+  confirmed: 0xffffff,
+  contact: 0xff4d4d,
+  cell: 0x9b6bff,
+} as const;
+
+export const DUSK = {
+  zenith: 0x10204a,
+  middle: 0x53649c,
+  horizon: 0xf3a46b,
+  sun: 0xffd9a0,
+  fog: 0xcf9a86,
+  ground: 0xa99a94,
+  stone: 0xc9b8a8,
+  leaf: 0x4f7a52,
+  wood: 0xb07b4a,
+  water: 0x5fb0c9,
+} as const;

@@ -1,0 +1,116 @@
+// What a server and an operator say to each other: the twin of `crates/wire/src/operator.rs`.
+
+import { DecodeError, Reader, Writer } from './codec.ts';
+import { MESSAGE_MAX, kind } from './kind.ts';
+import { type GridPoint, readObject, readPoint } from './pose.ts';
+import { type Shape, readShape } from './shape.ts';
+import { type EnteredKind, type Refused, type Solid, decode as decodeClient } from './to_client.ts';
+import { NICKNAME_MAX } from './to_server.ts';
+
+export const OPERATOR_VERSION = 1;
+const OBJECTS_MAX = 2_048;
+
+export interface Watched {
+  readonly version: number;
+  readonly name: string;
+  readonly tickUs: number;
+  readonly aura: number;
+  readonly bounds: readonly [GridPoint, GridPoint];
+  /** The oldest and the newest tick that can be shown again. */
+  readonly past: readonly [number, number] | null;
+}
+
+export interface Known {
+  readonly object: number;
+  readonly kind: EnteredKind;
+  readonly isUser: boolean;
+  readonly name: string;
+  readonly shape: Shape;
+}
+
+export interface View {
+  readonly tick: number;
+  readonly isLive: boolean;
+  readonly isLast: boolean;
+  readonly places: readonly (readonly [number, GridPoint])[];
+}
+
+export type ToOperator =
+  | ({ readonly type: 'Watched' } & Watched)
+  | ({ readonly type: 'Refused' } & Refused)
+  | { readonly type: 'Scene'; readonly isLast: boolean; readonly solids: readonly Solid[] }
+  | { readonly type: 'Known'; readonly known: readonly Known[] }
+  | ({ readonly type: 'View' } & View)
+  | { readonly type: 'Played'; readonly to: number };
+
+export function watch(token: string): Uint8Array<ArrayBuffer> {
+  const writer = new Writer(kind.watch);
+  writer.u16(OPERATOR_VERSION);
+  writer.counted(new TextEncoder().encode(token));
+  return writer.end();
+}
+
+export function play(from: number, to: number, every: number): Uint8Array<ArrayBuffer> {
+  const writer = new Writer(kind.play);
+  for (const number of [from, to, every]) writer.varint(number);
+  return writer.end();
+}
+
+export function decodeOperator(bytes: Uint8Array): ToOperator {
+  const reader = new Reader(bytes, MESSAGE_MAX);
+  const message = read(reader);
+  if (message.type !== 'Refused' && message.type !== 'Scene') reader.end();
+  return message;
+}
+
+function read(reader: Reader): ToOperator {
+  const whole = (field: string) => reader.varint(Number.MAX_SAFE_INTEGER, field);
+  switch (reader.kind) {
+    case kind.watched: {
+      const version = reader.u16('version');
+      const name = reader.text(NICKNAME_MAX, 'name');
+      const tickUs = reader.varint(1_000_000, 'tick_us');
+      const aura = reader.f32(0, 16_384, 'aura');
+      const bounds = [readPoint(reader, 'bounds'), readPoint(reader, 'bounds')] as const;
+      const past = reader.bool('past') ? ([whole('past'), whole('past')] as const) : null;
+      return { type: 'Watched', version, name, tickUs, aura, bounds, past };
+    }
+    case kind.known: {
+      const count = reader.count(OBJECTS_MAX, 8, 'known');
+      return { type: 'Known', known: Array.from({ length: count }, () => readKnown(reader)) };
+    }
+    case kind.view: {
+      const tick = whole('tick');
+      const flags = reader.u8('flags');
+      if (flags > 3) throw reader.refuse('flags');
+      const count = reader.count(OBJECTS_MAX, 4, 'places');
+      let object = 0;
+      const places = Array.from({ length: count }, () => {
+        const gap = whole('places');
+        if (gap === 0) throw reader.refuse('places');
+        object += gap;
+        return [object, readPoint(reader, 'places')] as const;
+      });
+      return { type: 'View', tick, isLive: (flags & 1) !== 0, isLast: (flags & 2) !== 0, places };
+    }
+    case kind.played:
+      return { type: 'Played', to: whole('to') };
+    case kind.refused:
+    case kind.scene: {
+      const message = decodeClient(reader.bytes);
+      if (message.type === 'Refused' || message.type === 'Scene') return message;
+      throw new DecodeError(reader.kind, 'kind', 'is not for operators');
+    }
+    default:
+      throw new DecodeError(reader.kind, 'kind', 'is unknown');
+  }
+}
+
+function readKnown(reader: Reader): Known {
+  const object = readObject(reader);
+  const flags = reader.u8('kind');
+  const entered = (['Avatar', 'Movable', 'Mover'] as const)[flags & 3];
+  if (flags > 7 || entered === undefined) throw reader.refuse('kind');
+  const name = reader.text(NICKNAME_MAX, 'name');
+  return { object, kind: entered, isUser: (flags & 4) !== 0, name, shape: readShape(reader) };
+}
