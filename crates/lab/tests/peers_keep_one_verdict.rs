@@ -13,7 +13,7 @@ fn promises_hold_among_two_to_nine_hosts_on_bad_networks() {
     for (seed, hosts) in (1..).zip([2, 3, 4, 6, 9]) {
         let settings = Settings {
             hosts,
-            seconds: 40,
+            seconds: 80,
             rules: rules(policies[seed as usize % 4]),
             link: Settings::rough(100, 0.05 * (seed % 3) as f64),
             upsets: seed > 1,

@@ -38,13 +38,10 @@ pub enum Lab {
     World(world::World),
     /// Paper 002, figure 2.10: who walks through whom when messages are lost?
     MissedCollisions(missed_collisions::MissedCollisions),
-<<<<<<< HEAD
     /// Ohlenburg's paper among many hosts: what does a world without a server cost, and do all agree?
     Peers(peers::Peers),
-=======
     /// Paper 002, section 3.5: do four users at once notice a delay?
     FourUsers(four_users::FourUsers),
->>>>>>> main
     /// Does the server keep its promises on a bad network, whatever its clients do?
     Simulate(simulate::Simulate),
     /// Paper 003, section 4: how closely can spheres wrap a shape?
@@ -61,11 +58,8 @@ pub fn run(lab: Lab) -> Result<(), Failure> {
         Lab::Groups(arguments) => groups::run(arguments),
         Lab::World(arguments) => world::run(arguments),
         Lab::MissedCollisions(arguments) => missed_collisions::run(arguments),
-<<<<<<< HEAD
         Lab::Peers(arguments) => peers::run(arguments),
-=======
         Lab::FourUsers(arguments) => four_users::run(arguments),
->>>>>>> main
         Lab::Simulate(arguments) => simulate::run(arguments),
         Lab::SphereTrees(arguments) => sphere_trees::run(arguments),
     }

@@ -165,7 +165,7 @@ impl Watcher {
                 Happening::Joined(_) | Happening::Left(_) | Happening::Dropped { .. } => {}
             }
         }
-        if self.frames % 7 == 0 {
+        if self.frames.is_multiple_of(7) {
             self.picture(now, index, hosts);
         }
     }
@@ -218,7 +218,7 @@ impl Watcher {
         self.look_at_owners(now, hosts);
         self.look_at_audiences(now, hosts, mesh);
         self.looks += 1;
-        if self.looks % 10 == 0 {
+        if self.looks.is_multiple_of(10) {
             self.look_at_verdicts(now, hosts, mesh);
         }
     }

@@ -267,6 +267,8 @@ pub fn to_peer() -> Vec<(&'static str, ToPeer)> {
         ("ping", ToPeer::Ping { asked_us: -5 }),
         ("pong", ToPeer::Pong { asked_us: -5, received_us: 7, replied_us: 9 }),
         ("leave", ToPeer::Leave),
+    ]
+}
 
 /// What operators say, by name.
 #[allow(dead_code, reason = "not every test has to do with operators")]
