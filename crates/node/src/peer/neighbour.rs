@@ -9,8 +9,9 @@ use crate::node::LinkId;
 
 /// The first pings come so often, and later ones so rarely, in microseconds.
 const PING_US: [i64; 2] = [100_000, 4_000_000];
-/// Pings that come often: as many as a clock remembers.
-const QUICK_PINGS: u32 = 8;
+/// Answers until when pings come often: as many as a clock remembers. Questions that were lost, or came before the hello, do
+/// not count.
+const QUICK_ANSWERS: u32 = 8;
 
 /// Another peer.
 #[derive(Clone, Debug)]
@@ -29,7 +30,7 @@ pub struct Neighbour {
     is_timed: bool,
     /// Its clock less this peer's, in this frame.
     offset_us: i64,
-    pings: u32,
+    answers: u32,
     pinged_at: Option<Time>,
     motions: Vec<Motion>,
     watches: Vec<Watch>,
@@ -47,7 +48,7 @@ impl Neighbour {
             clock: Clock::new(),
             is_timed: false,
             offset_us: 0,
-            pings: 0,
+            answers: 0,
             pinged_at: None,
             motions: Vec::new(),
             watches: Vec::new(),
@@ -62,21 +63,21 @@ impl Neighbour {
         let exchange =
             Exchange { asked: at(asked_us), received: at(received_us), replied: at(replied_us), returned: now };
         if is_ours && self.clock.handle(exchange) {
-            self.is_timed = true;
+            self.answers = self.answers.saturating_add(1);
         }
     }
 
     /// Begins a frame: works out its clock. Says whether it is time for a ping.
     pub fn frame(&mut self, now: Time) -> bool {
         // Not before the first answer: a clock that begins at a guess is put right by no more than a part in twenty.
-        if self.is_timed {
+        if self.answers > 0 {
             self.offset_us = self.clock.owner_time(now) - now;
+            self.is_timed = true;
         }
-        let pause = if self.pings < QUICK_PINGS { PING_US[0] } else { PING_US[1] };
+        let pause = if self.answers < QUICK_ANSWERS { PING_US[0] } else { PING_US[1] };
         let is_due = self.pinged_at.is_none_or(|pinged| now - pinged >= pause);
         if is_due {
             self.pinged_at = Some(now);
-            self.pings = self.pings.saturating_add(1);
         }
         is_due
     }
