@@ -27,6 +27,10 @@ fn peer() -> Peer {
     hear(&mut peer, LINK, &ToPeer::Owns(Owns { index: 1, radius: 1.0, aura: 30.0 }));
     hear(&mut peer, LINK, &ToPeer::Report(Report { time_us: 0, motions: vec![motion(1, 1)], watches: Vec::new() }));
     peer.wake(at(0));
+    // It has asked for the time: without an answer it cannot say where the other is.
+    let time_us = at(0).micros();
+    hear(&mut peer, LINK, &ToPeer::Pong { asked_us: time_us, received_us: time_us, replied_us: time_us });
+    peer.wake(at(20));
     while peer.poll().is_some() {}
     assert_eq!(peer.others().count(), 1);
     assert_eq!(peer.tally().refused.total(), 0);
@@ -158,7 +162,7 @@ proptest! {
                 *first = kind;
             }
             peer.handle(at(0), Event::Arrived { link: LINK, channel: Channel::Datagram, bytes: &bytes });
-            peer.wake(at(20 * (frame as i64 + 1)));
+            peer.wake(at(20 * (frame as i64 + 2)));
             let states: Vec<_> = peer.own().collect();
             prop_assert_eq!(states.len(), 1);
             prop_assert!(states[0].1.pos.is_finite() && states[0].1.vel.is_finite());
