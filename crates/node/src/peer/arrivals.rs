@@ -143,7 +143,11 @@ impl Peer {
     fn claimed(&mut self, now: Time, node: NodeId, claim: peer::Claim) {
         let contact = Time::from_micros(claim.contact_us);
         let theirs = name::object(node, claim.own).filter(|theirs| self.others.contains_key(theirs));
-        let (Some(theirs), Some(pair_time)) = (theirs, self.pair_time(node, now)) else {
+        let Some(pair_time) = self.pair_time(node, now) else {
+            self.tally.early += 1;
+            return;
+        };
+        let Some(theirs) = theirs else {
             self.tally.refused.claims += 1;
             return;
         };

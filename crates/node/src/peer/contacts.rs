@@ -141,7 +141,10 @@ impl Peer {
             let Some(encounter) = self.encounters.get_mut(&pair) else { continue };
             // Asked in every frame: a digest that is lost for good is noticed before it is missed.
             let standing = encounter.standing(epoch);
+            // Whoever claimed longer ago than that has given up, and a partition may have kept the claim: an answer now would
+            // be news to everybody.
             if let Some(claim) = encounter.next_claim(pair_time + -rules.epoch_us)
+                && pair_time - claim.contact < rules.patience_us()
                 && self.rulings.about(pair, claim.contact).is_none()
             {
                 if let Some(denial) = encounter.docket.answer(claim, standing) {
@@ -151,9 +154,7 @@ impl Peer {
                     continue;
                 }
                 // Who does not know yet may know before nobody waits any more.
-                if pair_time - claim.contact < rules.patience_us() {
-                    encounter.claimed(claim);
-                }
+                encounter.claimed(claim);
             }
             if let Some((tentative, undisturbed)) = encounter.tentative
                 && tentative.is_dropped(now, rules.latency_us_max, rules.epoch_us)

@@ -27,7 +27,7 @@ pub struct Tally {
     pub followed: u64,
     /// Peers that fell silent.
     pub silent: u64,
-    /// States and digests of objects that were not announced yet.
+    /// States and digests of objects that were not announced yet, and claims by a clock that is not known yet.
     pub early: u64,
     /// What was not believed.
     pub refused: Refusals,
