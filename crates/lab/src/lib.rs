@@ -9,6 +9,7 @@
 //! - [`experiment`]: the papers' figures, made again, with a verdict on each claim.
 //! - [`network`]: links that delay, lose, double and reorder, by their seed.
 //! - [`simulation`]: server, clients and network in a time of their own; [`checker`]: what must hold in it, always.
+//! - [`peers`]: a world without a server, on a network from a seed.
 //! - [`report`]: tables, plots and pages for people.
 
 #![forbid(unsafe_code)]
@@ -20,6 +21,7 @@ pub mod experiment;
 pub mod fingerprint;
 pub mod method;
 pub mod network;
+pub mod peers;
 pub mod report;
 pub mod setting;
 pub mod simulation;

@@ -7,6 +7,7 @@
 //! - [`Node`] is what a driver sees of either.
 //! - [`server`]: sessions, the inputs of a tick, the world, who hears whom, and what each is sent.
 //! - [`client`]: the own avatar, predicted and reconciled; the others, predicted and shown.
+//! - [`peer`]: a participant of a world without a server, who moves its own objects and agrees with others.
 //! - [`bot`] and [`hostile`]: clients with a will of their own.
 //! - [`watch`]: what an operator sees.
 //! - [`nickname`] and [`limits`]: what a server accepts.
@@ -19,6 +20,7 @@ pub mod hostile;
 pub mod limits;
 pub mod nickname;
 mod node;
+pub mod peer;
 pub mod server;
 pub mod watch;
 
@@ -26,4 +28,5 @@ pub use bot::Bot;
 pub use client::Client;
 pub use hostile::Hostile;
 pub use node::{Channel, Effect, Event, LinkId, Node, Record, SessionRecord};
+pub use peer::Peer;
 pub use server::Server;

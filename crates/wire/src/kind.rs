@@ -1,4 +1,4 @@
-//! The first byte of each message. Below 0x40 a client speaks, from there on a server.
+//! The first byte of each message. Below 0x40 a client speaks, below 0x80 a server, from there on a peer.
 
 /// I would like to join.
 pub const HELLO: u8 = 0x01;
@@ -47,6 +47,25 @@ pub const KNOWN: u8 = 0x62;
 pub const VIEW: u8 = 0x63;
 /// That was what you asked for; to an operator.
 pub const PLAYED: u8 = 0x64;
+
+/// A peer says who it is.
+pub const PEER_HELLO: u8 = 0x81;
+/// A peer moves this object.
+pub const PEER_OWNS: u8 = 0x82;
+/// A peer took an object away.
+pub const PEER_DROPS: u8 = 0x83;
+/// Where a peer's objects are, and digests of them; a datagram.
+pub const PEER_REPORT: u8 = 0x84;
+/// A peer saw a contact that is not its to decide.
+pub const PEER_CLAIM: u8 = 0x85;
+/// A peer decided what happened.
+pub const PEER_VERDICT: u8 = 0x86;
+/// A peer asks for the time; a datagram.
+pub const PEER_PING: u8 = 0x87;
+/// A peer tells the time; a datagram.
+pub const PEER_PONG: u8 = 0x88;
+/// A peer leaves.
+pub const PEER_LEAVE: u8 = 0x89;
 
 /// As a kind is called in documents and metrics; none if there is no such kind.
 pub const fn name(kind: u8) -> Option<&'static str> {

@@ -19,6 +19,7 @@
 //!   takes no more memory than the bytes that came allow.
 //! - A message has exactly one encoding: `decode` refuses every other, so that equal messages are equal bytes.
 //! - Poses are whole [steps](space::snap) of the world's grid: what is decoded is what was settled, to the bit.
+//! - Peers in a world without a server speak a language of their own, [`peer`].
 //! - A [`state`] datagram is at most [`DATAGRAM_MAX`] bytes and stands alone.
 
 #![forbid(unsafe_code)]
@@ -29,6 +30,7 @@ pub mod frame;
 pub mod input;
 pub mod kind;
 pub mod operator;
+pub mod peer;
 pub mod pose;
 pub mod scene;
 pub mod session;
@@ -39,6 +41,7 @@ mod to_server;
 
 pub use codec::DecodeError;
 pub use input::{Moves, Step};
+pub use peer::ToPeer;
 pub use pose::Handle;
 pub use scene::Scene;
 pub use session::{Entered, Hello, Reason, Refused, Roster, Welcome};

@@ -6,7 +6,7 @@ mod messages;
 
 use proptest::prelude::*;
 use wire::operator::{FromOperator, ToOperator};
-use wire::{ToClient, ToServer};
+use wire::{ToClient, ToPeer, ToServer};
 
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/decode");
 
@@ -15,14 +15,19 @@ const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/dec
 const MEMORY_PER_BYTE: u64 = 16;
 
 fn obeys(bytes: &[u8]) {
-    let mut decoded = (None, None);
-    let info = allocation_counter::measure(|| decoded = (ToServer::decode(bytes).ok(), ToClient::decode(bytes).ok()));
+    let mut decoded = (None, None, None);
+    let info = allocation_counter::measure(|| {
+        decoded = (ToServer::decode(bytes).ok(), ToClient::decode(bytes).ok(), ToPeer::decode(bytes).ok());
+    });
     let allowed = MEMORY_PER_BYTE * bytes.len() as u64;
     assert!(info.bytes_max <= allowed, "{} bytes of memory for {} on the wire", info.bytes_max, bytes.len());
     if let Some(message) = decoded.0 {
         assert_eq!(message.encode(), bytes, "{message:?} has two encodings");
     }
     if let Some(message) = decoded.1 {
+        assert_eq!(message.encode(), bytes, "{message:?} has two encodings");
+    }
+    if let Some(message) = decoded.2 {
         assert_eq!(message.encode(), bytes, "{message:?} has two encodings");
     }
 }
@@ -45,7 +50,8 @@ fn obeys_for_operators(bytes: &[u8]) {
 /// All vectors, so that bytes near them can be tried.
 fn samples() -> Vec<Vec<u8>> {
     let up = messages::to_server().into_iter().map(|(_, message)| message.encode());
-    up.chain(messages::to_client().into_iter().map(|(_, message)| message.encode())).collect()
+    let down = messages::to_client().into_iter().map(|(_, message)| message.encode());
+    up.chain(down).chain(messages::to_peer().into_iter().map(|(_, message)| message.encode())).collect()
 }
 
 #[test]
@@ -70,7 +76,8 @@ fn no_message_can_be_cut_short_or_go_on() {
         }
         for more in [0, 1, 0xff] {
             let longer: Vec<u8> = bytes.iter().copied().chain([more]).collect();
-            assert!(ToServer::decode(&longer).is_err() && ToClient::decode(&longer).is_err(), "{longer:x?}");
+            let is_refused = ToServer::decode(&longer).is_err() && ToClient::decode(&longer).is_err();
+            assert!(is_refused && ToPeer::decode(&longer).is_err(), "{longer:x?}");
         }
     }
 }
@@ -96,7 +103,7 @@ proptest! {
     fn random_bytes_obey(mut bytes in prop::collection::vec(any::<u8>(), 1..300), known in any::<prop::sample::Index>()) {
         wire::pose::heading(1);
         obeys(&bytes);
-        let kinds = [1, 2, 3, 4, 5, 6, 7, 0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x48, 0x49];
+        let kinds = [1, 2, 3, 4, 5, 6, 7, 0x41, 0x42, 0x43, 0x44, 0x45, 0x46, 0x47, 0x48, 0x49, 0x81, 0x82, 0x83, 0x84, 0x85, 0x86];
         bytes[0] = kinds[known.index(kinds.len())];
         obeys(&bytes);
     }

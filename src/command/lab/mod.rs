@@ -5,6 +5,7 @@ mod decisions;
 mod four_users;
 mod groups;
 mod missed_collisions;
+mod peers;
 mod prediction;
 mod relations;
 mod simulate;
@@ -37,6 +38,8 @@ pub enum Lab {
     World(world::World),
     /// Paper 002, figure 2.10: who walks through whom when messages are lost?
     MissedCollisions(missed_collisions::MissedCollisions),
+    /// Ohlenburg's paper among many hosts: what does a world without a server cost, and do all agree?
+    Peers(peers::Peers),
     /// Paper 002, section 3.5: do four users at once notice a delay?
     FourUsers(four_users::FourUsers),
     /// Does the server keep its promises on a bad network, whatever its clients do?
@@ -55,6 +58,7 @@ pub fn run(lab: Lab) -> Result<(), Failure> {
         Lab::Groups(arguments) => groups::run(arguments),
         Lab::World(arguments) => world::run(arguments),
         Lab::MissedCollisions(arguments) => missed_collisions::run(arguments),
+        Lab::Peers(arguments) => peers::run(arguments),
         Lab::FourUsers(arguments) => four_users::run(arguments),
         Lab::Simulate(arguments) => simulate::run(arguments),
         Lab::SphereTrees(arguments) => sphere_trees::run(arguments),

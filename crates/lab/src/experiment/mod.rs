@@ -4,6 +4,7 @@ pub mod broad_phases;
 pub mod decisions;
 pub mod groups;
 pub mod missed_collisions;
+pub mod peers;
 pub mod prediction;
 pub mod relations;
 pub mod room;

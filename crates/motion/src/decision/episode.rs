@@ -48,7 +48,8 @@ pub enum Standing {
     Outside,
     /// They are.
     InTerm {
-        /// The number of the term, from 1.
+        /// The number of the term: one more than the epoch in which it began. So it says of which digests its decider
+        /// is a function, and hosts that began to watch the pair at different times mean the same by it.
         term: u32,
         /// Who decides in it.
         decider: NodeId,
@@ -128,10 +129,14 @@ impl Episode {
                 self.past[side].remove(0);
             }
         }
+        let epoch = self.next;
         self.next += 1;
-        if is_close(&one, &other, &self.settings) {
+        // No term begins before there is as much past as any policy looks back at: else its decider would depend on when
+        // the pair's first epoch was.
+        let has_past = self.past[0].len() > Policy::HISTORY;
+        if has_past && is_close(&one, &other, &self.settings) {
             if self.machine.decider.is_none() {
-                self.machine.term += 1;
+                self.machine.term = epoch.saturating_add(1);
                 let [low, high] = self.hosts;
                 let decider = self.settings.policy.decider((low, &self.past[0]), (high, &self.past[1]));
                 self.machine.decider = Some(decider);
@@ -202,7 +207,7 @@ mod tests {
             terms.push(ann.standing(epoch));
         }
         assert_eq!(terms[10], Standing::Outside);
-        assert_eq!(terms[50], Standing::InTerm { term: 1, decider: BOB });
+        assert_eq!(terms[50], Standing::InTerm { term: 36, decider: BOB });
 
         let mut deaf = Episode::new(settings(2), ANN, BOB, 0);
         for epoch in (0..60).filter(|&epoch| epoch != 30) {

@@ -17,6 +17,11 @@ impl ObjectPair {
     pub fn new(one: ObjectId, other: ObjectId) -> ObjectPair {
         ObjectPair { low: one.min(other), high: one.max(other) }
     }
+
+    /// The two, the lower first.
+    pub fn objects(self) -> [ObjectId; 2] {
+        [self.low, self.high]
+    }
 }
 
 /// "I saw a contact, and it is not mine to decide."

@@ -2,6 +2,7 @@
 
 use space::{GridPoint, ObjectId, Quat, Turn};
 use wire::operator::{FromOperator, Known, OPERATOR_VERSION, ToOperator, View, Watched};
+use wire::peer::{self, PEER_VERSION, ToPeer};
 use wire::scene::{Scene, Solid};
 use wire::session::{Entered, EnteredKind, Hello, Reason, Refused, Roster, Walking, Welcome};
 use wire::state::{Body, Head, Own, State};
@@ -202,6 +203,70 @@ pub fn to_client() -> Vec<(&'static str, ToClient)> {
                 ticked_us: 1_999_980,
             },
         ),
+    ]
+}
+
+/// What peers say, by name.
+pub fn to_peer() -> Vec<(&'static str, ToPeer)> {
+    let digest = |x: i32, sees| peer::Digest { place: [x, -900, 17], velocity: [8_000, 0, -1], sees };
+    let motion = peer::Motion {
+        index: 1,
+        seq: 300,
+        algorithm: 5,
+        flags: 0,
+        age_us: 0,
+        place: [102_400, 0, -5],
+        velocity: [8_192, 0, 64],
+        acceleration: [0; 3],
+        turn: Turn::IDENTITY,
+        spin: [0; 3],
+    };
+    let turning = peer::Motion {
+        index: 2,
+        flags: 5,
+        age_us: 16_667,
+        acceleration: [0, -10_045, 0],
+        turn: Turn::upright(1.0),
+        spin: [0, 512, 0],
+        algorithm: 8,
+        ..motion
+    };
+    let watch = peer::Watch {
+        own: 1,
+        other: 3,
+        first: 40,
+        newest: 52,
+        digests: vec![digest(5_000, true), digest(4_200, false), digest(3_400, false)],
+    };
+    let after = |x: i32, speed: i32| peer::After { place: [x, 0, 0], velocity: [speed, 0, 12] };
+    let verdict = peer::Verdict { own: 1, node: 9, other: 3, term: 53, contact_us: 5_432_100, after: None };
+    vec![
+        (
+            "hello",
+            ToPeer::Hello(peer::Hello {
+                version: PEER_VERSION,
+                node: 77,
+                name: "Zoë".into(),
+                rules: 0x0123_4567_89ab_cdef,
+                time_us: 1_000_000,
+            }),
+        ),
+        ("owns", ToPeer::Owns(peer::Owns { index: 1, radius: 2.71, aura: 60.0 })),
+        ("drops", ToPeer::Drops { index: 1 }),
+        ("report_empty", ToPeer::Report(peer::Report { time_us: -1, ..peer::Report::default() })),
+        (
+            "report",
+            ToPeer::Report(peer::Report { time_us: 5_300_000, motions: vec![motion, turning], watches: vec![watch] }),
+        ),
+        ("claim", ToPeer::Claim(peer::Claim { own: 1, other: 3, term: 0, contact_us: 5_432_100 })),
+        ("verdict_no_contact", ToPeer::Verdict(verdict)),
+        (
+            "verdict",
+            ToPeer::Verdict(peer::Verdict { after: Some([after(-2_775, -8_000), after(2_775, 8_000)]), ..verdict }),
+        ),
+        ("ping", ToPeer::Ping { asked_us: -5 }),
+        ("pong", ToPeer::Pong { asked_us: -5, received_us: 7, replied_us: 9 }),
+        ("leave", ToPeer::Leave),
     ]
 }
 

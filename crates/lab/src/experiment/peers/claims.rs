@@ -1,0 +1,91 @@
+//! What the paper claims of many hosts, what we promise, and what came out.
+
+use super::Row;
+use crate::peers::watcher::Promise;
+use crate::report::number::grouped;
+use crate::report::verdict::{Outcome, Verdict};
+
+/// The mean error that is good enough, in metres.
+const ERROR_M: f64 = 0.3;
+/// How many times fewer messages than every frame there must be, and should be.
+const FEWER: [f64; 2] = [10.0, 30.0];
+
+pub(super) fn judge(rows: &[Row], trade_off: &[Row], rough: &[Row], promises: &[Promise]) -> Vec<Verdict> {
+    let verdict = |claim: &str, source: &str, cases: Vec<bool>, evidence: String| Verdict {
+        claim: claim.to_owned(),
+        source: source.to_owned(),
+        outcome: Outcome::of_cases(cases),
+        evidence,
+    };
+    let least = |of: fn(&Row) -> f64| rows.iter().map(of).fold(f64::INFINITY, f64::min);
+    let most = |of: fn(&Row) -> f64| rows.iter().map(of).fold(0.0, f64::max);
+    let is_good = |row: &Row, fewer: f64| row.error_mean_m < ERROR_M && row.fewer_messages >= fewer;
+    let share = |rows: &[Row], of: fn(&Row) -> u64| {
+        let all: u64 = rows.iter().map(|row| row.contests).sum();
+        100.0 * rows.iter().map(of).sum::<u64>() as f64 / all.max(1) as f64
+    };
+    let frames = trade_off.first();
+    let contests: u64 = rows.iter().chain(trade_off).chain(rough).map(|row| row.contests).sum();
+    vec![
+        verdict(
+            "Thresholds take a tenth of the messages of sending every frame, at a mean error below 0.3 m",
+            "our promise",
+            rows.iter().map(|row| is_good(row, FEWER[0])).collect(),
+            format!(
+                "{:.1} to {:.1} times fewer messages and {:.1} to {:.1} times fewer bytes, digests, claims, verdicts, clocks and \
+                 signs of life included, at a mean error of {:.3} to {:.3} m; every frame: {:.3} m.",
+                least(|row| row.fewer_messages),
+                most(|row| row.fewer_messages),
+                least(|row| row.fewer_bytes),
+                most(|row| row.fewer_bytes),
+                least(|row| row.error_mean_m),
+                most(|row| row.error_mean_m),
+                frames.map_or(0.0, |row| row.error_mean_m)
+            ),
+        ),
+        verdict(
+            "A thirtieth of the messages, at the same error",
+            "our goal",
+            rows.iter().chain(trade_off).map(|row| is_good(row, FEWER[1])).collect(),
+            "Counted over all numbers of hosts, policies and limits.".to_owned(),
+        ),
+        verdict(
+            "One host decides about a contact, the same for both",
+            "Ohlenburg, section 6",
+            rows.iter().map(|row| row.by_none + row.by_both == 0).collect(),
+            format!(
+                "On a steady network nobody decides about {:.1} % of contacts, whose objects were watched too late, and both about \
+                 {:.2} %. On bad networks, with crashes and partitions: {:.1} % and {:.2} %.",
+                share(rows, |row| row.by_none),
+                share(rows, |row| row.by_both),
+                share(rough, |row| row.by_none),
+                share(rough, |row| row.by_both)
+            ),
+        ),
+        verdict(
+            "No host keeps two verdicts about one contact, and after delivery all hosts keep the same",
+            "our promise",
+            promises.iter().map(|promise| promise.violations == 0).collect(),
+            format!(
+                "{} contests. {}.",
+                grouped(contests),
+                promises
+                    .iter()
+                    .map(|row| format!("{}: {} of {} not", row.promise, row.violations, grouped(row.checks)))
+                    .collect::<Vec<_>>()
+                    .join("; ")
+            ),
+        ),
+        verdict(
+            "A world cannot be highly dynamic and consistent at the same time",
+            "Ohlenburg, section 1, after Singhal and Zyda",
+            trade_off.windows(2).map(|two| two[0].messages_per_s > two[1].messages_per_s).collect(),
+            trade_off
+                .iter()
+                .map(|row| format!("{:.3} m for {:.0} messages/s", row.error_mean_m, row.messages_per_s))
+                .collect::<Vec<_>>()
+                .join(", ")
+                + ".",
+        ),
+    ]
+}

@@ -1,0 +1,207 @@
+//! A frame: move, predict, listen, watch, settle, send.
+
+use motion::adaptive;
+use motion::decision::Digest;
+use space::{NodeId, ObjectId, Time};
+use wire::ToPeer;
+use wire::peer::name;
+
+use super::contacts::Meeting;
+use super::neighbour::Neighbour;
+use super::rules::Rules;
+use super::{Peer, single, steps};
+use crate::node::{Channel, Effect, LinkId};
+
+/// Who hears whom is worked out so often, in microseconds.
+const LISTEN_US: i64 = 100_000;
+/// Who came so short a time ago is told everything each time, in microseconds.
+const WELCOME_US: i64 = 1_000_000;
+/// A pair is watched although the two would miss each other by so much, in metres: both may still turn.
+const WATCH_MARGIN: f64 = 2.0;
+/// What the other peer watches is watched from so many times farther.
+const WATCH_ALIKE: f64 = 2.0;
+/// A pair that was of no use for so long is forgotten, in microseconds.
+const UNUSED_US: i64 = 10_000_000;
+
+impl Peer {
+    pub(super) fn frame(&mut self, now: Time) {
+        self.look_after_links(now);
+        for owned in self.own.values_mut() {
+            owned.advance(now, &self.settings.rules, &self.scene);
+        }
+        for encounter in self.encounters.values_mut() {
+            if let Some((_, undisturbed)) = &mut encounter.tentative
+                && let Some(owned) = self.own.get(&encounter.own)
+            {
+                undisturbed.state.acc = owned.body.state.acc;
+                undisturbed.advance(now, &self.settings.rules, &self.scene);
+            }
+        }
+        for other in self.others.values_mut() {
+            let link = self.by_node.get(&name::owner(other.object));
+            if let Some(known) = link.and_then(|link| self.links.get(link)).filter(|known| known.is_timed()) {
+                other.predict(known.time_there(now), &self.scene);
+            }
+        }
+        self.listen(now);
+        for meeting in self.meetings() {
+            self.watch(now, &meeting);
+            self.meet(now, &meeting);
+        }
+        self.settle(now);
+        self.tell(now);
+        self.forget(now);
+    }
+
+    /// Drops who fell silent, and asks the others for the time.
+    fn look_after_links(&mut self, now: Time) {
+        let silence_us = self.settings.rules.silence_us;
+        let is_silent = |known: &Neighbour| now - known.heard_at > silence_us;
+        let silent: Vec<LinkId> = self.links.values().filter(|k| is_silent(k)).map(|k| k.link).collect();
+        for link in silent {
+            self.tally.silent += 1;
+            self.part(link);
+            self.effects.push_back(Effect::Close { link });
+        }
+        let due: Vec<LinkId> = self.links.values_mut().filter_map(|k| k.frame(now).then_some(k.link)).collect();
+        for link in due {
+            self.send(link, &ToPeer::Ping { asked_us: now.micros() });
+        }
+    }
+
+    /// Works out who hears the own objects. Who begins to is told at once.
+    fn listen(&mut self, now: Time) {
+        if self.listened_at.is_some_and(|listened| now - listened < LISTEN_US) {
+            return;
+        }
+        self.listened_at = Some(now);
+        let entering: Vec<(ObjectId, space::DVec3, f32)> = self
+            .others
+            .values()
+            .filter(|other| !self.slots.contains_key(&other.object))
+            .filter_map(|other| Some((other.object, other.predicted()?.pos, other.aura)))
+            .collect();
+        for (object, place, aura) in entering {
+            self.enter_audience(object, place, aura);
+        }
+        let own = self.own.values().map(|owned| (owned.object, owned.body.state.pos));
+        let others = self.others.values().filter_map(|other| Some((other.object, other.predicted()?.pos)));
+        for (object, place) in own.chain(others) {
+            if let Some(&slot) = self.slots.get(&object) {
+                // Beyond the world's end nobody is heard; the place before it stays.
+                let _ = self.audience.move_to(slot, single(place));
+            }
+        }
+        self.audience.update();
+        // A newcomer is told of everything, a few times: announcements are on the stream, and reports overtake them.
+        for neighbour in self.links.values_mut() {
+            if neighbour.greeted_at.is_some_and(|greeted| now - greeted < WELCOME_US) {
+                for update in self.own.values().filter_map(|owned| owned.newest()) {
+                    neighbour.tell(steps::to_wire(&update, now));
+                }
+            }
+        }
+        for (&index, owned) in &self.own {
+            let Some(&slot) = self.slots.get(&owned.object) else { continue };
+            let hears =
+                |other: &ObjectId| self.slots.get(other).is_some_and(|&listener| self.audience.hears(listener, slot));
+            let mut hearers: Vec<NodeId> = self.others.keys().filter(|o| hears(o)).map(|&o| name::owner(o)).collect();
+            hearers.dedup();
+            let known = self.hearers.entry(index).or_default();
+            if let Some(update) = owned.newest() {
+                for node in hearers.iter().filter(|node| !known.contains(node)) {
+                    let link = self.by_node.get(node);
+                    if let Some(neighbour) = link.and_then(|link| self.links.get_mut(link)) {
+                        neighbour.tell(steps::to_wire(&update, now));
+                    }
+                }
+            }
+            *known = hearers;
+        }
+    }
+
+    /// All pairs of an own object and one of another peer whose place is known.
+    fn meetings(&self) -> Vec<Meeting> {
+        let mut meetings = Vec::new();
+        for (&own, owned) in &self.own {
+            for other in self.others.values().filter(|other| other.mover().is_some()) {
+                let Some(seen) = other.predicted() else { continue };
+                meetings.push(Meeting { own, other: other.object, body: owned.body, seen, radius: other.radius });
+            }
+        }
+        meetings
+    }
+
+    /// Makes digests for a pair that may meet.
+    fn watch(&mut self, now: Time, meeting: &Meeting) {
+        let node = name::owner(meeting.other);
+        let Some(pair_time) = self.pair_time(node, now) else { return };
+        let (epoch, watch_s) = (self.epoch(pair_time), self.settings.rules.watch_s());
+        let pair = motion::decision::ObjectPair::new(
+            name::object(self.settings.node, meeting.own).expect("own objects have names"),
+            meeting.other,
+        );
+        let known = self.encounters.get(&pair);
+        let is_alike = known.is_some_and(|encounter| encounter.is_watched_there(epoch));
+        let farther = if is_alike { WATCH_ALIKE } else { 1.0 };
+        let may_meet = meeting.may_meet(watch_s * farther, WATCH_MARGIN * farther);
+        if !may_meet && known.is_none() {
+            return;
+        }
+        let state = &meeting.body.state;
+        let sees = state.vel.dot(meeting.relative().0) > 0.0;
+        let digest = Digest::new(epoch, state.pos, state.vel, sees);
+        let Some(encounter) = self.encounter(meeting.own, meeting.other, now) else { return };
+        if let Some(watch) = encounter.look(may_meet, epoch, digest, now) {
+            let link = self.by_node.get(&node);
+            if let Some(neighbour) = link.and_then(|link| self.links.get_mut(link)) {
+                neighbour.watch(watch);
+                self.tally.watches_sent += 1;
+            }
+        }
+    }
+
+    /// Sends what others must know: one report to each.
+    fn tell(&mut self, now: Time) {
+        let remote: Vec<adaptive::Mover> = self.others.values().filter_map(|other| other.mover()).collect();
+        for (index, owned) in &mut self.own {
+            let rules = &self.settings.rules;
+            let proximity = adaptive::closest_plain(&owned.body.mover(), &remote, &rules.tracking);
+            let Ok(sendings) = owned.frame(proximity, rules, &self.scene) else { continue };
+            let hearers = self.hearers.get(index).map_or(&[][..], Vec::as_slice);
+            for (node, link) in &self.by_node {
+                let Some(neighbour) = self.links.get_mut(link) else { continue };
+                let is_near = hearers.contains(node);
+                let near = sendings.near.iter().flatten().filter(|_| is_near);
+                for update in near.chain(sendings.far.iter().filter(|_| !is_near)) {
+                    neighbour.tell(steps::to_wire(update, now));
+                    self.tally.motions_sent += 1;
+                }
+            }
+        }
+        let mut reports: Vec<(LinkId, Vec<u8>)> = Vec::new();
+        for neighbour in self.links.values_mut().filter(|neighbour| neighbour.node.is_some()) {
+            let link = neighbour.link;
+            reports.extend(neighbour.reports(now).into_iter().map(|bytes| (link, bytes)));
+        }
+        for (link, bytes) in reports {
+            self.send_bytes(link, Channel::Datagram, bytes);
+        }
+    }
+
+    fn forget(&mut self, now: Time) {
+        if self.forgot_at.is_some_and(|forgot| now - forgot < 1_000_000) {
+            return;
+        }
+        self.forgot_at = Some(now);
+        self.encounters.retain(|_, encounter| {
+            encounter.is_watched() || encounter.tentative.is_some() || now - encounter.used_at < UNUSED_US
+        });
+        let own = self.settings.node;
+        let times: Vec<(NodeId, Time)> =
+            self.by_node.keys().filter_map(|&node| Some((node, self.time_of(node, now)?))).collect();
+        self.rulings.forget(now, Rules::MEMORY_US, |node| {
+            if node == own { Some(now) } else { times.iter().find(|known| known.0 == node).map(|known| known.1) }
+        });
+    }
+}

@@ -1,0 +1,63 @@
+//! Objects that other peers move: replicas, each in its owner's clock.
+
+use motion::adaptive::Mover;
+use motion::{Predicted, Replica, Scene, Update};
+use space::{ObjectId, Time};
+use wire::peer::Owns;
+
+use super::rules::Rules;
+
+/// An object of another peer.
+#[derive(Clone, Debug)]
+pub struct Other {
+    /// Its name.
+    pub object: ObjectId,
+    /// Its radius, in metres.
+    pub radius: f64,
+    /// How far it hears and is heard, in metres.
+    pub aura: f32,
+    replica: Replica,
+    /// Where it is in this frame.
+    now: Option<Predicted>,
+    is_stale: bool,
+}
+
+impl Other {
+    /// An object that was announced, and is nowhere yet.
+    pub fn new(object: ObjectId, owns: &Owns, rules: &Rules) -> Other {
+        let radius = f64::from(owns.radius);
+        Other {
+            object,
+            radius,
+            aura: owns.aura,
+            replica: Replica::new(rules.replica(radius)),
+            now: None,
+            is_stale: true,
+        }
+    }
+
+    /// Takes in an update of its owner. Says whether it was believed; one heard before is, and changes nothing.
+    pub fn handle(&mut self, update: &Update, scene: &Scene) -> bool {
+        match self.replica.handle(update, scene) {
+            Ok(_) | Err(motion::track::Rejected::Duplicate | motion::track::Rejected::Old) => true,
+            Err(_) => false,
+        }
+    }
+
+    /// Works out where it is, at a moment of its owner's clock.
+    pub fn predict(&mut self, owner_time: Time, scene: &Scene) {
+        self.now = self.replica.predict(owner_time, scene);
+        self.is_stale = self.replica.is_stale(owner_time);
+    }
+
+    /// Where it is in this frame; `None` before its first update.
+    pub fn predicted(&self) -> Option<Predicted> {
+        self.now
+    }
+
+    /// The same for those who ask what is close; `None` for one that has not been heard of for too long.
+    pub fn mover(&self) -> Option<Mover> {
+        let Predicted { pos, vel, acc, .. } = self.now.filter(|_| !self.is_stale)?;
+        Some(Mover { pos, vel, acc, radius: self.radius })
+    }
+}

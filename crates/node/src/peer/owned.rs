@@ -1,0 +1,123 @@
+//! An object that this peer moves: how it moves, and what its observers believe.
+
+use motion::adaptive::{Adaptive, Mover};
+use motion::collision_prediction::{CollisionMode, Course};
+use motion::curve::Curve;
+use motion::owner::{Collision, Frame};
+use motion::state::Unbelievable;
+use motion::{KinematicState, Owner, Scene, Update};
+use space::impact::Ballistic;
+use space::{DVec3, NodeId, ObjectId, Time};
+
+use super::rules::Rules;
+use super::steps;
+
+/// A ball that is steered, and bounces off the scene as its replicas do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Body {
+    /// Its radius, in metres.
+    pub radius: f64,
+    /// Where it is and how it moves, by the peer's own clock.
+    pub state: KinematicState,
+}
+
+impl Body {
+    /// Moves on to a later moment under the acceleration that its state has. Says what it bounced off, if anything.
+    pub fn advance(&mut self, to: Time, rules: &Rules, scene: &Scene) -> Option<Collision> {
+        let KinematicState { stamp, pos, vel, acc, .. } = self.state;
+        let dt = to.seconds_since(stamp);
+        self.state.stamp = to;
+        if dt <= 0.0 {
+            return None;
+        }
+        let response = rules.replica(self.radius).response;
+        let mut course = Course::new(stamp, Curve::Ballistic(Ballistic { pos, vel, acc }), self.radius);
+        course.plan(dt, CollisionMode::Exact, &response, scene);
+        let there = course.at(dt);
+        (self.state.pos, self.state.vel) = (there.pos, there.vel.clamp_length_max(rules.speed_max));
+        let last = course.contacts().take_while(|&contact| contact <= dt).last()?;
+        let vel_before = vel + acc * last;
+        Some(Collision { normal: (there.vel - vel_before).normalize_or(DVec3::Y), vel_before })
+    }
+
+    /// As those see it who ask what is close.
+    pub fn mover(&self) -> Mover {
+        let KinematicState { pos, vel, acc, .. } = self.state;
+        Mover { pos, vel, acc, radius: self.radius }
+    }
+}
+
+/// An object of this peer.
+#[derive(Clone, Debug)]
+pub struct Owned {
+    /// Its name.
+    pub object: ObjectId,
+    /// How far it hears and is heard, in metres.
+    pub aura: f32,
+    /// How it moves.
+    pub body: Body,
+    owner: Owner,
+    adaptive: Adaptive,
+    /// What it met in this frame.
+    collision: Option<Collision>,
+    newest: Option<Update>,
+    /// When the newest update went to everybody.
+    told_all: Option<Time>,
+}
+
+/// What is to be sent of an object in a frame.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sendings {
+    /// To those who hear it.
+    pub near: [Option<Update>; 2],
+    /// To all others.
+    pub far: Option<Update>,
+}
+
+impl Owned {
+    /// An object that nobody has heard of.
+    pub fn new(node: NodeId, object: ObjectId, aura: f32, body: Body, rules: &Rules) -> Owned {
+        let ghost = rules.replica(body.radius);
+        Owned {
+            object,
+            aura,
+            body,
+            owner: Owner::new(node, object, rules.algorithm, rules.sending(), ghost, steps::round),
+            adaptive: Adaptive::new(rules.tracking),
+            collision: None,
+            newest: None,
+            told_all: None,
+        }
+    }
+
+    /// Moves on.
+    pub fn advance(&mut self, now: Time, rules: &Rules, scene: &Scene) {
+        self.collision = self.body.advance(now, rules, scene).or(self.collision);
+    }
+
+    /// Is somewhere else, or moves otherwise, from now on: those who hear it must know at once.
+    pub fn deflect(&mut self, body: Body) {
+        let normal = (body.state.vel - self.body.state.vel).normalize_or(DVec3::Y);
+        self.collision = Some(Collision { normal, vel_before: self.body.state.vel });
+        self.body = body;
+    }
+
+    /// What to send, given how close the closest object of another peer is.
+    pub fn frame(&mut self, proximity: f64, rules: &Rules, scene: &Scene) -> Result<Sendings, Unbelievable> {
+        let limit = self.adaptive.limit(proximity);
+        let now = self.body.state.stamp;
+        let Frame { update, repeat, .. } = self.owner.frame(&self.body.state, self.collision.take(), limit, scene)?;
+        self.newest = update.or(self.newest);
+        let is_due = self.told_all.is_none_or(|told| now - told >= rules.heartbeat_us);
+        let far = self.newest.filter(|_| is_due);
+        if is_due {
+            self.told_all = Some(now);
+        }
+        Ok(Sendings { near: [update, repeat.filter(|_| update.is_none())], far })
+    }
+
+    /// What observers believe: for those who did not hear it yet.
+    pub fn newest(&self) -> Option<Update> {
+        self.newest
+    }
+}

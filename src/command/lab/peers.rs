@@ -1,0 +1,56 @@
+//! `kinesphere lab peers`: a world without a server.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use lab::experiment::peers::{self, Settings};
+
+use super::present;
+use crate::command::Failure;
+use crate::progress::Bar;
+
+/// Lets up to so many hosts meet in a hall without a server, and measures what it costs to see each other, how far off that
+/// is, and whether all agree on who met whom. Fails if a promise is broken.
+#[derive(Args)]
+#[command(after_help = "Example: kinesphere lab peers --hosts 8 --seconds 30 --json")]
+pub struct Peers {
+    /// Up to so many hosts
+    #[arg(long, default_value_t = 32, value_name = "N")]
+    hosts: usize,
+    /// Seconds per setting, of the hosts' time
+    #[arg(long, default_value_t = 60, value_name = "S")]
+    seconds: u32,
+    /// One way between two hosts, in milliseconds
+    #[arg(long, default_value_t = 100, value_name = "MS")]
+    latency: u32,
+    /// Contested contacts on bad networks, at least
+    #[arg(long, default_value_t = 1_000, value_name = "N")]
+    contests: u64,
+    /// The first seed
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Where the report goes
+    #[arg(long, default_value = "lab-results/peers", value_name = "DIR")]
+    out: PathBuf,
+    /// Print one JSON document instead of tables
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub fn run(arguments: Peers) -> Result<(), Failure> {
+    let Peers { hosts, seconds, latency, contests, seed, .. } = arguments;
+    let settings = Settings { hosts, seconds, latency_ms: latency, contests, seed };
+    let bar = Bar::new("runs");
+    let report = peers::run(&settings, &mut |done, total| bar.set(done, total));
+    drop(bar);
+    let report = report.map_err(|error| {
+        Failure::Input(format!("{error}\nNothing was run; `kinesphere lab peers --help` lists the settings."))
+    })?;
+    present(&report, report.documents(), &report.to_text(), &arguments.out, arguments.json)?;
+    if report.holds() {
+        return Ok(());
+    }
+    let failures = report.failures().join("\n  ");
+    Err(Failure::Check(format!("promises are broken:\n  {failures}\nTo see it again: {}", report.command)))
+}
