@@ -2,6 +2,7 @@
 
 pub mod broad_phases;
 pub mod decisions;
+mod document;
 pub mod groups;
 pub mod missed_collisions;
 pub mod peers;
@@ -11,11 +12,4 @@ pub mod room;
 pub mod sphere_trees;
 pub mod world;
 
-/// A file of a report. Whoever asked for the report writes it.
-#[derive(Clone, Debug)]
-pub struct Document {
-    /// Its name.
-    pub name: String,
-    /// All of it.
-    pub contents: String,
-}
+pub use document::Document;

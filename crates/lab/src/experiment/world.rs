@@ -5,7 +5,6 @@ use ::world::{Kind, ObjectView, Spec, SpecError, World};
 use serde::Serialize;
 
 use super::Document;
-use crate::report::html::to_html;
 use crate::report::number::grouped;
 use crate::report::page::{Block, Figure, Page, Section};
 use crate::report::svg::{Anchor, Color, Svg};
@@ -146,11 +145,10 @@ impl Report {
             ],
             command: self.command.clone(),
         };
-        let json = serde_json::to_string_pretty(self).expect("a report has only string keys");
         vec![
-            Document { name: "index.html".to_owned(), contents: to_html(&page) },
+            Document::page(&page),
             Document { name: "from-above.svg".to_owned(), contents: self.picture.clone() },
-            Document { name: "world.json".to_owned(), contents: json },
+            Document::json("world", self),
         ]
     }
 

@@ -15,8 +15,6 @@ use serde::Serialize;
 use super::Document;
 use super::room::Movement;
 use crate::method::Method;
-use crate::report::csv::to_csv;
-use crate::report::html::to_html;
 use crate::report::verdict::Verdict;
 use crate::setting::OutOfRange;
 use crate::stopwatch::Stopwatch;
@@ -126,14 +124,12 @@ impl BroadPhases {
 
     /// Everything worth keeping: a page, the numbers, and the plots.
     pub fn documents(&self) -> Vec<Document> {
-        let json = serde_json::to_string_pretty(self).expect("a report has only string keys");
         let mut documents = vec![
-            Document { name: "index.html".to_owned(), contents: to_html(&page::page(self)) },
-            Document { name: "broad-phases.csv".to_owned(), contents: to_csv(&self.rows) },
-            Document { name: "broad-phases.json".to_owned(), contents: json + "\n" },
+            Document::page(&page::page(self)),
+            Document::csv("broad-phases", &self.rows),
+            Document::json("broad-phases", self),
         ];
-        let plots = figures::all(self).into_iter();
-        documents.extend(plots.map(|plot| Document { name: format!("{}.svg", plot.name), contents: plot.svg }));
+        documents.extend(Document::plots(figures::all(self)));
         documents
     }
 

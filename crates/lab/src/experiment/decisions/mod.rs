@@ -15,8 +15,6 @@ use space::{DVec3, NodeId, ObjectId, Time};
 
 use self::encounter::{CLOCK_ERROR_US, Circumstances, EPOCH_US, Encounter, Host, RADIUS, encounter};
 use super::Document;
-use crate::report::csv::to_csv;
-use crate::report::html::to_html;
 use crate::report::number::grouped;
 use crate::report::page::{Block, Page, Section};
 use crate::report::table::Table;
@@ -184,7 +182,6 @@ impl Decisions {
 
     /// Everything worth keeping.
     pub fn documents(&self) -> Vec<Document> {
-        let json = serde_json::to_string_pretty(self).expect("a report has only string keys");
         let page = Page {
             title: "Whose word counts?".to_owned(),
             lead: format!(
@@ -198,11 +195,7 @@ impl Decisions {
             ],
             command: self.command.clone(),
         };
-        vec![
-            Document { name: "index.html".to_owned(), contents: to_html(&page) },
-            Document { name: "decisions.csv".to_owned(), contents: to_csv(&self.rows) },
-            Document { name: "decisions.json".to_owned(), contents: json + "\n" },
-        ]
+        vec![Document::page(&page), Document::csv("decisions", &self.rows), Document::json("decisions", self)]
     }
 
     /// The report for a terminal: the settings that are meant to work, and the verdicts.

@@ -22,8 +22,6 @@ pub use self::meetings::Meetings;
 use self::schemes::{Cells, RelationGroups, Tally};
 use super::Document;
 use crate::crowds;
-use crate::report::csv::to_csv;
-use crate::report::html::to_html;
 use crate::report::number::{grouped, significant};
 use crate::report::table::Table;
 use crate::report::verdict::Verdict;
@@ -218,15 +216,13 @@ fn run_world(name: &str, mut workload: Workload, ticks: u32, progress: &mut dyn 
 impl GroupsReport {
     /// Everything worth keeping: a page, the numbers, and the plots.
     pub fn documents(&self) -> Vec<Document> {
-        let json = serde_json::to_string_pretty(self).expect("a report has only string keys");
         let mut documents = vec![
-            Document { name: "index.html".to_owned(), contents: to_html(&page::page(self)) },
-            Document { name: "groups.csv".to_owned(), contents: to_csv(&self.rows) },
-            Document { name: "meetings.csv".to_owned(), contents: to_csv(&self.meetings) },
-            Document { name: "groups.json".to_owned(), contents: json + "\n" },
+            Document::page(&page::page(self)),
+            Document::csv("groups", &self.rows),
+            Document::csv("meetings", &self.meetings),
+            Document::json("groups", self),
         ];
-        let plots = figures::all(self).into_iter();
-        documents.extend(plots.map(|plot| Document { name: format!("{}.svg", plot.name), contents: plot.svg }));
+        documents.extend(Document::plots(figures::all(self)));
         documents
     }
 

@@ -11,8 +11,6 @@ use serde::Serialize;
 pub use self::encounter::Way;
 pub use self::topologies::TopologyRow;
 use super::Document;
-use crate::report::csv::to_csv;
-use crate::report::html::to_html;
 use crate::report::number::grouped;
 use crate::report::page::{Block, Page, Section};
 use crate::report::table::Table;
@@ -205,7 +203,6 @@ impl MissedCollisions {
 
     /// Everything worth keeping.
     pub fn documents(&self) -> Vec<Document> {
-        let json = serde_json::to_string_pretty(self).expect("a report has only string keys");
         let page = Page {
             title: "Who walks through whom?".to_owned(),
             lead: format!(
@@ -221,10 +218,10 @@ impl MissedCollisions {
             command: self.command.clone(),
         };
         vec![
-            Document { name: "index.html".to_owned(), contents: to_html(&page) },
-            Document { name: "missed-collisions.csv".to_owned(), contents: to_csv(&self.rows) },
-            Document { name: "topologies.csv".to_owned(), contents: to_csv(&self.topologies) },
-            Document { name: "missed-collisions.json".to_owned(), contents: json + "\n" },
+            Document::page(&page),
+            Document::csv("missed-collisions", &self.rows),
+            Document::csv("topologies", &self.topologies),
+            Document::json("missed-collisions", self),
         ]
     }
 

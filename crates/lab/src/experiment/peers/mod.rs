@@ -14,8 +14,6 @@ use super::Document;
 use crate::network::LinkSettings;
 use crate::peers::watcher::{Measured, Promise};
 use crate::peers::{self, HOSTS_MAX};
-use crate::report::csv::to_csv;
-use crate::report::html::to_html;
 use crate::report::table::Table;
 use crate::report::verdict::Verdict;
 use crate::setting::OutOfRange;
@@ -308,19 +306,10 @@ impl Peers {
 
     /// Everything worth keeping.
     pub fn documents(&self) -> Vec<Document> {
-        let json = serde_json::to_string_pretty(self).expect("a report has only string keys");
         let all: Vec<&Row> = self.rows.iter().chain(&self.trade_off).chain(&self.rough).collect();
-        let document = |name: &str, contents: String| Document { name: name.to_owned(), contents };
-        let mut documents = vec![
-            document("index.html", to_html(&page::page(self))),
-            document("peers.csv", to_csv(&all)),
-            document("peers.json", json + "\n"),
-        ];
-        documents.extend(
-            figures::all(self)
-                .into_iter()
-                .map(|figure| Document { name: format!("{}.svg", figure.name), contents: figure.svg }),
-        );
+        let mut documents =
+            vec![Document::page(&page::page(self)), Document::csv("peers", &all), Document::json("peers", self)];
+        documents.extend(Document::plots(figures::all(self)));
         documents
     }
 

@@ -22,8 +22,6 @@ use self::method::Method;
 use self::path::Path;
 use self::run::{Circumstances, Run, Summary, run as run_one};
 use super::Document;
-use crate::report::csv::to_csv;
-use crate::report::html::to_html;
 use crate::report::number::significant;
 use crate::report::verdict::Verdict;
 use crate::setting::OutOfRange;
@@ -307,19 +305,16 @@ impl Prediction {
 
     /// Everything worth keeping: a page, the numbers, the curves and the plots.
     pub fn documents(&self) -> Vec<Document> {
-        let json = serde_json::to_string_pretty(self).expect("a report has only string keys");
-        let parameters = serde_json::to_string_pretty(&self.parameters).expect("a report has only string keys");
         let mut documents = vec![
-            Document { name: "index.html".to_owned(), contents: to_html(&page::page(self)) },
-            Document { name: "prediction.json".to_owned(), contents: json + "\n" },
-            Document { name: "parameters.json".to_owned(), contents: parameters + "\n" },
-            Document { name: "prediction.csv".to_owned(), contents: to_csv(&self.rows) },
-            Document { name: "corridors.csv".to_owned(), contents: to_csv(&self.corridors) },
-            Document { name: "trade.csv".to_owned(), contents: to_csv(&self.trade) },
-            Document { name: "error-curves.csv".to_owned(), contents: to_csv(&self.curve_points()) },
+            Document::page(&page::page(self)),
+            Document::json("prediction", self),
+            Document::json("parameters", &self.parameters),
+            Document::csv("prediction", &self.rows),
+            Document::csv("corridors", &self.corridors),
+            Document::csv("trade", &self.trade),
+            Document::csv("error-curves", &self.curve_points()),
         ];
-        let plots = figures::all(self).into_iter();
-        documents.extend(plots.map(|plot| Document { name: format!("{}.svg", plot.name), contents: plot.svg }));
+        documents.extend(Document::plots(figures::all(self)));
         documents
     }
 

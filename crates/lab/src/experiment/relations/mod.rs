@@ -17,8 +17,6 @@ use space::workload::{self, Motion, Workload, WorkloadError};
 use space::{Pair, Slot, Spheres};
 
 use super::Document;
-use crate::report::csv::to_csv;
-use crate::report::html::to_html;
 use crate::report::number::{grouped, significant};
 use crate::report::table::Table;
 use crate::report::verdict::Verdict;
@@ -245,14 +243,12 @@ impl RelationsReport {
 
     /// Everything worth keeping: a page, the numbers, and the plots.
     pub fn documents(&self) -> Vec<Document> {
-        let json = serde_json::to_string_pretty(self).expect("a report has only string keys");
         let mut documents = vec![
-            Document { name: "index.html".to_owned(), contents: to_html(&page::page(self)) },
-            Document { name: "relations.csv".to_owned(), contents: to_csv(&self.rows) },
-            Document { name: "relations.json".to_owned(), contents: json + "\n" },
+            Document::page(&page::page(self)),
+            Document::csv("relations", &self.rows),
+            Document::json("relations", self),
         ];
-        let plots = figures::all(self).into_iter();
-        documents.extend(plots.map(|plot| Document { name: format!("{}.svg", plot.name), contents: plot.svg }));
+        documents.extend(Document::plots(figures::all(self)));
         documents
     }
 

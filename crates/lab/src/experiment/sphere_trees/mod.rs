@@ -9,8 +9,6 @@ use space::narrow::sphere_tree::metrics::{LevelMetrics, measure};
 use space::narrow::sphere_tree::{BuildError, MAX_DEPTH, Method, Object, SphereTree, build};
 
 use super::Document;
-use crate::report::csv::to_csv;
-use crate::report::html::to_html;
 use crate::report::page::{Block, Page, Section};
 use crate::report::table::Table;
 use crate::report::verdict::Verdict;
@@ -159,7 +157,6 @@ impl SphereTrees {
 
     /// Everything worth keeping.
     pub fn documents(&self) -> Vec<Document> {
-        let json = serde_json::to_string_pretty(self).expect("a report has only string keys");
         let page = Page {
             title: "How closely can spheres wrap a shape?".to_owned(),
             lead: "Sphere-trees by four methods. E is how far the worst ball of a level sticks out, as a share of the radius \
@@ -172,11 +169,7 @@ impl SphereTrees {
             ],
             command: self.command.clone(),
         };
-        vec![
-            Document { name: "index.html".to_owned(), contents: to_html(&page) },
-            Document { name: "sphere-trees.csv".to_owned(), contents: to_csv(&self.rows) },
-            Document { name: "sphere-trees.json".to_owned(), contents: json + "\n" },
-        ]
+        vec![Document::page(&page), Document::csv("sphere-trees", &self.rows), Document::json("sphere-trees", self)]
     }
 
     /// The report for a terminal.
