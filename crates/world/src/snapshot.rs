@@ -119,6 +119,7 @@ pub(crate) fn write_state(world: &World, sink: &mut dyn FnMut(&[u8])) {
     for &(id, row) in &world.objects.by_id {
         let (card, body) = (world.objects.card(row), &world.objects.body[row as usize]);
         let (drive, label) = (&world.objects.drive[row as usize], &world.objects.label[row as usize]);
+        let is_on_object = world.objects.on_object.contains(row as usize);
         let mut at = 0;
         let mut put = |bytes: &[u8]| {
             record[at..at + bytes.len()].copy_from_slice(bytes);
@@ -141,7 +142,7 @@ pub(crate) fn write_state(world: &World, sink: &mut dyn FnMut(&[u8])) {
         for until in [drive.wish_until, drive.lift_until] {
             put(&(until.saturating_sub(world.tick.number()) as u32).to_le_bytes());
         }
-        let flags = [label.owner.is_some(), drive.awake, drive.standing, drive.on_object, drive.jump];
+        let flags = [label.owner.is_some(), drive.awake, drive.standing, is_on_object, drive.jump];
         put(&[flags.iter().enumerate().map(|(bit, &flag)| u8::from(flag) << bit).sum()]);
         debug_assert_eq!(at, record.len(), "a record has its length");
         sink(&record);
@@ -215,7 +216,7 @@ fn read_object(world: &mut World, spec: &Spec, id: u64, reader: &mut Reader<'_>)
     let flag = |bit: u8| flags >> bit & 1 == 1;
     let name = reader.text(limits.name_bytes.max(1 << 12), "a name")?;
     let (awake, standing, on_object, jump) = (flag(1), flag(2), flag(3), flag(4));
-    let drive = Drive { velocity, wish, rest, wish_until, lift_until, awake, standing, on_object, jump, odometer: 0.0 };
+    let drive = Drive { velocity, wish, rest, wish_until, lift_until, awake, standing, jump, odometer: 0.0 };
     let (mut card, body) = if let Some(object) = spec.objects.get(index) {
         let is_own =
             object.kind != ObjectKind::Fixed && id == shape as u64 + 1 && !flag(0) && seeker == 0 && holds == 0;
@@ -246,7 +247,8 @@ fn read_object(world: &mut World, spec: &Spec, id: u64, reader: &mut Reader<'_>)
     card.phase = phase;
     reader.check(is_inside(world.grid, &body), "a place within the bounds")?;
     let label = Label { owner: flag(0).then_some(NodeId::new(owner)), name: name.into() };
-    world.objects.insert(body, drive, card, label);
+    let row = world.objects.insert(body, drive, card, label);
+    world.objects.set_on_object(row, on_object);
     Ok(holds)
 }
 

@@ -429,6 +429,7 @@ impl World {
         self.objects.body[row as usize].flags |= HOLDING;
         let odometer = self.objects.drive[target as usize].odometer;
         self.objects.drive[target as usize] = Drive { odometer, ..Drive::default() };
+        self.objects.set_on_object(target, false);
         Ok(held)
     }
 
@@ -456,9 +457,8 @@ impl World {
         if self.scratch.schedule.pairs() > 0 {
             self.scratch.schedule.forget(card.id);
         }
-        for &(_, other) in &self.objects.by_id {
-            let drive = &mut self.objects.drive[other as usize];
-            drive.awake |= drive.on_object;
+        for other in self.objects.on_object.iter() {
+            self.objects.drive[other].awake = true;
         }
     }
 
@@ -562,8 +562,9 @@ impl World {
                 self.scratch.moved.push(row);
             }
             for &other in self.scratch.neighbours.of(row) {
-                let drive = &mut self.objects.drive[other as usize];
-                drive.awake |= drive.on_object;
+                if self.objects.on_object.contains(other as usize) {
+                    self.objects.drive[other as usize].awake = true;
+                }
             }
         }
     }

@@ -213,7 +213,7 @@ impl Settler<'_> {
         };
         let supported = hit.filter(|hit| hit.normal.y > 0.5);
         drive.standing = supported.is_some();
-        drive.on_object = matches!(supported, Some(Hit { other: Other::Object(_), .. }));
+        self.objects.set_on_object(row, matches!(supported, Some(Hit { other: Other::Object(_), .. })));
         drive.velocity = velocity.as_vec3().to_array();
         if drive.standing {
             drive.velocity[0] *= ROLLING;

@@ -55,7 +55,8 @@ impl Settler<'_> {
         let drive = &mut self.objects.drive[row as usize];
         drive.rest = kept_back(v, to, None);
         drive.velocity[1] = 0.0;
-        (drive.on_object, drive.awake) = (false, false);
+        drive.awake = false;
+        self.objects.set_on_object(row, false);
         self.surroundings.sweeps += u64::from(v != DVec3::ZERO);
         self.commit(row, to);
         true
@@ -122,7 +123,7 @@ impl Settler<'_> {
             }
             place = to;
         }
-        drive.on_object = matches!(carried, Some(Hit { other: Other::Object(_), .. }));
+        self.objects.set_on_object(row, matches!(carried, Some(Hit { other: Other::Object(_), .. })));
         drive.jump = false;
         drive.awake = !drive.standing;
         self.objects.drive[row as usize] = drive;
