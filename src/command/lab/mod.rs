@@ -19,7 +19,7 @@ use clap::Subcommand;
 use lab::experiment::Document;
 
 use super::Failure;
-use crate::output::{print, print_json};
+use crate::output::say;
 
 /// What to try.
 #[derive(Subcommand)]
@@ -74,11 +74,7 @@ fn present(
     json: bool,
 ) -> Result<(), Failure> {
     write(folder, documents)?;
-    if json {
-        print_json(report)
-    } else {
-        print(&format!("{text}\nThe whole report: {}\n", folder.join("index.html").display()))
-    }
+    say(report, &format!("{text}\nThe whole report: {}\n", folder.join("index.html").display()), json)
 }
 
 /// Writes all files of a report into a folder.
