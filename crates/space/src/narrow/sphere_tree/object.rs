@@ -9,7 +9,7 @@ use glam::DVec3;
 use super::ball::Ball;
 use super::enclosing::smallest_enclosing_ball;
 use super::holes::caps;
-use super::nearest::{Feature, Nearest, TriangleTree};
+use super::nearest::{Feature, Nearest, TriangleTree, Vicinity};
 use super::sides::Sides;
 use super::topology::{orient, weld};
 use super::winding::Winding;
@@ -225,6 +225,23 @@ impl Object {
     /// How deep a point is inside, negative outside, and where the surface is nearest.
     pub fn depth(&self, point: DVec3, hint: Option<u32>) -> (f64, Nearest) {
         let nearest = self.nearest(point, hint);
+        let distance = nearest.squared.sqrt();
+        (if self.is_inside(point, &nearest) { distance } else { -distance }, nearest)
+    }
+
+    /// Calls `found` with each triangle that may meet a ball, and its corners; with caps of holes too.
+    pub(super) fn triangles_near(&self, center: DVec3, radius: f64, found: impl FnMut(usize, &[DVec3; 3])) {
+        self.tree.within(center, radius, found);
+    }
+
+    /// What is around a place: for many questions about points close to it.
+    pub(super) fn vicinity(&self, center: DVec3, radius: f64) -> Vicinity<'_> {
+        self.tree.vicinity(center, radius)
+    }
+
+    /// As [`depth`](Object::depth), asked in a vicinity.
+    pub(super) fn depth_in(&self, vicinity: &Vicinity<'_>, point: DVec3, hint: u32) -> (f64, Nearest) {
+        let Some(nearest) = vicinity.nearest(point, Some(hint)) else { return self.depth(point, Some(hint)) };
         let distance = nearest.squared.sqrt();
         (if self.is_inside(point, &nearest) { distance } else { -distance }, nearest)
     }

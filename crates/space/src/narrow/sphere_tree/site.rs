@@ -4,6 +4,7 @@ use glam::DVec3;
 
 use super::ball::Ball;
 use super::field::Field;
+use super::nearest::Vicinity;
 use super::object::Object;
 
 /// Steps of the table.
@@ -22,6 +23,10 @@ pub struct Site {
     pub hint: u32,
     /// The node of the level above whose part of the surface it shares.
     pub parent: u32,
+    /// Which points it was last moved for: a sum over them.
+    pub moved_for: u64,
+    /// How often it was moved for them.
+    pub times: u8,
     /// Where a ball can fill a dent or a hole: the error at every radius that is a multiple of a step.
     table: Option<Box<Table>>,
 }
@@ -61,13 +66,24 @@ impl Judge<'_> {
             }
             Box::new(Table { step, errors })
         });
-        Site { center, depth, hint: nearest.triangle, parent, table }
+        Site { center, depth, hint: nearest.triangle, parent, moved_for: 0, times: 0, table }
     }
 
     /// About how far a ball sticks out: never more than its depth proves.
     pub fn error(&self, center: DVec3, radius: f64, hint: &mut u32) -> f64 {
         let (depth, nearest) = self.object.depth(center, Some(*hint));
         *hint = nearest.triangle;
+        self.error_at_depth(center, radius, depth)
+    }
+
+    /// The same, asked in a vicinity.
+    pub fn error_in(&self, vicinity: &Vicinity<'_>, center: DVec3, radius: f64, hint: &mut u32) -> f64 {
+        let (depth, nearest) = self.object.depth_in(vicinity, center, *hint);
+        *hint = nearest.triangle;
+        self.error_at_depth(center, radius, depth)
+    }
+
+    fn error_at_depth(&self, center: DVec3, radius: f64, depth: f64) -> f64 {
         match self.field {
             Some(field) => estimate(self.object, field, Ball::new(center, radius), depth),
             None => (radius - depth).max(0.0),
