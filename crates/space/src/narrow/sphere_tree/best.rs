@@ -74,7 +74,7 @@ fn plan_level(object: &Object, field: Option<&Field>, plans: &[Plan], cap: usize
         let parents = (0..above.balls.len() as u32).collect();
         return Plan { balls: above.balls.clone(), parents, error: above.error };
     }
-    let samples = sample(object, (36 * cap).clamp(4000, 40_000));
+    let samples = sample(object, (36 * cap).clamp(4_000, 40_000));
     let is_coarse = field.is_some() && above.error * 0.5 > 2.0 * Field::PITCH;
     let radius_max = above.balls.iter().map(|ball| ball.radius).fold(0.0, f64::max).min(1.2);
     // Far above the pitch, a node in eight tells enough.
@@ -109,10 +109,11 @@ fn plan_level(object: &Object, field: Option<&Field>, plans: &[Plan], cap: usize
             (low, high) => (low * high).sqrt(),
         };
     }
-    let effort = if cap <= 128 {
-        Effort { sweeps: 12, transfers: 6, evaluations: 36 }
-    } else {
-        Effort { sweeps: 5, transfers: 4, evaluations: 28 }
+    // To judge a ball by the field takes long; and many balls take long in any case.
+    let effort = match judge.field {
+        Some(_) => Effort { sweeps: 8, transfers: 4, evaluations: 30 },
+        None if cap <= 128 => Effort { sweeps: 12, transfers: 6, evaluations: 36 },
+        None => Effort { sweeps: 5, transfers: 4, evaluations: 28 },
     };
     let as_above = || -> Vec<Site> {
         let sites = above.balls.iter().enumerate();

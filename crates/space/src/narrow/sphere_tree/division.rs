@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::cover::Task;
 use super::enclosing::smallest_enclosing_ball;
 use super::minimise::minimise;
-use super::site::{Judge, Site};
+use super::site::{Hints, Judge, Site};
 
 /// A sweep that gains less than this has gained nothing.
 const LEAST_GAIN: f64 = 1e-3;
@@ -215,12 +215,11 @@ fn sum_of(points: &[u32]) -> u64 {
 pub fn fit(judge: Judge<'_>, points: &[DVec3], start: DVec3, evaluations: usize) -> (DVec3, f64) {
     let smallest = smallest_enclosing_ball(points);
     let step = (smallest.radius * 0.25).max(1e-6);
-    let (depth, nearest) = judge.object.depth(start, None);
-    let vicinity = judge.object.vicinity(start, depth.abs() + 2.0 * step);
-    let mut hint = nearest.triangle;
+    let mut around = judge.object.around(start, 2.0 * step);
+    let mut hints = Hints::default();
     let mut value = |center: DVec3| {
         let squared = points.iter().map(|&point| center.distance_squared(point)).fold(0.0, f64::max);
-        judge.error_in(&vicinity, center, squared.sqrt(), &mut hint)
+        judge.error_around(&mut around, center, squared.sqrt(), &mut hints)
     };
     let (from_start, from_middle) = (value(start), value(smallest.center));
     let best = if from_start <= from_middle { start } else { smallest.center };

@@ -105,6 +105,15 @@ pub struct Object {
     area: f64,
 }
 
+/// What is around a place of space, and what was last asked there.
+#[derive(Clone, Debug)]
+pub(super) struct Around<'a> {
+    vicinity: Vicinity<'a>,
+    /// The place and the last point, and how deep each is.
+    known: [(DVec3, f64); 2],
+    nearest: Nearest,
+}
+
 impl Object {
     /// Checks a mesh, repairs it, and gets it ready.
     pub fn new(vertices: &[DVec3], triangles: &[[u32; 3]]) -> Result<Object, ObjectError> {
@@ -234,16 +243,29 @@ impl Object {
         self.tree.within(center, radius, found);
     }
 
-    /// What is around a place: for many questions about points close to it.
-    pub(super) fn vicinity(&self, center: DVec3, radius: f64) -> Vicinity<'_> {
-        self.tree.vicinity(center, radius)
+    /// What is around a place: for many questions about points that are not much farther than `room` away from it.
+    pub(super) fn around(&self, center: DVec3, room: f64) -> Around<'_> {
+        let (depth, nearest) = self.depth(center, None);
+        let vicinity = self.tree.vicinity(center, depth.abs() + room);
+        Around { vicinity, known: [(center, depth); 2], nearest }
     }
 
-    /// As [`depth`](Object::depth), asked in a vicinity.
-    pub(super) fn depth_in(&self, vicinity: &Vicinity<'_>, point: DVec3, hint: u32) -> (f64, Nearest) {
-        let Some(nearest) = vicinity.nearest(point, Some(hint)) else { return self.depth(point, Some(hint)) };
+    /// As [`depth`](Object::depth), for a point around a place.
+    pub(super) fn depth_around(&self, around: &mut Around<'_>, point: DVec3) -> (f64, Nearest) {
+        let hint = Some(around.nearest.triangle);
+        let Some(nearest) = around.vicinity.nearest(point, hint) else { return self.depth(point, hint) };
         let distance = nearest.squared.sqrt();
-        (if self.is_inside(point, &nearest) { distance } else { -distance }, nearest)
+        // Between two points, one of which is farther from the surface than from the other, there is no surface.
+        let is_known =
+            |(other, depth): &&(DVec3, f64)| other.distance(point) < distance.max(depth.abs()) * (1.0 - 1e-9);
+        let is_inside = match around.known.iter().find(is_known) {
+            Some((_, depth)) => *depth > 0.0,
+            None => self.is_inside(point, &nearest),
+        };
+        let depth = if is_inside { distance } else { -distance };
+        around.known[1] = (point, depth);
+        around.nearest = nearest;
+        (depth, nearest)
     }
 
     /// How far a point is out of the object; zero within.

@@ -10,7 +10,7 @@ use super::error::error_of;
 use super::field::Field;
 use super::minimise::minimise;
 use super::object::Object;
-use super::site::Judge;
+use super::site::{Hints, Judge};
 use super::tree::SphereTree;
 use super::volume::outside_volume;
 
@@ -108,13 +108,13 @@ pub fn polish(object: &Object, field: Option<&Field>, tree: &mut SphereTree, reg
                 if points.is_empty() {
                     // Others cover all that it was for: a speck on the surface takes its place.
                     let speck = Ball::new(object.nearest(node.ball.center, None).point, 1e-9);
-                    return (speck, judge.error(speck.center, speck.radius, &mut 0));
+                    return (speck, judge.error(speck.center, speck.radius, &mut Hints::default()));
                 }
                 let fat = |ball: Ball| Ball::new(ball.center, ball.radius.max(1e-9));
                 let kept = fat(Ball::around(node.ball.center, points.iter().copied()));
                 let is_harmless = |error: f64| coarse == Coarse::AreKept && error <= HARMLESS * worst;
-                let mut hint = 0;
-                let error = judge.error(kept.center, kept.radius, &mut hint);
+                let mut hints = Hints::default();
+                let error = judge.error(kept.center, kept.radius, &mut hints);
                 let ball = if is_harmless(error) {
                     kept
                 } else {
@@ -123,7 +123,7 @@ pub fn polish(object: &Object, field: Option<&Field>, tree: &mut SphereTree, reg
                 };
                 match judge.field {
                     Some(_) => (ball, error_of(object, ball, TOLERANCE.max(0.02 * worst)).at_most),
-                    None => (ball, judge.error(ball.center, ball.radius, &mut hint)),
+                    None => (ball, judge.error(ball.center, ball.radius, &mut hints)),
                 }
             })
             .collect();
@@ -164,10 +164,10 @@ pub fn slim(object: &Object, field: Option<&Field>, tree: &mut SphereTree, regio
 fn slimmed(judge: Judge<'_>, ball: Ball, points: &[DVec3], worst: f64) -> Option<(Ball, f64)> {
     let object = judge.object;
     let before = outside_volume(object, ball).filter(|_| !points.is_empty())?;
-    let mut hint = 0;
+    let mut hints = Hints::default();
     let (center, outside) = minimise(ball.center, 0.15 * ball.radius, SLIMMING, |center| {
         let ball = Ball::around(center, points.iter().copied());
-        let excess = judge.error(center, ball.radius, &mut hint) - worst;
+        let excess = judge.error(center, ball.radius, &mut hints) - worst;
         if excess > 0.0 { 1e3 + excess } else { outside_volume(object, ball).unwrap_or(1e3) }
     });
     if outside >= before * (1.0 - 1e-3) {
@@ -177,7 +177,7 @@ fn slimmed(judge: Judge<'_>, ball: Ball, points: &[DVec3], worst: f64) -> Option
     let slim = Ball::new(slim.center, slim.radius.max(1e-9));
     let error = match judge.field {
         Some(_) => error_of(object, slim, TOLERANCE.max(0.02 * worst)).at_most,
-        None => judge.error(slim.center, slim.radius, &mut hint),
+        None => judge.error(slim.center, slim.radius, &mut hints),
     };
     (error <= worst).then_some((slim, error))
 }
