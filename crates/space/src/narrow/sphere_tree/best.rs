@@ -145,7 +145,7 @@ fn plan_level(object: &Object, field: Option<&Field>, plans: &[Plan], cap: usize
         task = task_of(plans, points.clone(), samples.spacing, firm);
         let worst = division.worst();
         // Whoever is put elsewhere leaves other gaps: only as long as these are looked for again.
-        division = if round == 1 && judge.field.is_none() {
+        division = if round % 2 == 1 && judge.field.is_none() {
             improve(&task, judge, division.sites, worst, cap, Effort { transfers: 3, ..effort })
         } else {
             settle(&task, judge, divide(&task, division.sites, worst), Effort { sweeps: 4, ..effort })

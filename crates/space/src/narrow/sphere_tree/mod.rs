@@ -34,6 +34,7 @@ mod error;
 mod exchange;
 mod field;
 pub mod file;
+mod frame;
 mod gaps;
 mod holes;
 mod medial;
@@ -55,7 +56,7 @@ mod volume;
 mod winding;
 
 pub use ball::Ball;
-pub use build::{BuildError, Built, MAX_SEARCHED, Method, build, build_around, default_caps};
+pub use build::{BuildError, Built, MAX_SEARCHED, Method, build, default_caps};
 pub use certificate::{Piece, Regions, Uncovered, certify};
 pub use enclosing::smallest_enclosing_ball;
 pub use error::{ErrorBounds, error_of};

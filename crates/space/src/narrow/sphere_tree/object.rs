@@ -383,7 +383,8 @@ impl Object {
     }
 }
 
-fn check(vertices: &[DVec3], triangles: &[[u32; 3]]) -> Result<(), ObjectError> {
+/// Whether a mesh can be wrapped at all.
+pub(super) fn check(vertices: &[DVec3], triangles: &[[u32; 3]]) -> Result<(), ObjectError> {
     if triangles.is_empty() {
         return Err(ObjectError::Empty);
     }
