@@ -75,7 +75,9 @@ fn plan_level(object: &Object, field: Option<&Field>, plans: &[Plan], cap: usize
         return Plan { balls: above.balls.clone(), parents, error: above.error };
     }
     let samples = sample(object, (36 * cap).clamp(4_000, 40_000));
-    let is_coarse = field.is_some() && above.error * 0.5 > 2.0 * Field::PITCH;
+    // More balls, less error, by about this power.
+    let expected = above.error * (above.balls.len() as f64 / cap as f64).powf(0.65);
+    let is_coarse = field.is_some() && expected * 1.25 > 2.0 * Field::PITCH;
     let radius_max = above.balls.iter().map(|ball| ball.radius).fold(0.0, f64::max).min(1.2);
     // Far above the pitch, a node in eight tells enough.
     let stride = if above.balls.len() == 1 && above.error > 12.0 * Field::PITCH { 2 } else { 1 };
@@ -89,10 +91,9 @@ fn plan_level(object: &Object, field: Option<&Field>, plans: &[Plan], cap: usize
     let rough = task_of(plans, few.points, few.spacing, few_points);
     let candidates = candidates(object, Judge { stride: 2, ..judge }, above, &samples, cap, is_coarse);
     let mut found: Option<Vec<Site>> = None;
-    // More balls, less error, by about this power: begin there, and widen until it is between two.
-    let ratio = above.balls.len() as f64 / cap as f64;
+    // Begin with what is expected, and widen until it is between two.
     let (mut low, mut high) = (0.0, f64::INFINITY);
-    let mut error = above.error * ratio.powf(0.65);
+    let mut error = expected;
     for _ in 0..SEARCH_STEPS {
         match cover(&rough, &candidates, error, cap, EXCHANGES.min(60 * cap)) {
             Some(chosen) => {
