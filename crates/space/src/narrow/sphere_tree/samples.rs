@@ -30,7 +30,14 @@ pub struct Samples {
 /// Cuts every triangle at its longest edge until there are about `target` points.
 pub fn sample(object: &Object, target: usize) -> Samples {
     let target = (target as f64).min(MAX_POINTS);
-    let mut spacing = (3.0 * object.area() / target).sqrt().max(1e-4);
+    let spacing = (3.0 * object.area() / target).sqrt().max(1e-4);
+    let samples = sample_at(object, spacing);
+    // Long triangles are cut oftener than their area asks for.
+    let excess = samples.points.len() as f64 / target;
+    if excess > 1.5 { sample_at(object, spacing * excess.min(4.0).sqrt()) } else { samples }
+}
+
+fn sample_at(object: &Object, mut spacing: f64) -> Samples {
     // Needles have long edges and little area: count before cutting.
     while estimate(object, spacing) > 4.0 * MAX_POINTS + object.triangles().len() as f64 {
         spacing *= 1.5;
