@@ -21,6 +21,7 @@
 //!
 //! - [`Shape`], [`Pose`], [`Motion`]: what is asked about.
 //! - [`decompose`]: a mesh as a few convex parts.
+//! - [`sphere_tree`]: shapes wrapped in balls; [`traversal`]: where two of them touch, as exactly as there is time for.
 //! - [`proximity`]: the questions, at a level of precision; [`exact`]: the same at the highest.
 
 mod advance;
@@ -37,6 +38,7 @@ pub mod proximity;
 mod shape;
 mod solid;
 pub mod sphere_tree;
+pub mod traversal;
 
 pub use decompose::{Decomposition, DecompositionError, decompose};
 pub use pose::{Motion, Pose};
