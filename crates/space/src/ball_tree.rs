@@ -382,8 +382,14 @@ mod tests {
 
     #[test]
     fn a_node_that_repeats_itself_stands_once() {
-        let nodes =
-            [node(0.0, 2.0, 1.0, 0), node(1.0, 1.0, 0.5, 0), node(-1.0, 1.0, 0.5, 0), node(1.0, 1.0, 0.5, 1), node(-1.2, 0.5, 0.1, 2), node(-0.8, 0.5, 0.1, 2)];
+        let nodes = [
+            node(0.0, 2.0, 1.0, 0),
+            node(1.0, 1.0, 0.5, 0),
+            node(-1.0, 1.0, 0.5, 0),
+            node(1.0, 1.0, 0.5, 1),
+            node(-1.2, 0.5, 0.1, 2),
+            node(-0.8, 0.5, 0.1, 2),
+        ];
         let tree = BallTree::new(&nodes).unwrap();
         assert_eq!((tree.len(), tree.depth()), (5, 2));
         assert_eq!(tree.children(0, 2), 1..3);

@@ -27,7 +27,13 @@ fn wrapped(name: &str, method: Method, depth: usize) -> Wrapped {
     }
 }
 
-fn all() -> Vec<Wrapped> {
+/// Built once for all tests.
+fn all() -> &'static [Wrapped] {
+    static ALL: std::sync::LazyLock<Vec<Wrapped>> = std::sync::LazyLock::new(make_all);
+    &ALL
+}
+
+fn make_all() -> Vec<Wrapped> {
     vec![
         wrapped("box", Method::Octree, 2),
         wrapped("torus", Method::OctreeTight, 3),
@@ -46,9 +52,8 @@ fn pose(random: &mut Random, reach: f32) -> Pose {
 
 /// Whether the balls of two nodes overlap, and by how much more than nothing.
 fn depth(a: &BallTree, at: &Pose, b: &BallTree, bt: &Pose, pair: NodePair) -> f64 {
-    let place = |pose: &Pose, center: Vec3| {
-        pose.position.as_dvec3() + pose.rotation.as_dquat().normalize() * center.as_dvec3()
-    };
+    let place =
+        |pose: &Pose, center: Vec3| pose.position.as_dvec3() + pose.rotation.as_dquat().normalize() * center.as_dvec3();
     let (first, second) = (a.ball(pair.a), b.ball(pair.b));
     f64::from(first.radius) + f64::from(second.radius) - place(at, first.center).distance(place(bt, second.center))
 }

@@ -32,6 +32,7 @@ mod decompose;
 pub mod exact;
 mod feature;
 mod parry;
+pub mod peer;
 mod penetrate;
 mod pose;
 pub mod proximity;

@@ -29,9 +29,9 @@ pub(super) fn contact(question: &Question<'_>, pair: NodePair) -> BallContact {
     let patches = question.scene.a.patch(pair.a).zip(question.scene.b.patch(pair.b));
     let between = (b - a).try_normalize();
     // Where both surfaces are nearly flat, they know better than the balls' centres which way is out.
-    let flat = patches.filter(|(a, b)| a.cone >= FLAT && b.cone >= FLAT).and_then(|(a, b)| {
-        (a.normal.as_dvec3() - turn * b.normal.as_dvec3()).try_normalize()
-    });
+    let flat = patches
+        .filter(|(a, b)| a.cone >= FLAT && b.cone >= FLAT)
+        .and_then(|(a, b)| (a.normal.as_dvec3() - turn * b.normal.as_dvec3()).try_normalize());
     let upward = patches.and_then(|(a, b)| (a.normal.as_dvec3() - turn * b.normal.as_dvec3()).try_normalize());
     let normal = flat.or(between).or(upward).unwrap_or(DVec3::Y);
     let along = between.unwrap_or(normal);

@@ -73,8 +73,7 @@ impl<'t> Question<'t> {
         };
         let turn = DMat3::from_quat(relative.rotation);
         let back = turn.transpose();
-        let lengths =
-            relative.position.length() + f64::from(first.tree.reach()) + f64::from(second.tree.reach());
+        let lengths = relative.position.length() + f64::from(first.tree.reach()) + f64::from(second.tree.reach());
         Question {
             scene: Scene {
                 a: first.tree,

@@ -184,6 +184,14 @@ impl Search {
         contacts.extend(self.frontier().map(|pair| contact(question, pair)));
     }
 
+    /// The contact of the two balls that are deepest in each other; ties go to the lower numbers.
+    pub fn deepest(&self, question: &Question<'_>) -> Option<BallContact> {
+        let deeper =
+            |one: &(f64, NodePair), other: &(f64, NodePair)| one.0.total_cmp(&other.0).then(other.1.cmp(&one.1));
+        let deepest = self.frontier().map(|pair| (question.depth(pair), pair)).max_by(deeper)?;
+        Some(contact(question, deepest.1))
+    }
+
     /// The pairs of the frontier, as the caller numbers the nodes, in ascending order.
     pub fn touching_nodes(&self, question: &Question<'_>) -> Vec<NodePair> {
         let mut pairs: Vec<NodePair> = self.frontier().map(|pair| question.for_caller(pair)).collect();
