@@ -167,6 +167,34 @@ impl BallTree {
         Ok(tree)
     }
 
+    /// The tree of a solid box around the origin, by half of its sides: each level cuts every part in eight, its longest
+    /// side first. For what is known without a mesh, as walls are.
+    pub fn around_box(half: Vec3, depth: u8) -> Result<BallTree, BallTreeError> {
+        // Seven levels of eight are two million.
+        let depth = depth.min(6);
+        let mut nodes = Vec::new();
+        let mut parts = vec![(DVec3::ZERO, half.as_dvec3(), 0_u32)];
+        for level in 0..=depth {
+            let mut finer = Vec::new();
+            for (center, half, parent) in parts {
+                let own = nodes.len() as u32;
+                let radius = half.length() * (1.0 + 1e-12);
+                // The nearest face is no farther from the centre than half the shortest side.
+                nodes.push(BallNode { center, radius, error: radius - half.min_element().min(radius), parent });
+                if level == depth {
+                    continue;
+                }
+                let mut pieces = vec![(center, half)];
+                for _ in 0..3 {
+                    pieces = pieces.into_iter().flat_map(|(center, half)| halves(center, half)).collect();
+                }
+                finer.extend(pieces.into_iter().map(|(center, half)| (center, half, own)));
+            }
+            parts = finer;
+        }
+        BallTree::new(&nodes)
+    }
+
     /// The same tree around a shape that has changed: each node's ball by its number in the builder's list.
     ///
     /// What is known of patches and of the inside is forgotten, as it may no longer be true.
@@ -349,6 +377,16 @@ impl BallTree {
     }
 }
 
+/// A box, cut in two across its longest side.
+fn halves(center: DVec3, half: DVec3) -> [(DVec3, DVec3); 2] {
+    let axis = (0..3).fold(0, |longest, axis| if half[axis] > half[longest] { axis } else { longest });
+    let mut shorter = half;
+    shorter[axis] *= 0.5;
+    let mut aside = DVec3::ZERO;
+    aside[axis] = shorter[axis];
+    [(center - aside, shorter), (center + aside, shorter)]
+}
+
 fn check(node: usize, given: &BallNode) -> Result<(), BallTreeError> {
     let limit = f64::from(Spheres::LIMIT);
     let wrong = |field, value, expected| Err(BallTreeError::Node { node, field, value, expected });
@@ -412,6 +450,24 @@ mod tests {
             assert!(ball.center.as_dvec3().distance(center) <= grown);
             assert!(f64::from(tree.error(0)) >= given.error + grown);
         }
+    }
+
+    #[test]
+    fn a_box_is_covered_on_every_level() {
+        let half = Vec3::new(5.0, 0.5, 50.0);
+        let tree = BallTree::around_box(half, 3).unwrap();
+        assert_eq!(tree.ends(3).len(), 512);
+        let mut random = Random::new(1);
+        for _ in 0..300 {
+            let point = (random.point(2.0) - Vec3::ONE) * half;
+            for level in 0..=3 {
+                let is_in = |node: u32| tree.ball(node).center.distance(point) <= tree.ball(node).radius * 1.000_001;
+                assert!(tree.ends(level).into_iter().any(is_in), "{point} on level {level}");
+            }
+        }
+        assert!(tree.ball(0).radius > 50.2 && tree.error_at(3) < 1.5);
+        assert!(BallTree::around_box(Vec3::splat(f32::NAN), 2).is_err());
+        assert!(BallTree::around_box(Vec3::ZERO, 2).is_err());
     }
 
     #[test]

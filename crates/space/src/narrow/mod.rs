@@ -25,6 +25,7 @@
 //! - [`proximity`]: the questions, at a level of precision; [`exact`]: the same at the highest.
 
 mod advance;
+mod balls;
 mod body;
 mod closed;
 mod convex;
@@ -45,4 +46,4 @@ pub use decompose::{Decomposition, DecompositionError, decompose};
 pub use pose::{Motion, Pose};
 pub use proximity::{Approximate, Closest, Contact, Feature, Penetration, Precision};
 pub use shape::{Bounds, Shape, ShapeError};
-pub use solid::{Hull, Mesh};
+pub use solid::{Balls, Hull, Mesh};

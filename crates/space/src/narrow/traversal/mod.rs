@@ -36,9 +36,11 @@
 //! - [`Question`]: two trees in their places. It is put in an order of its own, so that asking the other way round gives
 //!   the same answer.
 //! - [`Search`]: the walk. [`Memory`]: what spares it when little has changed since it was asked last.
+//! - [`Deformable`]: a shape that changes its form, and balls that follow it.
 //! - [`manifold`]: many contacts, reduced to a few.
 
 mod contact;
+mod deform;
 mod manifold;
 mod memory;
 mod question;
@@ -47,6 +49,7 @@ mod surface;
 
 pub use crate::simd::children::NodePair;
 pub use contact::BallContact;
+pub use deform::{Deformable, Form};
 pub use manifold::{MANIFOLD_MAX, manifold};
 pub use memory::Memory;
 pub use question::{Placed, Question};
