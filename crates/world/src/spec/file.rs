@@ -36,7 +36,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Deserialize;
-use space::mesh::TriangleMesh;
+use space::mesh::{TriangleMesh, shapes};
 use space::narrow::Shape;
 use space::narrow::sphere_tree::Method;
 use space::narrow::traversal::wrap;
@@ -279,9 +279,21 @@ struct HullFile {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields, expecting = "`{ file = name }`")]
+#[serde(deny_unknown_fields, expecting = "`{ file = name }` or `{ shape = name }`")]
 struct MeshFile {
-    file: Spanned<String>,
+    #[serde(default)]
+    file: Option<Spanned<String>>,
+    /// One of those that are shipped.
+    #[serde(default)]
+    shape: Option<Spanned<String>>,
+}
+
+impl MeshFile {
+    /// What tells it from other meshes of the same world file.
+    fn key(&self) -> String {
+        let name = |name: &Option<Spanned<String>>| name.as_ref().map_or("", |name| name.get_ref()).to_owned();
+        format!("{}/{}", name(&self.shape), name(&self.file))
+    }
 }
 
 #[derive(Deserialize)]
@@ -455,13 +467,13 @@ impl ObjectFile {
                     // Its balls are fitted in every tick; how many levels it has is all that is chosen here.
                     return Err(refuse("`precision` of what deforms is always its sphere-tree, expected none".into()));
                 }
-                let file = self.mesh.as_ref().map_or("", |mesh| mesh.file.get_ref());
-                let tree = match trees.get(&(file.to_owned(), level)) {
+                let key = (self.mesh.as_ref().map_or(String::new(), MeshFile::key), level);
+                let tree = match trees.get(&key) {
                     Some(tree) => Arc::clone(tree),
                     None => {
                         let made = wrap(mesh.triangles(), Method::Best, usize::from(level));
                         let tree = Arc::new(made.map_err(|error| refuse(format!("no sphere-tree: {error}")))?);
-                        trees.insert((file.to_owned(), level), Arc::clone(&tree));
+                        trees.insert(key, Arc::clone(&tree));
                         tree
                     }
                 };
@@ -554,8 +566,18 @@ impl ObjectFile {
             };
             return Shape::hull(&points).map_err(|error| wrong(format!("`hull`: {error}")));
         }
-        let file = self.mesh.as_ref().expect("one shape is given");
-        Ok(Shape::mesh(load(&file.file)?))
+        let given = self.mesh.as_ref().expect("one shape is given");
+        match (&given.file, &given.shape) {
+            (Some(file), None) => Ok(Shape::mesh(load(file)?)),
+            (None, Some(name)) => match shapes::shape(name.get_ref()) {
+                Some(mesh) => Ok(Shape::mesh(mesh)),
+                None => {
+                    let (name, known) = (name.get_ref(), shapes::NAMES.join(", "));
+                    Err(wrong(format!("no shape is called `{name}`, expected one of {known} and flag")))
+                }
+            },
+            _ => Err(wrong("`mesh` takes a `file` or a `shape`, expected one of them".into())),
+        }
     }
 }
 
