@@ -31,6 +31,7 @@
 #![forbid(unsafe_code)]
 
 mod bytes;
+mod deform;
 mod hash;
 mod input;
 pub mod journal;

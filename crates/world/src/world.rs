@@ -7,6 +7,7 @@ use space::narrow::Shape;
 use space::workload::Wishes;
 use space::{Grid, GridPoint, NodeId, ObjectId, Tick, Turn, Vec3, snap};
 
+use crate::deform::Deforming;
 use crate::hash::StateHash;
 use crate::input::{Input, Reason};
 use crate::make;
@@ -17,7 +18,7 @@ use crate::outcome::{Held, Outcome};
 use crate::places::{Among, Places};
 use crate::propose::Proposals;
 use crate::scenery::Scenery;
-use crate::settle::{CLOSEST_M, Order, Schedule, Settler, Surroundings};
+use crate::settle::{Attention, CLOSEST_M, Order, Schedule, Settler, Surroundings};
 use crate::solid::GAP;
 use crate::spec::{ObjectKind, Policy, Spec, SpecError};
 
@@ -35,6 +36,7 @@ pub struct World {
     pub(crate) fingerprint: u64,
     pub(crate) shapes: Vec<Shape>,
     pub(crate) scenery: Scenery,
+    pub(crate) deforming: Vec<Deforming>,
     pub(crate) tick: Tick,
     pub(crate) next_id: u64,
     /// How many have joined: spawn places take turns.
@@ -53,6 +55,7 @@ pub struct World {
 struct Scratch {
     neighbours: Neighbours,
     schedule: Schedule,
+    attention: Attention,
     surroundings: Surroundings,
     pushed: Surroundings,
     was_pushed: Vec<bool>,
@@ -144,7 +147,14 @@ impl World {
     /// A world with its scenery and nothing that moves.
     pub(crate) fn bare(spec: Arc<Spec>) -> Result<World, SpecError> {
         let grid = spec.check()?;
-        let made: Vec<_> = spec.objects.iter().map(make::object).collect::<Result<_, _>>()?;
+        let mut made: Vec<_> = spec.objects.iter().map(make::object).collect::<Result<_, _>>()?;
+        let mut deforming = Vec::new();
+        for (index, object) in spec.objects.iter().enumerate() {
+            if let Some(one) = Deforming::new(index, object)? {
+                made[index].shape = one.shape().unwrap_or_else(|| object.shape.clone());
+                deforming.push(one);
+            }
+        }
         make::check_apart(&spec, &made, grid.low(), grid.high())?;
         let mut shapes = Vec::with_capacity(made.len() + spec.avatars.len());
         let mut scenery = Scenery::default();
@@ -167,6 +177,7 @@ impl World {
             grid,
             shapes,
             scenery,
+            deforming,
             tick: Tick::new(0),
             joins: 0,
             objects: Objects::new(),
@@ -192,6 +203,7 @@ impl World {
         self.objects.begin_tick();
         self.take_inputs(inputs, &mut outcome);
         self.hand_over(&mut outcome);
+        self.deform();
         self.propose();
         finished(Stage::Propose);
         let Scratch { neighbours, proposals, .. } = &mut self.scratch;
@@ -480,6 +492,7 @@ impl World {
         let Scratch {
             neighbours,
             schedule,
+            attention,
             surroundings,
             pushed,
             was_pushed,
@@ -516,6 +529,8 @@ impl World {
         surroundings.sweeps = 0;
         pushed.sweeps = 0;
         outcome.work.movers = movers.len() as u64;
+        let around = (&self.shapes[..], &self.scenery, &self.objects, &*neighbours);
+        attention.share_out(self.spec.limits.narrow_operations, self.tick.number(), movers, around);
         let mut settler = Settler {
             spec: &self.spec,
             grid: self.grid,
@@ -524,6 +539,7 @@ impl World {
             objects: &mut self.objects,
             neighbours,
             schedule,
+            attention,
             surroundings,
             pushed,
             was_pushed,

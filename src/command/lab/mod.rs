@@ -8,6 +8,7 @@ mod missed_collisions;
 mod peers;
 mod prediction;
 mod relations;
+mod room;
 mod simulate;
 pub mod sphere_trees;
 mod world;
@@ -44,6 +45,8 @@ pub enum Lab {
     FourUsers(four_users::FourUsers),
     /// Does the server keep its promises on a bad network, whatever its clients do?
     Simulate(simulate::Simulate),
+    /// Paper 003, figures 7 to 9: how many bodies of any shape can collide in time?
+    Room(room::Room),
     /// Paper 003, section 4: how closely can spheres wrap a shape?
     SphereTrees(sphere_trees::SphereTrees),
 }
@@ -61,6 +64,7 @@ pub fn run(lab: Lab) -> Result<(), Failure> {
         Lab::Peers(arguments) => peers::run(arguments),
         Lab::FourUsers(arguments) => four_users::run(arguments),
         Lab::Simulate(arguments) => simulate::run(arguments),
+        Lab::Room(arguments) => room::run(arguments),
         Lab::SphereTrees(arguments) => sphere_trees::run(arguments),
     }
 }

@@ -10,6 +10,7 @@ pub mod prediction;
 pub mod relations;
 pub mod room;
 pub mod sphere_trees;
+pub mod tree_room;
 pub mod world;
 
 pub use document::Document;

@@ -1,11 +1,13 @@
 //! Settling: everybody in turn, in an order that favours nobody, against the others as they stand at that moment.
 
+mod attention;
 mod order;
 mod ride;
 mod schedule;
 mod surroundings;
 mod walk;
 
+pub(crate) use attention::Attention;
 pub(crate) use order::Order;
 pub(crate) use ride::longest_arm;
 pub(crate) use schedule::Schedule;
@@ -38,6 +40,8 @@ pub(crate) struct Settler<'a> {
     pub objects: &'a mut Objects,
     pub neighbours: &'a Neighbours,
     pub schedule: &'a mut Schedule,
+    /// Who is looked at coarsely in this tick.
+    pub attention: &'a Attention,
     pub surroundings: &'a mut Surroundings,
     /// What a pushed object may meet.
     pub pushed: &'a mut Surroundings,
@@ -54,8 +58,15 @@ pub(crate) struct Settler<'a> {
 }
 
 impl Settler<'_> {
-    /// Settles one mover.
+    /// Settles one mover, or leaves it to a later tick.
     pub fn settle(&mut self, row: u32) {
+        if self.attention.is_coarse(row) {
+            self.look_around(row);
+            if self.surroundings.is_held() {
+                self.outcome.work.put_off += 1;
+                return;
+            }
+        }
         match self.objects.body[row as usize].flags & (AVATAR | MOVABLE | RULED) {
             AVATAR => self.settle_avatar(row),
             MOVABLE => self.settle_movable(row),
@@ -117,6 +128,8 @@ impl Settler<'_> {
             return;
         }
         let reach = self.objects.body[row as usize].reach;
+        let is_coarse = self.attention.is_coarse(row);
+        let work = &mut self.outcome.work;
         for &other in self.neighbours.of(row) {
             let other_body = &self.objects.body[other as usize];
             if Some(other) == except || !other_body.block().meets(&reach) {
@@ -133,8 +146,10 @@ impl Settler<'_> {
                 (self.objects.drive[row as usize].odometer, self.objects.drive[other as usize].odometer);
             let pair = ExactPair::new(mine.shape, body.at, mine.turn, card.shape, other_body.at, card.turn);
             let names = (mine.id, card.id);
-            if self.schedule.may_meet(self.shapes, names, &pair, odometer + other_odometer, body.span()) {
-                around.add_exact(self.shapes, key, Other::Object(other), joint, pair);
+            if is_coarse {
+                around.add_coarse(self.shapes, key, Other::Object(other), joint, pair, body.span(), work);
+            } else if self.schedule.may_meet(self.shapes, names, &pair, odometer + other_odometer, body.span()) {
+                around.add_exact(self.shapes, key, Other::Object(other), joint, pair, work);
             }
         }
         let (objects, shapes, schedule, scenery) = (&*self.objects, self.shapes, &mut *self.schedule, self.scenery);
@@ -154,8 +169,10 @@ impl Settler<'_> {
             let (shape, turn) = (scenery.shape[index as usize], scenery.turn[index as usize]);
             let pair = ExactPair::new(mine.shape, body.at, mine.turn, shape, other.at, turn);
             let odometer = objects.drive[row as usize].odometer;
-            if schedule.may_meet(shapes, (mine.id, id), &pair, odometer, body.span()) {
-                around.add_exact(shapes, key, Other::Scenery(index), joint, pair);
+            if is_coarse {
+                around.add_coarse(shapes, key, Other::Scenery(index), joint, pair, body.span(), work);
+            } else if schedule.may_meet(shapes, (mine.id, id), &pair, odometer, body.span()) {
+                around.add_exact(shapes, key, Other::Scenery(index), joint, pair, work);
             }
         });
     }

@@ -60,6 +60,7 @@ pub use build::{BuildError, Built, MAX_SEARCHED, Method, build, default_caps};
 pub use certificate::{Piece, Regions, Uncovered, certify};
 pub use enclosing::smallest_enclosing_ball;
 pub use error::{ErrorBounds, error_of};
+pub(in crate::narrow) use nearest::nearest_of_triangle;
 pub use nearest::{Feature, Nearest};
 pub use object::{Inside, MAX_TRIANGLES, Object, ObjectError, Repairs};
 pub use refit::refit;
