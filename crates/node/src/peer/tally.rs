@@ -13,6 +13,8 @@ pub struct Tally {
     pub motions_sent: u64,
     /// Watches within the datagrams.
     pub watches_sent: u64,
+    /// Bounces of others' objects off each other that it predicted.
+    pub predicted_bounces: u64,
     /// Contacts that this peer saw between its objects and others'.
     pub contacts: u64,
     /// Of them, those that it decided.
@@ -41,6 +43,7 @@ impl Tally {
         self.bytes_sent += other.bytes_sent;
         self.motions_sent += other.motions_sent;
         self.watches_sent += other.watches_sent;
+        self.predicted_bounces += other.predicted_bounces;
         self.contacts += other.contacts;
         self.decided += other.decided;
         self.claims += other.claims;
