@@ -11,7 +11,7 @@ use crate::hash::StateHash;
 use crate::input::{Input, Reason};
 use crate::make;
 use crate::members::Members;
-use crate::neighbours::Neighbours;
+use crate::neighbours::{Cells, Neighbours};
 use crate::objects::{Card, Drive, EXACT, HOLDING, Kind, Label, Objects, SOLID};
 use crate::outcome::{Held, Outcome};
 use crate::places::{Among, Places};
@@ -219,6 +219,11 @@ impl World {
     /// The grid that all poses lie on.
     pub fn grid(&self) -> Grid {
         self.grid
+    }
+
+    /// The cells into which the last tick sorted everybody, to find who may meet whom.
+    pub fn cells(&self) -> Cells {
+        self.scratch.neighbours.cells()
     }
 
     /// What the last tick brought.
