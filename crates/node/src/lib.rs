@@ -9,7 +9,7 @@
 //! - [`client`]: the own avatar, predicted and reconciled; the others, predicted and shown.
 //! - [`peer`]: a participant of a world without a server, who moves its own objects and agrees with others.
 //! - [`bot`] and [`hostile`]: clients with a will of their own.
-//! - [`watch`]: what an operator sees.
+//! - [`watch`] and [`inside`]: what an operator sees of the world, and of the engine.
 //! - [`nickname`] and [`limits`]: what a server accepts.
 
 #![forbid(unsafe_code)]
@@ -17,6 +17,7 @@
 pub mod bot;
 pub mod client;
 pub mod hostile;
+pub mod inside;
 pub mod limits;
 pub mod nickname;
 mod node;

@@ -39,6 +39,9 @@ pub const WATCH: u8 = 0x21;
 /// Show me what was; an operator.
 pub const PLAY: u8 = 0x22;
 
+/// Tell me that of the engine; an operator.
+pub const LOOK: u8 = 0x23;
+
 /// This is the world that you watch; to an operator.
 pub const WATCHED: u8 = 0x61;
 /// What objects are; to an operator.
@@ -47,6 +50,12 @@ pub const KNOWN: u8 = 0x62;
 pub const VIEW: u8 = 0x63;
 /// That was what you asked for; to an operator.
 pub const PLAYED: u8 = 0x64;
+/// Who hears each other; to an operator.
+pub const GROUPS: u8 = 0x65;
+/// The cells of the ground; to an operator.
+pub const CELLS: u8 = 0x66;
+/// Who hears an object; to an operator. 0x68 is kept for the borders of a cluster's nodes.
+pub const HEARING: u8 = 0x67;
 
 /// A peer says who it is.
 pub const PEER_HELLO: u8 = 0x81;
@@ -92,6 +101,10 @@ pub const fn name(kind: u8) -> Option<&'static str> {
         KNOWN => "known",
         VIEW => "view",
         PLAYED => "played",
+        LOOK => "look",
+        GROUPS => "groups",
+        CELLS => "cells",
+        HEARING => "hearing",
         _ => return None,
     })
 }

@@ -28,6 +28,7 @@ pub mod bits;
 pub mod codec;
 pub mod frame;
 pub mod input;
+pub mod inside;
 pub mod kind;
 pub mod operator;
 pub mod peer;

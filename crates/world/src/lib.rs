@@ -53,6 +53,7 @@ mod world;
 pub use bytes::Malformed;
 pub use hash::StateHash;
 pub use input::{Act, Input, Reason, Refusal};
+pub use neighbours::Cells;
 pub use objects::Kind;
 pub use outcome::{Held, Joined, Left, Met, Outcome, Said, Work};
 pub use snapshot::{SnapshotError, forge_fingerprint};

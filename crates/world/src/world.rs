@@ -12,7 +12,7 @@ use crate::hash::StateHash;
 use crate::input::{Input, Reason};
 use crate::make;
 use crate::members::Members;
-use crate::neighbours::Neighbours;
+use crate::neighbours::{Cells, Neighbours};
 use crate::objects::{Card, Drive, EXACT, HOLDING, Kind, Label, Objects, SOLID};
 use crate::outcome::{Held, Outcome};
 use crate::places::{Among, Places};
@@ -231,6 +231,11 @@ impl World {
     /// The grid that all poses lie on.
     pub fn grid(&self) -> Grid {
         self.grid
+    }
+
+    /// The cells into which the last tick sorted everybody, to find who may meet whom.
+    pub fn cells(&self) -> Cells {
+        self.scratch.neighbours.cells()
     }
 
     /// What the last tick brought.

@@ -1,6 +1,7 @@
 //! One message of each kind and form, shared by the golden vectors and the corpus.
 
 use space::{GridPoint, ObjectId, Quat, Turn};
+use wire::inside::{Cells, Group, Groups, Hearing, Wanted};
 use wire::operator::{FromOperator, Known, OPERATOR_VERSION, ToOperator, View, Watched};
 use wire::peer::{self, PEER_VERSION, ToPeer};
 use wire::scene::{Scene, Solid};
@@ -276,6 +277,8 @@ pub fn from_operator() -> Vec<(&'static str, FromOperator)> {
     vec![
         ("watch", FromOperator::Watch { version: OPERATOR_VERSION, token: b"4a7f".to_vec() }),
         ("play", FromOperator::Play { from: 3_000, to: 3_299, every: 3 }),
+        ("look", FromOperator::Look(Wanted { places: false, groups: true, cells: true, object: Some(object(700)) })),
+        ("look_at_places", FromOperator::Look(Wanted::PLACES)),
     ]
 }
 
@@ -321,5 +324,49 @@ pub fn to_operator() -> Vec<(&'static str, ToOperator)> {
         ("view", ToOperator::View(View { tick: 3_001, is_live: true, is_last: true, places: places.clone() })),
         ("view_of_the_past", ToOperator::View(View { tick: 3_000, is_live: false, is_last: false, places })),
         ("played", ToOperator::Played { to: 3_299 }),
+        (
+            "groups",
+            ToOperator::Groups(Groups {
+                tick: 3_006,
+                all: 40,
+                groups: vec![
+                    Group { number: 3, members: vec![object(7), object(9)] },
+                    Group { number: (2 << 32) + 5, members: vec![object(7), object(8), object(900)] },
+                ],
+            }),
+        ),
+        (
+            "cells",
+            ToOperator::Cells(Cells {
+                tick: 3_006,
+                low: [-40_960, -40_960],
+                edge: 1_024,
+                counts: [81, 81],
+                all: 3,
+                occupied: vec![(0, 2), (5, 1), (6_560, 300)],
+            }),
+        ),
+        (
+            "hearing",
+            ToOperator::Hearing(Hearing {
+                tick: 3_006,
+                object: object(7),
+                hears_all: 2_000,
+                hears: vec![object(8), object(900)],
+                heard_by_all: 1,
+                heard_by: vec![object(9)],
+            }),
+        ),
+        (
+            "heard_by_nobody",
+            ToOperator::Hearing(Hearing {
+                tick: 3_012,
+                object: object(8),
+                hears_all: 0,
+                hears: vec![],
+                heard_by_all: 0,
+                heard_by: vec![],
+            }),
+        ),
     ]
 }
