@@ -85,10 +85,8 @@ impl World {
             self.shapes[one.object] = there;
             one.form = form;
             let block = self.objects.body[row as usize].block().grown(2 * SKIN);
-            for &(_, other) in &self.objects.by_id {
-                let meets = self.objects.body[other as usize].block().meets(&block);
-                let drive = &mut self.objects.drive[other as usize];
-                drive.awake |= drive.on_object && meets;
+            for other in self.objects.on_object.iter() {
+                self.objects.drive[other].awake |= self.objects.body[other].block().meets(&block);
             }
         }
         self.deforming = deforming;

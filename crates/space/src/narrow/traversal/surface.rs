@@ -5,8 +5,7 @@ use glam::{DVec3, Vec3};
 use crate::ball_tree::{BallNode, BallTree, BallTreeError, Patch};
 use crate::mesh::TriangleMesh;
 use crate::narrow::sphere_tree::{
-    BuildError, Built, Inside, Method, Object, ObjectError, Piece, SphereTree, build_around, default_caps,
-    nearest_of_triangle,
+    BuildError, Built, Inside, Method, Object, ObjectError, Piece, SphereTree, build, default_caps, nearest_of_triangle,
 };
 use crate::{Sphere, narrow::shape::round_down};
 
@@ -37,10 +36,10 @@ impl From<ObjectError> for WrapError {
 /// Wraps a mesh: a tree of so many levels, eight times as many balls on each.
 pub fn wrap(mesh: &TriangleMesh, method: Method, depth: usize) -> Result<BallTree, WrapError> {
     let vertices: Vec<DVec3> = mesh.vertices().iter().map(|vertex| vertex.as_dvec3()).collect();
+    let built = build(&vertices, mesh.triangles(), method, &default_caps(depth))?;
     let object = Object::new(&vertices, mesh.triangles())?;
     let corners: Vec<[DVec3; 3]> =
         mesh.triangles().iter().map(|corners| corners.map(|corner| vertices[corner as usize])).collect();
-    let built = build_around(&object, &corners, method, &default_caps(depth))?;
     wrap_around(&object, &corners, &built)
 }
 
