@@ -128,6 +128,8 @@ pub enum Happening {
 pub struct Peer {
     settings: PeerSettings,
     scene: Scene,
+    /// Of the rules and the scene: whoever has others is in another world.
+    world_hash: u64,
     links: BTreeMap<LinkId, Neighbour>,
     by_node: BTreeMap<NodeId, LinkId>,
     own: BTreeMap<u32, Owned>,
@@ -154,6 +156,7 @@ impl Peer {
         name::object(settings.node, 1).ok_or(PeerError::Node(settings.node))?;
         Ok(Peer {
             rulings: Rulings::new(settings.rules.overlap_us),
+            world_hash: world_hash(&settings.rules, &scene),
             settings,
             scene,
             links: BTreeMap::new(),
@@ -351,7 +354,7 @@ impl Peer {
             version: PEER_VERSION,
             node: self.settings.node.number(),
             name: self.settings.name.clone(),
-            rules: self.settings.rules.hash(),
+            rules: self.world_hash,
             time_us: now.micros(),
         })
     }
@@ -393,6 +396,12 @@ impl Peer {
             self.slots.insert(object, slot);
         }
     }
+}
+
+/// A number that is the same for the same rules and walls.
+fn world_hash(rules: &Rules, scene: &Scene) -> u64 {
+    let objects = scene.objects().iter().flat_map(|object| format!("{object:?}").into_bytes());
+    objects.fold(rules.hash(), |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// As the audience has places.

@@ -27,6 +27,8 @@ pub struct Tally {
     pub dropped: u64,
     /// Verdicts that it followed with an object of its own.
     pub followed: u64,
+    /// Verdicts that it keeps as all do, and did not follow: they put an own object where it cannot have been.
+    pub unfollowed: u64,
     /// Peers that fell silent.
     pub silent: u64,
     /// States and digests of objects that were not announced yet, and claims by a clock that is not known yet.
@@ -50,6 +52,7 @@ impl Tally {
         self.denied += other.denied;
         self.dropped += other.dropped;
         self.followed += other.followed;
+        self.unfollowed += other.unfollowed;
         self.silent += other.silent;
         self.early += other.early;
         let (own, other) = (&mut self.refused, &other.refused);
