@@ -1,0 +1,3 @@
+//! Many servers that are one world.
+
+pub mod explore;
