@@ -74,9 +74,9 @@ impl Copies {
         }
     }
 
-    /// Whether all who are to have a copy of an object, under this ownership, have it.
+    /// Whether all who are to have a copy of an object, under this ownership or a later one, have it.
     pub(super) fn is_safe(&self, object: ObjectId, seq: u32) -> bool {
-        let has = |node| self.mirrors.get(node).is_some_and(|mirror| mirror.holds.get(&object) == Some(&seq));
+        let has = |node| self.mirrors.get(node).is_some_and(|mirror| mirror.holds.get(&object) >= Some(&seq));
         self.holders.iter().all(has)
     }
 
@@ -88,6 +88,12 @@ impl Copies {
             pending.or((!mirror.dirty.is_empty()).then_some(GATHER_US))
         };
         self.holders.iter().filter_map(waits).max().unwrap_or(0)
+    }
+
+    /// Whether all who are to have copies have had a copy of everything.
+    pub fn is_complete(&self) -> bool {
+        self.holders.iter().all(|node| self.mirrors.get(node).is_some_and(|mirror| mirror.is_started))
+            && self.mirrors.len() == self.holders.len()
     }
 
     pub(super) fn activate(&mut self, version: u64, members: &[NodeId], objects: impl Iterator<Item = ObjectId>) {

@@ -97,8 +97,8 @@ pub struct Custody {
     /// With the numbers of their ownership.
     pub(super) own: BTreeMap<ObjectId, u32>,
     pub(super) leaving: BTreeMap<ObjectId, Leaving>,
-    /// What was taken and not acknowledged yet: from whom.
-    untold: BTreeMap<ObjectId, NodeId>,
+    /// What was taken and not acknowledged yet: from whom, and under which number.
+    untold: BTreeMap<ObjectId, (NodeId, u32)>,
     /// What was taken, from whom, as long as that one may still offer it.
     before: BTreeMap<ObjectId, NodeId>,
     pub(super) past: BTreeMap<ObjectId, Past>,
@@ -196,21 +196,24 @@ impl Custody {
         let dead: Vec<NodeId> = self.members.iter().copied().filter(|node| !members.contains(node)).collect();
         self.version = version;
         self.members = members.to_vec();
-        self.untold.retain(|_, from| members.contains(from));
+        self.untold.retain(|_, (from, _)| members.contains(from));
         self.before.retain(|_, from| members.contains(from));
         for past in self.past.values_mut() {
             if past.from.is_some_and(|from| !members.contains(&from)) {
                 (past.from, past.closed_at) = (None, past.closed_at.or(Some(now)));
             }
         }
-        for leaving in self.leaving.values_mut() {
+        let mut raised = Vec::new();
+        for (object, leaving) in &mut self.leaving {
             leaving.said_at = None;
             if !members.contains(&leaving.to) {
                 // The dead one may have taken it. Whatever it left behind is older than this.
                 leaving.seq += 1;
                 leaving.to = self.me;
+                raised.push(*object);
             }
         }
+        raised.into_iter().for_each(|object| self.copies.touch(object));
         self.adoption.activate(&dead, &self.copies);
         self.copies.activate(version, members, self.own.keys().chain(self.leaving.keys()).copied());
         self.settle(keeper);
@@ -256,12 +259,8 @@ impl Custody {
             }
         });
         // What is safe can be acknowledged.
-        let untold: Vec<(ObjectId, NodeId)> = self.untold.iter().map(|(&object, &from)| (object, from)).collect();
-        for (object, from) in untold {
-            let Some(seq) = self.seq(object) else {
-                self.untold.remove(&object);
-                continue;
-            };
+        let untold: Vec<(ObjectId, (NodeId, u32))> = self.untold.iter().map(|(&object, &told)| (object, told)).collect();
+        for (object, (from, seq)) in untold {
             if self.copies.is_safe(object, seq) || self.planted == Planted::AcknowledgesAtOnce {
                 self.untold.remove(&object);
                 self.sends.push((from, ToNode::Taken { object: object.number(), seq }));
@@ -321,7 +320,7 @@ impl Custody {
         self.past.remove(&object);
         self.own.insert(object, offer.seq);
         self.before.insert(object, from);
-        self.untold.insert(object, from);
+        self.untold.insert(object, (from, offer.seq));
         self.copies.touch(object);
     }
 

@@ -5,10 +5,13 @@
 //! without that node until so long after that its lease must have passed, by the slower of two clocks. Any majority that
 //! vouches and any that leaves out have a member in common: so who is left out has stopped before.
 //!
+//! Who finds that another's lease has passed says so, and vouches for it no more while the plan holds: when a majority says
+//! so, the other is left out for certain. Without that, a plan could be accepted by some and refused by the rest for ever.
+//!
 //! A plan may be changed while a node knows only the one before: whoever has accepted a next plan vouches for nothing under
 //! the last one, and whoever accepts that somebody is left out has known the last plan for as long as a lease.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use space::{NodeId, Time};
 
@@ -31,12 +34,13 @@ pub struct Lease {
     answered: BTreeMap<NodeId, Time>,
     until: Time,
     vouched: BTreeMap<NodeId, Time>,
+    suspects: BTreeSet<NodeId>,
 }
 
 impl Lease {
     /// No lease yet.
     pub fn new(me: NodeId) -> Lease {
-        Lease { me, answered: BTreeMap::new(), until: Time::from_micros(i64::MIN), vouched: BTreeMap::new() }
+        Lease { me, answered: BTreeMap::new(), until: Time::from_micros(i64::MIN), vouched: BTreeMap::new(), suspects: BTreeSet::new() }
     }
 
     /// Whether this node may act.
@@ -52,6 +56,7 @@ impl Lease {
     /// Another plan holds: answers under the last one do not count any more. What is held is held.
     pub fn activate(&mut self) {
         self.answered.clear();
+        self.suspects.clear();
     }
 
     /// A member has answered the beat that was sent at `sent`.
@@ -86,15 +91,27 @@ impl Lease {
         self.answered.clear();
     }
 
-    /// This node vouches for another, now.
-    pub fn vouch(&mut self, node: NodeId, now: Time) {
-        self.vouched.insert(node, now);
+    /// Whether this node vouches for another, now: not if it has said that the other's lease has passed.
+    pub fn vouch(&mut self, node: NodeId, now: Time) -> bool {
+        let may_vouch = !self.suspects.contains(&node);
+        if may_vouch {
+            self.vouched.insert(node, now);
+        }
+        may_vouch
     }
 
-    /// Whether a member's lease has passed for certain, as far as this node knows; it has known the present plan since
-    /// `learned`.
-    pub fn has_passed(&self, node: NodeId, learned: Time, now: Time) -> bool {
-        let vouched = self.vouched.get(&node).copied().unwrap_or(learned).max(learned);
-        now - vouched >= WAIT_US
+    /// Looks whose lease has passed for certain. The present plan has been known since `learned`.
+    pub fn suspect(&mut self, members: &[u64], learned: Time, now: Time) {
+        for node in members.iter().map(|&node| NodeId::new(node)).filter(|&node| node != self.me) {
+            let vouched = self.vouched.get(&node).copied().unwrap_or(learned).max(learned);
+            if now - vouched >= WAIT_US {
+                self.suspects.insert(node);
+            }
+        }
+    }
+
+    /// Whose lease has passed, as far as this node knows.
+    pub fn suspects(&self) -> &BTreeSet<NodeId> {
+        &self.suspects
     }
 }

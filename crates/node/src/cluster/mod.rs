@@ -270,6 +270,11 @@ impl Cluster {
         self.custody.copies.lag_us(now)
     }
 
+    /// Whether all who are to have copies of its objects have had all of them.
+    pub fn has_copies(&self) -> bool {
+        self.settings.is_witness || self.custody.copies.is_complete()
+    }
+
     /// Another node can be reached from now on.
     pub fn connected(&mut self, node: NodeId) {
         self.reachable.insert(node);
@@ -381,6 +386,9 @@ impl Cluster {
         self.part.ghosts.wake(now);
         if self.beat_at.is_none_or(|beat| now - beat >= BEAT_US) {
             self.beat_at = Some(now);
+            if self.status == Status::Member {
+                self.lease.suspect(&members, self.agreement.learned_at(), now);
+            }
             self.beat(now, world);
             self.plan_ahead(now);
             self.agree_with_itself(now, world);
@@ -426,8 +434,7 @@ impl Cluster {
         if beat.version != self.plan().version || self.status != Status::Member {
             return;
         }
-        if !self.agreement.is_changing() {
-            self.lease.vouch(from, now);
+        if !self.agreement.is_changing() && self.lease.vouch(from, now) {
             self.say(from, ToNode::Vouch { version: beat.version, sent_us: beat.sent_us });
         }
         self.custody.mourn(from, beat.version, &beat.adopting);
@@ -465,11 +472,11 @@ impl Cluster {
 
     fn agree(&mut self, now: Time, from: NodeId, message: &ToNode, world: &mut World) {
         let plan = self.agreement.plan().clone();
-        let (lease, learned, me) = (&self.lease, self.agreement.learned_at(), self.settings.node);
+        let suspects = self.lease.suspects();
         let may_accept = |next: &Plan| {
             let stays = |node: u64| next.members.iter().any(|member| member.node == node);
             let left_out = plan.members.iter().filter(|member| !stays(member.node));
-            left_out.map(|member| NodeId::new(member.node)).all(|node| node != me && lease.has_passed(node, learned, now))
+            left_out.map(|member| NodeId::new(member.node)).all(|node| suspects.contains(&node))
         };
         let changed = self.agreement.handle(now, from, message, &may_accept);
         if changed {
@@ -568,6 +575,7 @@ impl Cluster {
             load: self.custody.own().count() as u32,
             lag: (self.lag_us(now) / 33_333).clamp(0, i64::from(u32::MAX)) as u32,
             half: balance::half(&self.part.territory, self.settings.node, &places),
+            suspects: self.lease.suspects().iter().map(|node| node.number()).collect(),
             awaiting,
             adopting: self.custody.adopting().iter().map(|node| node.number()).collect(),
         };
@@ -596,9 +604,12 @@ impl Cluster {
             .iter()
             .map(|(&node, (_, beat))| (node, Load { objects: beat.load, half: beat.half }))
             .collect();
-        let has_passed = |node: &NodeId| *node != me && self.lease.has_passed(*node, learned, now);
-        let all = plan.members.iter().map(|member| NodeId::new(member.node));
-        let dead: Vec<NodeId> = all.filter(|node| has_passed(node)).collect();
+        let suspected_by = |node: &u64| {
+            let suspects = |(_, beat): &&(Time, Beat)| beat.version == plan.version && beat.suspects.contains(node);
+            self.heard.values().filter(suspects).count()
+        };
+        let is_dead = |node: &u64| *node != me.number() && suspected_by(node) > plan.members.len() / 2;
+        let dead: Vec<NodeId> = self.members().into_iter().filter(is_dead).map(NodeId::new).collect();
         if !dead.is_empty() {
             if let Some(next) = balance::without(&plan, self.grid, &dead, &loads) {
                 self.agreement.propose(now, next);

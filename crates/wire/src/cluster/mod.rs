@@ -149,6 +149,8 @@ pub struct Beat {
     pub lag: u32,
     /// Where it would cut which of the plan's leaves, to give a half away.
     pub half: Option<(u32, Cut)>,
+    /// Whose lease has passed, as far as it knows: it vouches for none of them under this plan.
+    pub suspects: Vec<u64>,
     /// Whose declaration it waits for.
     pub awaiting: Vec<u64>,
     /// Whose objects it is about to adopt.
@@ -319,6 +321,7 @@ impl Beat {
         if matches!(cut, Some(Cut::X(_) | Cut::Z(_))) {
             writer.varint(u64::from(leaf));
         }
+        write_list(writer, &self.suspects, |node, writer| writer.varint(*node));
         write_list(writer, &self.awaiting, |node, writer| writer.varint(*node));
         write_list(writer, &self.adopting, |node, writer| writer.varint(*node));
     }
@@ -339,6 +342,7 @@ impl Beat {
                 }
                 _ => return Err(reader.refuse("half")),
             },
+            suspects: read_list(reader, NODES_MAX, 1, "suspects", read_node)?,
             awaiting: read_list(reader, NODES_MAX, 1, "awaiting", read_node)?,
             adopting: read_list(reader, NODES_MAX, 1, "adopting", read_node)?,
         })

@@ -360,6 +360,7 @@ pub fn to_node() -> Vec<(&'static str, ToNode)> {
                 load: 412,
                 lag: 3,
                 half: Some((1, cluster::Cut::Z(-64))),
+                suspects: vec![4],
                 awaiting: vec![2],
                 adopting: vec![3, 4],
             }),
