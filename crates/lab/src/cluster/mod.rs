@@ -384,7 +384,8 @@ impl Simulation {
                 self.plan(self.now + 1_000_000, What::Second);
             }
             What::Look => {
-                self.watcher.look(self.now, &self.hosts);
+                let is_cut = self.paths.values().any(|(path, _)| path.cut_until() > self.now);
+                self.watcher.look(self.now, &self.hosts, is_cut);
                 self.plan(self.now + TICK_US, What::Look);
             }
         }
@@ -553,7 +554,7 @@ impl Simulation {
     }
 
     fn finish(mut self) -> Measured {
-        self.watcher.look(self.now, &self.hosts);
+        self.watcher.look(self.now, &self.hosts, false);
         self.watcher.finish(self.now, &self.hosts)
     }
 }

@@ -271,7 +271,7 @@ impl Watcher {
     }
 
     /// Looks at all nodes.
-    pub fn look(&mut self, now: Time, hosts: &[Host]) {
+    pub fn look(&mut self, now: Time, hosts: &[Host], is_cut: bool) {
         let mut owners: BTreeMap<ObjectId, usize> = BTreeMap::new();
         for (index, host) in hosts.iter().enumerate() {
             let Some((cluster, world)) = host.running.as_ref().filter(|(c, _)| c.may_act(host.here(now))) else {
@@ -297,7 +297,7 @@ impl Watcher {
                     cluster.is_settled() && (host.is_witness || cluster.may_act(host.here(now)))
                 })
         });
-        if !is_well {
+        if !is_well || is_cut {
             self.healed_at = now;
         }
         self.looks += 1;

@@ -2,15 +2,20 @@
 //!
 //! A node tells another of its listeners near that one's space, now and then; so both know who may hear whom. What a
 //! listener over there hears is told in every tick in which it changes, and again after one tick, two, four, ... until one
-//! of them is likely to have arrived. Nothing is subscribed to, and nobody else's tick is waited for.
+//! of them is likely to have arrived; what it may soon hear is told now and then. Nothing is subscribed to, and nobody
+//! else's tick is waited for.
 
 use std::collections::BTreeMap;
 
 use space::{GridPoint, NodeId, ObjectId, Time, Turn, snap};
 use wire::cluster::{Ghost as Told, Introduced};
 
-/// Listeners near another's space are announced every so many ticks.
+/// Listeners near another's space are announced, and what may soon be heard is told, every so many ticks.
 pub const ANNOUNCE_TICKS: u64 = 8;
+/// So far beyond a listener's reach something may soon be heard, in metres: both move, and either was told some ticks ago.
+pub const SOON_M: f32 = 4.0;
+/// So far beyond it counts as heard.
+const HEARD_M: f32 = 0.5;
 /// What stands is told again so many ticks later at most.
 const REPEAT_TICKS_MAX: u64 = 30;
 /// What an object is is said again after so many ticks: whoever missed it learns it then.
@@ -65,8 +70,6 @@ pub struct Speaker {
 pub struct Ghosts {
     heard: BTreeMap<ObjectId, Ghost>,
     told: BTreeMap<NodeId, BTreeMap<ObjectId, Telling>>,
-    /// Bodies that were told, and those of them that a listener over there heard.
-    pub told_count: (u64, u64),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -146,30 +149,31 @@ impl Ghosts {
     }
 
     /// What another node is told in this tick: introductions, and where everybody is. `reach` is how far a listener hears, in
-    /// steps; `away` is how far a place is from that node's space.
+    /// steps; `is_near` says whether a place is within that, and a little more, of that node's space.
     pub fn tell(
         &mut self,
         to: NodeId,
         speakers: &[Speaker],
         tick: u64,
         reach: f32,
-        away: impl Fn(GridPoint) -> f32,
+        is_near: impl Fn(GridPoint) -> bool,
         name_of: impl Fn(ObjectId) -> String,
     ) -> (Vec<Introduced>, Vec<Told>) {
         let listeners: Vec<GridPoint> =
             self.heard.values().filter(|g| g.node == to && g.is_user && g.is_placed).map(|ghost| ghost.place).collect();
-        // As far as both may have come since the listener was last announced.
-        let slack = reach + 4.0 * snap::STEPS_PER_METRE as f32;
+        let metre = snap::STEPS_PER_METRE as f32;
+        let (heard, soon) = (reach + HEARD_M * metre, reach + SOON_M * metre);
         let table = self.told.entry(to).or_default();
         let (mut introduced, mut told) = (Vec::new(), Vec::new());
         for speaker in speakers {
-            let beyond = away(speaker.place);
-            if beyond > slack {
+            if !is_near(speaker.place) {
                 continue;
             }
-            let is_heard = listeners.iter().any(|&listener| distance(listener, speaker.place) <= slack);
-            let is_announced = speaker.is_user && (tick + speaker.object.number()).is_multiple_of(ANNOUNCE_TICKS);
-            if !is_heard && !is_announced {
+            let nearest = listeners.iter().map(|&listener| distance(listener, speaker.place)).min_by(f32::total_cmp);
+            let is_heard = nearest.is_some_and(|nearest| nearest <= heard);
+            let is_turn = (tick + speaker.object.number()).is_multiple_of(ANNOUNCE_TICKS);
+            let is_soon_heard = is_turn && nearest.is_some_and(|nearest| nearest <= soon);
+            if !(is_heard || is_soon_heard || speaker.is_user && is_turn) {
                 continue;
             }
             let telling = table.entry(speaker.object).or_insert(Telling {
@@ -198,9 +202,6 @@ impl Ghosts {
             if telling.changed > telling.told || waited >= calm {
                 telling.told = tick;
                 told.push(Told { object: speaker.object.number(), place: speaker.place, turn: speaker.turn });
-                self.told_count.0 += 1;
-                let is_needed = listeners.iter().any(|&listener| distance(listener, speaker.place) <= reach);
-                self.told_count.1 += u64::from(is_needed);
             }
         }
         if tick.is_multiple_of(256) {

@@ -384,7 +384,9 @@ impl Cluster {
         }
         self.part.grants.wake(now);
         self.part.ghosts.wake(now);
-        if self.beat_at.is_none_or(|beat| now - beat >= BEAT_US) {
+        // The more there are, the rarer: what a node hears of all others must not grow as fast as they do.
+        let beat_us = BEAT_US * (1 + members.len() as i64 / 32);
+        if self.beat_at.is_none_or(|beat| now - beat >= beat_us) {
             self.beat_at = Some(now);
             if self.status == Status::Member {
                 self.lease.suspect(&members, self.agreement.learned_at(), now);
@@ -434,7 +436,9 @@ impl Cluster {
         if beat.version != self.plan().version || self.status != Status::Member {
             return;
         }
-        if !self.agreement.is_changing() && self.lease.vouch(from, now) {
+        // Whom so many suspect that no majority is left cannot act any more: the sooner it is left out, the better.
+        let is_doomed = self.suspected_by(from) >= self.plan().members.len().div_ceil(2);
+        if !self.agreement.is_changing() && !is_doomed && self.lease.vouch(from, now) {
             self.say(from, ToNode::Vouch { version: beat.version, sent_us: beat.sent_us });
         }
         self.custody.mourn(from, beat.version, &beat.adopting);
@@ -587,16 +591,27 @@ impl Cluster {
         }
     }
 
+    /// How many members say, under the present plan, that a node's lease has passed.
+    fn suspected_by(&self, node: NodeId) -> usize {
+        let version = self.plan().version;
+        let suspects = |(_, beat): &&(Time, Beat)| beat.version == version && beat.suspects.contains(&node.number());
+        self.heard.values().filter(suspects).count()
+    }
+
     /// Proposes the next plan, if this node is the one to do so.
     fn plan_ahead(&mut self, now: Time) {
         let me = self.settings.node;
         if self.status != Status::Member || self.agreement.is_proposing() || self.agreement.is_changing() {
             return;
         }
-        let is_heard = |node: &u64| self.heard.get(&NodeId::new(*node)).is_some_and(|(at, _)| now - *at < QUIET_US);
-        if self.members().into_iter().find(is_heard) != Some(me.number()) {
+        // The lowest that is heard of, and that is not about to be left out.
+        let is_dead = |node: NodeId| self.suspected_by(node) > self.plan().members.len() / 2;
+        let is_heard = |node: NodeId| self.heard.get(&node).is_some_and(|(at, _)| now - *at < QUIET_US);
+        let members: Vec<NodeId> = self.members().into_iter().map(NodeId::new).collect();
+        if members.iter().copied().find(|&node| is_heard(node) && !is_dead(node)) != Some(me) {
             return;
         }
+        let dead: Vec<NodeId> = members.into_iter().filter(|&node| is_dead(node)).collect();
         let plan = self.plan().clone();
         let learned = self.agreement.learned_at();
         let loads: BTreeMap<NodeId, Load> = self
@@ -604,12 +619,6 @@ impl Cluster {
             .iter()
             .map(|(&node, (_, beat))| (node, Load { objects: beat.load, half: beat.half }))
             .collect();
-        let suspected_by = |node: &u64| {
-            let suspects = |(_, beat): &&(Time, Beat)| beat.version == plan.version && beat.suspects.contains(node);
-            self.heard.values().filter(suspects).count()
-        };
-        let is_dead = |node: &u64| *node != me.number() && suspected_by(node) > plan.members.len() / 2;
-        let dead: Vec<NodeId> = self.members().into_iter().filter(is_dead).map(NodeId::new).collect();
         if !dead.is_empty() {
             if let Some(next) = balance::without(&plan, self.grid, &dead, &loads) {
                 self.agreement.propose(now, next);
@@ -698,14 +707,15 @@ impl Cluster {
         }
         let mut asks = self.part.tenancies.ask(me, &tenants, &self.part.territory, self.tick);
         let reach = self.settings.reach * snap::STEPS_PER_METRE as f32;
-        let speakers = self.speakers(world, reach + 4.0 * snap::STEPS_PER_METRE as f32);
+        let soon = reach + ghosts::SOON_M * snap::STEPS_PER_METRE as f32;
+        let speakers = self.speakers(world, soon);
         for other in self.others() {
             let asks = asks.remove(&other).unwrap_or_default();
             let answers = self.answers.remove(&other).unwrap_or_default();
-            let territory = &self.part.territory;
-            let away = |at| territory.distance(at, other).unwrap_or(f32::INFINITY);
+            let leaves: Vec<Block> = self.part.territory.of_node(other).map(|leaf| leaf.grown(soon as i32)).collect();
+            let is_near = |at| leaves.iter().any(|leaf| leaf.contains(&Block::around(at, [0; 3])));
             let name_of = |object| world.object(object).map_or_else(String::new, |object| object.name.to_owned());
-            let (introduced, ghosts) = self.part.ghosts.tell(other, &speakers, world.tick().number(), reach, away, name_of);
+            let (introduced, ghosts) = self.part.ghosts.tell(other, &speakers, world.tick().number(), reach, is_near, name_of);
             if !introduced.is_empty() {
                 self.say(other, ToNode::Introduce { objects: introduced });
             }

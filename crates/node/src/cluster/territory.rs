@@ -143,16 +143,6 @@ impl Territory {
     pub fn of_node(&self, node: NodeId) -> impl Iterator<Item = &Block> {
         self.leaves.iter().filter(move |(owner, _)| *owner == node).map(|(_, block)| block)
     }
-
-    /// How far a place is from what a node decides about, in steps along the ground; `None` if it decides about nothing.
-    pub fn distance(&self, at: GridPoint, node: NodeId) -> Option<f32> {
-        let away = |block: &Block| {
-            let beside = |axis: usize, at: i32| (block.low[axis] - at).max(at - block.high[axis]).max(0) as f32;
-            let (x, z) = (beside(0, at.x), beside(2, at.z));
-            (x * x + z * z).sqrt()
-        };
-        self.of_node(node).map(away).min_by(f32::total_cmp)
-    }
 }
 
 #[cfg(test)]
