@@ -49,6 +49,8 @@ use self::territory::{Territory, holders};
 
 /// An object goes to another node when its centre is so far in the other's space, in steps: who walks along a border stays.
 const HYSTERESIS: i32 = 400;
+/// Whoever did nothing for so long was asleep, in microseconds.
+const ASLEEP_US: i64 = 400_000;
 /// A node that was not heard of for so long is not the one that proposes, in microseconds.
 const QUIET_US: i64 = 700_000;
 /// Whoever asked to join so long ago has given up, in microseconds.
@@ -141,6 +143,9 @@ pub struct Cluster {
     reachable: BTreeSet<NodeId>,
     tick: u64,
     beat_at: Option<Time>,
+    /// When it last did what was due, and since when it has done so without a pause.
+    woke_at: Time,
+    awake_since: Time,
     answers: BTreeMap<NodeId, Vec<Answer>>,
     sends: VecDeque<(NodeId, ToNode)>,
     counts: ClusterCounts,
@@ -201,6 +206,8 @@ impl Cluster {
             reachable: BTreeSet::new(),
             tick: 0,
             beat_at: None,
+            woke_at: now,
+            awake_since: now,
             answers: BTreeMap::new(),
             sends: VecDeque::new(),
             counts: ClusterCounts::default(),
@@ -376,6 +383,10 @@ impl Cluster {
         if self.status == Status::LeftOut {
             return;
         }
+        if now - self.woke_at > ASLEEP_US {
+            self.awake_since = now;
+        }
+        self.woke_at = now;
         self.agreement.wake(now);
         self.agree_with_itself(now, world);
         let members = self.members();
@@ -388,7 +399,8 @@ impl Cluster {
         let beat_us = BEAT_US * (1 + members.len() as i64 / 32);
         if self.beat_at.is_none_or(|beat| now - beat >= beat_us) {
             self.beat_at = Some(now);
-            if self.status == Status::Member {
+            // Who has no lease itself is more likely to be the one that is cut off, and who slept has not listened.
+            if self.status == Status::Member && self.lease.is_held(now) && now - self.awake_since >= WAIT_US {
                 self.lease.suspect(&members, self.agreement.learned_at(), now);
             }
             self.beat(now, world);
