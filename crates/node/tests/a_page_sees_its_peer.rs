@@ -150,11 +150,19 @@ fn the_last_page_counts_and_nonsense_ends_a_link() {
     scene.window.handle(scene.now, Event::Opened { link: other, secret: [4; 16] }, &scene.peers[0]);
     let hello = wire::Hello { version: wire::VERSION, nickname: "again".to_owned(), ..wire::Hello::default() };
     let bytes = ToServer::Hello(hello).encode();
-    scene.window.handle(scene.now, Event::Arrived { link: other, channel: Channel::Stream, bytes: &bytes }, &scene.peers[0]);
+    scene.window.handle(
+        scene.now,
+        Event::Arrived { link: other, channel: Channel::Stream, bytes: &bytes },
+        &scene.peers[0],
+    );
     scene.carry();
     assert!(matches!(scene.client.phase(), Phase::Ended(refused) if refused.reason == wire::Reason::Resumed));
     for _ in 0..30 {
-        scene.window.handle(scene.now, Event::Arrived { link: other, channel: Channel::Stream, bytes: &[0xff] }, &scene.peers[0]);
+        scene.window.handle(
+            scene.now,
+            Event::Arrived { link: other, channel: Channel::Stream, bytes: &[0xff] },
+            &scene.peers[0],
+        );
     }
     assert!(!scene.window.is_looked_through(), "whoever sends nonsense is sent away");
 }

@@ -1,6 +1,7 @@
 //! `kinesphere lab`: do the papers hold?
 
 mod broad_phases;
+mod cluster;
 mod decisions;
 mod four_users;
 mod groups;
@@ -41,6 +42,8 @@ pub enum Lab {
     MissedCollisions(missed_collisions::MissedCollisions),
     /// Ohlenburg's paper among many hosts: what does a world without a server cost, and do all agree?
     Peers(peers::Peers),
+    /// Many servers as one world: what does it cost, and does it hold whatever dies?
+    Cluster(cluster::Cluster),
     /// Paper 002, section 3.5: do four users at once notice a delay?
     FourUsers(four_users::FourUsers),
     /// Does the server keep its promises on a bad network, whatever its clients do?
@@ -62,6 +65,7 @@ pub fn run(lab: Lab) -> Result<(), Failure> {
         Lab::World(arguments) => world::run(arguments),
         Lab::MissedCollisions(arguments) => missed_collisions::run(arguments),
         Lab::Peers(arguments) => peers::run(arguments),
+        Lab::Cluster(arguments) => cluster::run(arguments),
         Lab::FourUsers(arguments) => four_users::run(arguments),
         Lab::Simulate(arguments) => simulate::run(arguments),
         Lab::Room(arguments) => room::run(arguments),

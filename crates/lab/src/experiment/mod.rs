@@ -1,6 +1,7 @@
 //! The papers' experiments, run again: one file or folder per family of figures.
 
 pub mod broad_phases;
+pub mod cluster;
 pub mod decisions;
 mod document;
 pub mod groups;

@@ -16,6 +16,7 @@ pub(crate) use surroundings::{CLOSEST_M, Surroundings};
 use space::narrow::{Motion, Pose, Shape, exact};
 use space::{DVec3, Grid, ObjectId, Quat, Turn, snap};
 
+use crate::border::{Border, Standing};
 use crate::neighbours::Neighbours;
 use crate::objects::{AVATAR, Body, EXACT, HOLDING, MOVABLE, Objects, RULED, SOLID};
 use crate::outcome::{Met, Outcome};
@@ -53,6 +54,8 @@ pub(crate) struct Settler<'a> {
     pub riders: &'a mut Vec<u32>,
     /// Who may still be carried by a platform in this tick: its reach has room for that.
     pub may_ride: &'a mut [bool],
+    /// What lies around this world, if it is a part of a larger one.
+    pub border: Option<&'a Border>,
     pub tick: u64,
     pub outcome: &'a mut Outcome,
 }
@@ -60,6 +63,9 @@ pub(crate) struct Settler<'a> {
 impl Settler<'_> {
     /// Settles one mover, or leaves it to a later tick.
     pub fn settle(&mut self, row: u32) {
+        if self.is_held(row) {
+            return;
+        }
         if self.attention.is_coarse(row) {
             self.look_around(row);
             if self.surroundings.is_held() {
@@ -102,6 +108,16 @@ impl Settler<'_> {
     /// What somebody holds.
     fn held_by(&self, row: u32) -> Option<u32> {
         if self.objects.body[row as usize].is(HOLDING) { self.objects.card(row).holds } else { None }
+    }
+
+    /// Whether the border keeps somebody, or what it holds, where it is.
+    fn is_held(&self, row: u32) -> bool {
+        let Some(border) = self.border else { return false };
+        [Some(row), self.held_by(row)].into_iter().flatten().any(|row| {
+            let body = &self.objects.body[row as usize];
+            let standing = Standing { object: self.objects.name(row), solid: body.solid, at: body.at };
+            body.is(SOLID) && border.holds(&standing)
+        })
     }
 
     /// Looks who may be met by a body and by what it holds.
@@ -175,6 +191,30 @@ impl Settler<'_> {
                 around.add_exact(shapes, key, Other::Scenery(index), joint, pair, work);
             }
         });
+        self.look_beyond(around, row, part);
+    }
+
+    /// Looks at what is kept for others, and at where this one has no room. What is not upright counts as the box around it.
+    fn look_beyond(&self, around: &mut Surroundings, row: u32, part: u8) {
+        let Some(border) = self.border else { return };
+        let body = &self.objects.body[row as usize];
+        let object = self.objects.name(row);
+        let joint = |(solid, at)| Joint::new(body.solid, body.at, solid, at);
+        for guest in border.guests.iter().filter(|guest| guest.meets(&body.reach)) {
+            let id = guest.standing.object;
+            for (number, obstacle) in guest.obstacles().enumerate() {
+                around.add((id.number(), part + 2 * number as u8), Other::Beyond(id), joint(obstacle));
+            }
+        }
+        for standing in border.standing_in_rooms(object).filter(|standing| standing.block().meets(&body.reach)) {
+            let id = standing.object;
+            around.add((id.number(), part), Other::Beyond(id), joint((standing.solid, standing.at)));
+        }
+        let mut number = u64::MAX;
+        border.walls(object, &body.reach, |wall| {
+            around.add((number, part), Other::Bounds, joint(wall.as_solid()));
+            number -= 1;
+        });
     }
 
     /// Puts a body, and what it holds, at an offset that was found free.
@@ -199,6 +239,7 @@ impl Settler<'_> {
             Other::Bounds => None,
             Other::Scenery(index) => Some(self.scenery.id[index as usize]),
             Other::Object(row) => Some(self.objects.name(row)),
+            Other::Beyond(object) => Some(object),
         }
     }
 
@@ -231,6 +272,8 @@ impl Settler<'_> {
         let supported = hit.filter(|hit| hit.normal.y > 0.5);
         drive.standing = supported.is_some();
         self.objects.set_on_object(row, matches!(supported, Some(Hit { other: Other::Object(_), .. })));
+        // Nobody tells when what another node moves goes away from under it.
+        let is_on_guest = matches!(supported, Some(Hit { other: Other::Beyond(_), .. }));
         drive.velocity = velocity.as_vec3().to_array();
         if drive.standing {
             drive.velocity[0] *= ROLLING;
@@ -244,7 +287,7 @@ impl Settler<'_> {
         if is_at_rest {
             drive.velocity = [0.0; 3];
         }
-        drive.awake = !is_at_rest;
+        drive.awake = !is_at_rest || is_on_guest;
         self.objects.drive[row as usize] = drive;
         self.commit(row, to);
         if !is_at_rest {
@@ -292,7 +335,16 @@ impl Settler<'_> {
         let shape = &self.shapes[self.objects.card(row).shape as usize];
         let pose = |turn: Turn| Pose::new(position, turn.quat());
         let motion = Motion::new(pose(from), pose(to));
-        let others: Vec<(u32, Pose)> = self.surroundings.near().iter().map(|near| self.pose_of(near.other)).collect();
+        // Beyond a border the box around it counts, which is as wide however it is turned.
+        let is_here = |other: &Other| matches!(other, Other::Scenery(_) | Other::Object(_));
+        let others: Vec<(u32, Pose)> = self
+            .surroundings
+            .near()
+            .iter()
+            .map(|near| near.other)
+            .filter(is_here)
+            .map(|other| self.pose_of(other))
+            .collect();
         // Whoever stands on it or beside it is a gap away, and does not keep it from turning.
         let mut time = 1f32;
         for (other, at) in &others {
@@ -322,7 +374,7 @@ impl Settler<'_> {
 
     fn pose_of(&self, other: Other) -> (u32, Pose) {
         match other {
-            Other::Bounds => unreachable!("bounds are not among those near"),
+            Other::Bounds | Other::Beyond(_) => unreachable!("only what is here has a pose"),
             Other::Scenery(index) => {
                 let index = index as usize;
                 let pose = Pose::new(self.scenery.body[index].at.position(), self.scenery.turn[index].quat());
@@ -340,7 +392,10 @@ impl Settler<'_> {
     fn push(&mut self, pushed: u32, v: DVec3) -> bool {
         let body = self.objects.body[pushed as usize];
         let card = self.objects.card(pushed);
-        if !body.is(MOVABLE) || card.held_by.is_some() || std::mem::replace(&mut self.was_pushed[pushed as usize], true)
+        if !body.is(MOVABLE)
+            || card.held_by.is_some()
+            || self.is_held(pushed)
+            || std::mem::replace(&mut self.was_pushed[pushed as usize], true)
         {
             return false;
         }

@@ -78,7 +78,7 @@ impl Settler<'_> {
             for index in 0..self.neighbours.of(carrier).len() {
                 let other = self.neighbours.of(carrier)[index];
                 let may_ride = self.may_ride[other as usize] && self.riders.len() < MOST_RIDERS;
-                if may_ride && self.stands_on(other, carrier) {
+                if may_ride && self.stands_on(other, carrier) && !self.is_held(other) {
                     self.may_ride[other as usize] = false;
                     self.riders.push(other);
                 }

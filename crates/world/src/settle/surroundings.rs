@@ -7,7 +7,7 @@
 
 use space::impact::rounded;
 use space::narrow::{Motion, Pose, Precision, Shape, proximity};
-use space::{DVec3, GridPoint, Turn, snap};
+use space::{DVec3, GridPoint, ObjectId, Turn, snap};
 
 use crate::outcome::Work;
 use crate::solid::{CLOSEST, GAP, Joint};
@@ -21,6 +21,8 @@ pub(crate) enum Other {
     Scenery(u32),
     /// Somebody that can move, by row.
     Object(u32),
+    /// An object of another node, or space that is kept for it, by name.
+    Beyond(ObjectId),
 }
 
 /// One thing that may be met.
