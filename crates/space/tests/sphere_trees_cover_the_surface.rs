@@ -71,14 +71,14 @@ fn octrees_cover_every_shipped_shape() {
 #[test]
 fn combined_covers_every_shipped_shape() {
     for case in shipped() {
-        check(&case, Method::Combined, &[4, 10]);
+        check(&case, Method::Combined, &[3, 8]);
     }
 }
 
 #[test]
 fn best_covers_every_shipped_shape() {
     for case in shipped() {
-        check(&case, Method::Best, &[4, 10]);
+        check(&case, Method::Best, &[3, 8]);
     }
 }
 

@@ -261,7 +261,9 @@ fn candidates(
     cap: usize,
     is_coarse: bool,
 ) -> Vec<Site> {
-    let wanted = (12 * cap).clamp(1500, 10_000);
+    // Few balls have few good places; and far out of the object each takes long to judge.
+    let (least, pitch) = if cap <= FEW { (700, 0.19) } else { (1_500, 0.14) };
+    let wanted = (12 * cap).clamp(least, 10_000);
     let stride = samples.patches.len().div_ceil(wanted).max(1);
     let patches: Vec<_> = samples.patches.iter().copied().step_by(stride).collect();
     let mut centers: Vec<DVec3> = above.balls.iter().map(|ball| ball.center).collect();
@@ -271,7 +273,6 @@ fn candidates(
     }
     centers.extend(medial.iter().map(|ball| ball.center));
     if is_coarse {
-        let pitch = 14 as f64 * 0.01;
         let steps = (1.0 / pitch) as i32;
         for x in -steps..=steps {
             for y in -steps..=steps {
