@@ -2,6 +2,7 @@
 
 import type { Other } from './client/others.ts';
 import { type Connection, type Kept, Session, forgetResumeKey, keptResumeKey, localUs } from './client/session.ts';
+import { introduce } from './link/connect.ts';
 import type { Transport } from './link/link.ts';
 import { Inspector } from './overlay/inspector.ts';
 import { Chat } from './ui/chat.ts';
@@ -95,6 +96,7 @@ export class App {
       this.stage.scene.add(this.place.root);
     }
     this.dialog.open();
+    void introduce().then(({ world }) => (this.dialog.world = world), () => {});
     const kept = keptResumeKey();
     if (kept !== null) this.enter({ nickname: kept.nickname, avatar: kept.avatar, token: '' }, kept);
     requestAnimationFrame((now) => this.frame(now));
@@ -118,6 +120,7 @@ export class App {
         for (const part of [this.status.root, this.chat.root]) part.hidden = false;
         this.users.root.hidden = innerWidth < 720;
         this.hint.hidden = !this.settings.isFirstTime;
+        this.mark();
         this.stage.canvas.focus({ preventScroll: true });
       },
       sceneChanged: () => this.build(),
@@ -165,6 +168,10 @@ export class App {
       this.sound.isMuted = this.settings.isMuted;
       keepSettings(this.settings);
     }
+    this.mark();
+  }
+
+  private mark(): void {
     this.status.mark({ inspector: this.inspector.isOpen, users: !this.users.root.hidden, view: this.camera.isFirstPerson, sound: !this.settings.isMuted });
   }
 

@@ -34,7 +34,7 @@ const LOOK = { mouse: 0.0042, touch: 0.006, pad: 2.6, stick: 2.2 };
 const DEAD_ZONE = 0.15;
 
 export class Controls {
-  isOpen = false;
+  private isIn = false;
   private readonly held = new Set<string>();
   private stick = { side: 0, ahead: 0 };
   private lookStick = { side: 0, ahead: 0 };
@@ -61,6 +61,16 @@ export class Controls {
     for (const stick of [move, look]) stick.addEventListener('pointerdown', () => events.used());
     root.append(move, look, this.makeButtons());
     if (matchMedia('(pointer: coarse)').matches) document.body.classList.add('touch');
+  }
+
+  /** Whether there is a world to move in. */
+  get isOpen(): boolean {
+    return this.isIn;
+  }
+
+  set isOpen(isOpen: boolean) {
+    this.isIn = isOpen;
+    document.body.classList.toggle('inside', isOpen);
   }
 
   /** What is wanted now. `elapsed` seconds have passed since it was asked last. */
