@@ -74,6 +74,11 @@ impl Watchers {
         }
     }
 
+    /// What the world is called.
+    pub fn name(&self) -> &str {
+        &self.spec.name
+    }
+
     /// The world has taken a step: shows it, if anybody looks.
     pub fn see(&self, server: &Server) {
         if self.sights.receiver_count() == 0 {
