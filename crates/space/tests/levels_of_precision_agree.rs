@@ -1,6 +1,8 @@
 //! Every proximity query at every level of precision: balls are the union that they are, and what they say of a mesh is
 //! never too far, and too near by no more than their certified error.
 
+#![cfg(feature = "parry")]
+
 use std::sync::{Arc, LazyLock};
 
 use space::mesh::shapes::shape;
@@ -139,7 +141,8 @@ fn contacts_at_a_level_are_never_late() {
         let (partner, _) = other(&mut random, level);
         let pose = |random: &mut Random, place: Vec3| Pose::new(place, turn(random));
         let way = random.direction();
-        let (from, to) = (pose(&mut random, way * 2.5), pose(&mut random, way * -2.5 + random.in_ball() * 0.5));
+        let beside = random.in_ball() * 0.5;
+        let (from, to) = (pose(&mut random, way * 2.5), pose(&mut random, way * -2.5 + beside));
         let spins = random.unit() < 0.5;
         let motion = Motion::new(from, if spins { to } else { Pose::new(to.position, from.rotation) });
         let still = Motion::rest(pose(&mut random, Vec3::ZERO));

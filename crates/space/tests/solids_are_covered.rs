@@ -1,6 +1,8 @@
 //! I4: with inner balls, every point of a closed object is in the balls of each level or in an inner one, and inner balls are
 //! completely inside. Exact volumes agree with what is counted.
 
+#![cfg(feature = "parry")]
+
 mod tree_meshes;
 
 use space::narrow::sphere_tree::metrics::measure;

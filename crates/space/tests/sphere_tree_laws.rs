@@ -1,6 +1,8 @@
 //! What builders promise each other: closed forms, the same for any number of threads, unmoved by moving and scaling,
 //! tight never worse than classic, Combined never worse than what competes in it, and a refit that covers.
 
+#![cfg(feature = "parry")]
+
 mod tree_meshes;
 
 use space::DVec3;

@@ -1,6 +1,8 @@
 //! I1, I2, I3 and I5: every level covers all of the surface, parts nest, error never grows, and every number is sound; for
 //! every method, on every shipped shape and on broken meshes.
 
+#![cfg(feature = "parry")]
+
 mod tree_meshes;
 
 use space::DVec3;

@@ -1,6 +1,8 @@
 //! A walk down two sphere-trees finds what a look at all pairs of leaves finds, whoever asks, whenever it is stopped, and
 //! whatever is remembered; and it agrees with the exact shapes as far as the trees promise.
 
+#![cfg(feature = "parry")]
+
 mod tree_meshes;
 
 use rayon::prelude::*;
