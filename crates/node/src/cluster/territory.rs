@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn every_place_has_one_decider_whatever_is_cut() {
-        let grid = Grid::new(Vec3::new(-60.0, 0.0, -60.0), Vec3::new(60.0, 20.0, 60.0)).unwrap();
+        let grid = Grid::over(Vec3::new(-60.0, 0.0, -60.0), Vec3::new(60.0, 20.0, 60.0)).unwrap();
         for seed in 0..50 {
             let mut random = Random::new(seed);
             let mut plan = first(NodeId::new(1), "");
