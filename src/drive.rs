@@ -140,7 +140,7 @@ impl Wheel {
         if self.drive.keeper.as_ref().is_some_and(Keeper::wants_snapshot) {
             self.keep_snapshot();
         }
-        self.drive.watchers.see(self.drive.server.world());
+        self.drive.watchers.see(&self.drive.server);
         self.report();
     }
 

@@ -119,6 +119,7 @@ async fn introduce(State(answers): State<Answers>) -> Response {
         sha256: certificate.hash().to_string(),
         quic_port: answers.quic_port,
         is_self_signed: certificate.is_self_signed(),
+        world: answers.operator.as_ref().map_or_else(String::new, |operator| operator.watchers.name().to_owned()),
     };
     ([(header::CACHE_CONTROL, "no-store")], Json(introduction)).into_response()
 }

@@ -3,15 +3,19 @@
 //! The thread that ticks looks at the world only while somebody watches, and hands over what it saw; whoever is slow
 //! misses ticks. Playing the past is another thread's work.
 
-use std::sync::{Arc, RwLock};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
 use node::Server;
+use node::inside::Insight;
 use node::watch::{Sight, Told, scenes};
 use space::GridPoint;
 use tokio::sync::{broadcast, mpsc};
 use tokio::time::timeout;
+use wire::inside::Wanted;
 use wire::operator::{FromOperator, OPERATOR_VERSION, ToOperator, Watched};
 use wire::{Reason, Refused};
 use world::{Spec, World};
@@ -31,6 +35,8 @@ const BEHIND_MAX: usize = 4;
 const GREETING_MAX: Duration = Duration::from_secs(10);
 /// Ticks that are shown of the past at once: a minute and more.
 const PLAYED_MAX: u64 = 4_096;
+/// Every so many ticks somebody may look inside of the engine.
+const LOOK_EVERY: u64 = 6;
 /// Messages of the past that wait to be sent.
 const PLAYED_AHEAD_MAX: usize = 64;
 
@@ -39,6 +45,10 @@ const PLAYED_AHEAD_MAX: usize = 64;
 pub struct Watchers {
     sights: broadcast::Sender<Arc<Sight>>,
     last: Arc<RwLock<Option<Arc<Sight>>>>,
+    /// What each of those wants to know who asked for more than places.
+    wanted: Arc<RwLock<BTreeMap<u64, Wanted>>>,
+    insight: Arc<Mutex<Insight>>,
+    next: Arc<AtomicU64>,
     spec: Arc<Spec>,
     standing: Arc<Vec<ToOperator>>,
     bounds: [GridPoint; 2],
@@ -53,6 +63,9 @@ impl Watchers {
         Watchers {
             sights: broadcast::channel(BEHIND_MAX).0,
             last: Arc::default(),
+            wanted: Arc::default(),
+            insight: Arc::default(),
+            next: Arc::default(),
             spec: world.spec().clone(),
             standing: Arc::new(scenes(world)),
             bounds: [world.grid().low(), world.grid().high()],
@@ -61,13 +74,24 @@ impl Watchers {
         }
     }
 
+    /// What the world is called.
+    pub fn name(&self) -> &str {
+        &self.spec.name
+    }
+
     /// The world has taken a step: shows it, if anybody looks.
-    pub fn see(&self, world: &World) {
+    pub fn see(&self, server: &Server) {
         if self.sights.receiver_count() == 0 {
             return;
         }
         let before = self.last.read().expect("nobody panics while holding it").clone();
-        let sight = Arc::new(Sight::of(world, before.as_deref()));
+        let mut sight = Sight::of(server.world(), before.as_deref());
+        let wanted: Vec<Wanted> =
+            self.wanted.read().expect("nobody panics while holding it").values().copied().collect();
+        if !wanted.is_empty() && sight.tick.is_multiple_of(LOOK_EVERY) {
+            sight.inside = Some(self.insight.lock().expect("nobody panics while holding it").look(server, &wanted));
+        }
+        let sight = Arc::new(sight);
         *self.last.write().expect("nobody panics while holding it") = Some(sight.clone());
         let _ = self.sights.send(sight);
     }
@@ -92,6 +116,36 @@ impl Watchers {
             Ok(Ok(answer)) => answer,
             _ => Err("The past cannot be read just now.".to_owned()),
         }
+    }
+}
+
+/// One operator's wishes; forgotten when it goes.
+struct Asking {
+    watchers: Watchers,
+    number: u64,
+    wanted: Wanted,
+}
+
+impl Asking {
+    fn new(watchers: &Watchers) -> Asking {
+        let number = watchers.next.fetch_add(1, Ordering::Relaxed);
+        Asking { watchers: watchers.clone(), number, wanted: Wanted::PLACES }
+    }
+
+    fn ask(&mut self, wanted: Wanted) {
+        self.wanted = wanted;
+        let mut all = self.watchers.wanted.write().expect("nobody panics while holding it");
+        if wanted.groups || wanted.cells || wanted.object.is_some() {
+            all.insert(self.number, wanted);
+        } else {
+            all.remove(&self.number);
+        }
+    }
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        self.watchers.wanted.write().expect("nobody panics while holding it").remove(&self.number);
     }
 }
 
@@ -124,6 +178,7 @@ pub async fn serve(mut socket: WebSocket, watchers: Watchers, token: OperatorTok
     // No tick is so new: this only asks how far the past reaches.
     let reach = watchers.recall(u64::MAX, 0).await.ok().and_then(|past| past.reach);
     let mut told = Told::default();
+    let mut asking = Asking::new(&watchers);
     if send(&mut socket, &watchers.introduce(reach)).await.is_err() {
         return;
     }
@@ -137,7 +192,13 @@ pub async fn serve(mut socket: WebSocket, watchers: Watchers, token: OperatorTok
     loop {
         let sent = tokio::select! {
             sight = sights.recv() => match sight {
-                Ok(sight) => send_all(&mut socket, &told.tell(&sight, true)).await,
+                Ok(sight) => {
+                    let mut messages = told.tell_inside(&sight, &asking.wanted);
+                    if asking.wanted.places {
+                        messages.extend(told.tell(&sight, true));
+                    }
+                    send_all(&mut socket, &messages).await
+                }
                 // Whoever is slow misses ticks.
                 Err(broadcast::error::RecvError::Lagged(_)) => Ok(()),
                 Err(broadcast::error::RecvError::Closed) => return,
@@ -150,6 +211,10 @@ pub async fn serve(mut socket: WebSocket, watchers: Watchers, token: OperatorTok
                         past = mpsc::channel(PLAYED_AHEAD_MAX);
                         let to = to.min(from.saturating_add(PLAYED_MAX));
                         tokio::spawn(play(watchers.clone(), from, to, every, past.0.clone()));
+                        Ok(())
+                    }
+                    Ok(FromOperator::Look(wanted)) => {
+                        asking.ask(wanted);
                         Ok(())
                     }
                     _ => return,

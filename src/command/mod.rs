@@ -12,6 +12,7 @@ pub mod store;
 pub mod token;
 pub mod tree;
 pub mod why;
+mod work;
 
 use std::fmt;
 use std::process::ExitCode;

@@ -32,6 +32,9 @@ pub struct Introduction {
     pub quic_port: u16,
     /// Whether browsers, too, have only the hash to trust it by.
     pub is_self_signed: bool,
+    /// What the world is called; nothing where there is none to watch.
+    #[serde(default)]
+    pub world: String,
 }
 
 /// Why a server cannot be reached.

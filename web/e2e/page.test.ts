@@ -212,7 +212,7 @@ async function pixelsDiffer(page: Page, layer: string): Promise<boolean> {
     const app = (window as any).kinesphere;
     const { stage, inspector } = app;
     const picture = () => {
-      inspector.layers.draw(app.session.client);
+      inspector.layers.draw(app.session.client, inspector.watch);
       stage.draw(stage.camera.position);
       const gl = stage.renderer.getContext();
       const pixels = new Uint8Array(4 * gl.drawingBufferWidth * gl.drawingBufferHeight);

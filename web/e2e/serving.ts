@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type Browser, type Page, chromium } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, type Page, chromium } from 'playwright-core';
 
 /** Nothing here takes long; a test that waits this long has failed. */
 export const PATIENCE_MS = 40_000;
@@ -101,16 +101,16 @@ export class Visitor {
   private constructor(readonly page: Page) {}
 
   /** Opens a page of its own, small and plain: a software renderer has to draw it. */
-  static async open(browser: Browser, url: string, query = ''): Promise<Visitor> {
-    const context = await browser.newContext({ viewport: { width: 480, height: 270 } });
+  static async open(browser: Browser, url: string, query = '', device: BrowserContextOptions = {}): Promise<Visitor> {
+    const context = await browser.newContext({ viewport: { width: 480, height: 270 }, ...device });
     const page = await context.newPage();
     page.setDefaultTimeout(PATIENCE_MS);
     await page.goto(`${url}/?quality=low&${query}`);
     return new Visitor(page);
   }
 
-  static async enter(browser: Browser, url: string, name: string, query = ''): Promise<Visitor> {
-    const visitor = await Visitor.open(browser, url, query);
+  static async enter(browser: Browser, url: string, name: string, query = '', device: BrowserContextOptions = {}): Promise<Visitor> {
+    const visitor = await Visitor.open(browser, url, query, device);
     await visitor.join(name);
     await visitor.until('is in', (seen) => seen.phase === 'joined' && seen.tick > 0);
     return visitor;

@@ -2,6 +2,7 @@
 
 import type { Other } from './client/others.ts';
 import { type Connection, type Kept, Session, forgetResumeKey, keptResumeKey, localUs } from './client/session.ts';
+import { introduce } from './link/connect.ts';
 import type { Transport } from './link/link.ts';
 import { Inspector } from './overlay/inspector.ts';
 import { Chat } from './ui/chat.ts';
@@ -19,7 +20,7 @@ import { Place } from './view/place.ts';
 import { type Quality, Stage } from './view/stage.ts';
 import { type Thing, Things } from './view/things.ts';
 import { Touches } from './view/touches.ts';
-import { STEPS_PER_METRE, UNTURNED, headingOf, nearestHeading } from './wire/pose.ts';
+import { STEPS_PER_METRE, UNTURNED, nearestHeading } from './wire/pose.ts';
 import { halfHeight } from './wire/shape.ts';
 import { VELOCITY_PARTS } from './wire/state.ts';
 import type { Solid, Welcome } from './wire/to_client.ts';
@@ -95,6 +96,7 @@ export class App {
       this.stage.scene.add(this.place.root);
     }
     this.dialog.open();
+    void introduce().then(({ world }) => (this.dialog.world = world), () => {});
     const kept = keptResumeKey();
     if (kept !== null) this.enter({ nickname: kept.nickname, avatar: kept.avatar, token: '' }, kept);
     requestAnimationFrame((now) => this.frame(now));
@@ -118,6 +120,7 @@ export class App {
         for (const part of [this.status.root, this.chat.root]) part.hidden = false;
         this.users.root.hidden = innerWidth < 720;
         this.hint.hidden = !this.settings.isFirstTime;
+        this.mark();
         this.stage.canvas.focus({ preventScroll: true });
       },
       sceneChanged: () => this.build(),
@@ -165,6 +168,10 @@ export class App {
       this.sound.isMuted = this.settings.isMuted;
       keepSettings(this.settings);
     }
+    this.mark();
+  }
+
+  private mark(): void {
     this.status.mark({ inspector: this.inspector.isOpen, users: !this.users.root.hidden, view: this.camera.isFirstPerson, sound: !this.settings.isMuted });
   }
 
@@ -258,31 +265,41 @@ export class App {
     const own = client.own!.shown;
     const ownHalf = halfHeight(welcome.shape);
     let count = 0;
-    const pose = (object: number, at: { x: number; y: number; z: number }, heading: number, speed: number, half: number, radius: number) => {
+    const pose = (object: number, x: number, y: number, z: number, heading: number, speed: number, half: number, radius: number) => {
       const known = this.poses[count];
-      if (known === undefined || known.object !== object) this.poses[count] = { object, ...at, heading, speed, half, radius };
-      else Object.assign(known, { x: at.x, y: at.y, z: at.z, heading, speed, half, radius });
+      if (known === undefined || known.object !== object) this.poses[count] = { object, x, y, z, heading, speed, half, radius };
+      else {
+        known.x = x;
+        known.y = y;
+        known.z = z;
+        known.heading = heading;
+        known.speed = speed;
+        known.half = half;
+        known.radius = radius;
+      }
       count += 1;
     };
     const wanted = client.intent.velocity;
     if (!this.camera.isFirstPerson) {
       const speed = Math.hypot(wanted[0], wanted[2]) / VELOCITY_PARTS;
-      pose(welcome.own, own, this.heading, speed, ownHalf, welcome.shape.form === 'capsule' ? welcome.shape.radius : ownHalf);
+      pose(welcome.own, own.x, own.y, own.z, this.heading, speed, ownHalf, welcome.shape.form === 'capsule' ? welcome.shape.radius : ownHalf);
     }
     const named: Named[] = [];
     const things: Thing[] = [];
     for (const other of client.others.all.values()) {
-      const { shown, entered } = other;
-      if (shown === null) continue;
+      const { entered } = other;
       if (entered.kind !== 'Avatar') {
-        things.push({ object: entered.object, kind: entered.kind, shape: entered.shape, pos: shown.pos, rot: shown.rot });
+        const { pos, rot } = other.shown;
+        things.push({ object: entered.object, kind: entered.kind, shape: entered.shape, pos, rot });
         continue;
       }
+      const { x, y, z } = other;
       const half = halfHeight(entered.shape);
       const radius = entered.shape.form === 'capsule' ? entered.shape.radius : half;
-      pose(entered.object, shown.pos, headingOf(shown.rot), Math.hypot(shown.vel.x, shown.vel.z), half, radius);
+      pose(entered.object, x, y, z, other.heading, other.speed, half, radius);
+      if (entered.name === '' || !this.labels.isWithin(x, y, z, this.stage.camera)) continue;
       const isSpeaking = (this.speaking.get(entered.object) ?? 0) > seconds;
-      named.push({ name: entered.name, x: shown.pos.x, y: shown.pos.y + half + 0.12, z: shown.pos.z, isSpeaking });
+      named.push({ name: entered.name, x, y: y + half + 0.12, z, isSpeaking });
     }
     this.avatars.draw(this.poses, count, seconds, elapsed);
     this.things.draw(things);
@@ -320,6 +337,7 @@ export class App {
     const text = client.held !== null ? 'E lets go' : this.graspable !== null ? 'E takes hold of it' : '';
     this.prompt.hidden = text === '' || document.body.classList.contains('touch');
     this.prompt.textContent = text;
+    this.controls.showHands(client.held !== null, this.graspable !== null);
   }
 }
 

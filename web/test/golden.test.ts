@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import test from 'node:test';
 
 import { DecodeError } from '../src/wire/codec.ts';
+import { look } from '../src/wire/inside.ts';
 import { VERSION } from '../src/wire/kind.ts';
 import * as operator from '../src/wire/operator.ts';
 import { heading, quat } from '../src/wire/pose.ts';
@@ -107,8 +108,12 @@ for (const vector of vectors.to_operator) {
 for (const vector of vectors.from_operator) {
   test(`a map writes ${vector.name}`, () => {
     const [type, fields] = Object.entries(vector.message)[0] as [string, any];
-    const bytes = type === 'Watch' ? operator.watch(Buffer.from(fields.token).toString()) : operator.play(fields.from, fields.to, fields.every);
-    assert.equal(hex(bytes), vector.bytes);
+    const bytes: Record<string, () => Uint8Array> = {
+      Watch: () => operator.watch(Buffer.from(fields.token).toString()),
+      Play: () => operator.play(fields.from, fields.to, fields.every),
+      Look: () => look(fields),
+    };
+    assert.equal(hex(bytes[type]!()), vector.bytes);
   });
 }
 

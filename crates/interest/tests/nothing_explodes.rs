@@ -44,7 +44,7 @@ fn repair_within(groups: &mut Groups, graph: &Graph, bytes_max: u64) {
 
 #[test]
 fn a_generalised_octahedron_is_a_crowd_with_few_groups() {
-    for (pairs, ticks) in [(20, 5), (120, 5), (300, 1)] {
+    for (pairs, ticks) in [(20, 5), (120, 5), (2_500, 1)] {
         let edges = octahedron(pairs);
         let mut graph = Graph::new();
         graph.update(&edges, &[]);
@@ -135,14 +135,14 @@ fn nearly_closed_ring(count: usize) -> impl Iterator<Item = Sphere> {
 
 /// It has exponentially many relations.
 #[test]
-fn a_ring_that_nearly_closes_is_a_crowd() {
+fn five_thousand_in_a_ring_that_nearly_closes_are_a_crowd() {
     let mut auras = Spheres::new();
-    for aura in nearly_closed_ring(600) {
+    for aura in nearly_closed_ring(5_000) {
         auras.insert(aura).unwrap();
     }
     let (graph, groups, relations) = settle(&auras);
     assert_eq!(relations.crowds().len(), 1);
-    assert_eq!(relations.crowds()[0].members.len(), 600);
+    assert_eq!(relations.crowds()[0].members.len(), 5_000);
     assert!(relations.is_empty() && relations.bytes() < 1 << 22);
     assert_groups_are_exact(&groups, &graph);
 }

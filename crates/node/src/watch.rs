@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use space::{GridPoint, ObjectId};
+use wire::inside::Wanted;
 use wire::operator::{Known, OBJECTS_MAX, ToOperator, View};
 use wire::scene::SOLIDS_MAX;
 use wire::{Scene, session::EnteredKind};
 use world::{Kind, World};
 
+use crate::inside::Inside;
 use crate::server::shape_of;
 
 /// A world after one tick, as operators see it.
@@ -21,6 +23,8 @@ pub struct Sight {
     pub places: Vec<(ObjectId, GridPoint)>,
     /// What each of them is. Shared from tick to tick, for as long as nobody comes or goes.
     pub known: Arc<BTreeMap<ObjectId, Known>>,
+    /// What the engine looked like, after those ticks in which somebody looked.
+    pub inside: Option<Inside>,
 }
 
 impl Sight {
@@ -35,7 +39,7 @@ impl Sight {
             Some(before) => before.known.clone(),
             None => Arc::new(world.dynamic().map(|object| (object.id, known(&object))).collect()),
         };
-        Sight { tick: world.tick().number(), places, known }
+        Sight { tick: world.tick().number(), places, known, inside: None }
     }
 }
 
@@ -66,11 +70,7 @@ pub struct Told {
 impl Told {
     /// What to say so that the operator sees this: what is new, and where everything is.
     pub fn tell(&mut self, sight: &Sight, is_live: bool) -> Vec<ToOperator> {
-        let is_new = |(object, known): &(&ObjectId, &Known)| self.known.get(object) != Some(known);
-        let new: Vec<Known> = sight.known.iter().filter(is_new).map(|(_, known)| known.clone()).collect();
-        let mut messages: Vec<ToOperator> =
-            new.chunks(OBJECTS_MAX / 8).map(|part| ToOperator::Known(part.to_vec())).collect();
-        self.known.extend(new.into_iter().map(|known| (known.object, known)));
+        let mut messages = self.introduce(sight.known.values());
         let mut parts = sight.places.chunks(OBJECTS_MAX).peekable();
         let view = |places: &[(ObjectId, GridPoint)], is_last| {
             ToOperator::View(View { tick: sight.tick, is_live, is_last, places: places.to_vec() })
@@ -81,6 +81,29 @@ impl Told {
         while let Some(part) = parts.next() {
             messages.push(view(part, parts.peek().is_none()));
         }
+        messages
+    }
+
+    /// What to say of the engine to somebody who wants to know this.
+    pub fn tell_inside(&mut self, sight: &Sight, wanted: &Wanted) -> Vec<ToOperator> {
+        let Some(inside) = &sight.inside else { return Vec::new() };
+        let mut named: Vec<&Known> = inside.named(wanted).filter_map(|object| sight.known.get(&object)).collect();
+        named.sort_unstable_by_key(|known| known.object);
+        named.dedup_by_key(|known| known.object);
+        let mut messages = self.introduce(named.into_iter());
+        let place = wanted.object.and_then(|object| {
+            let at = sight.places.binary_search_by_key(&object, |(object, _)| *object).ok()?;
+            Some([sight.places[at].1.x, sight.places[at].1.z])
+        });
+        messages.extend(inside.tell(wanted, place));
+        messages
+    }
+
+    /// Says what these are, of those of which that was not said.
+    fn introduce<'a>(&mut self, all: impl Iterator<Item = &'a Known>) -> Vec<ToOperator> {
+        let new: Vec<Known> = all.filter(|known| self.known.get(&known.object) != Some(known)).cloned().collect();
+        let messages = new.chunks(OBJECTS_MAX / 8).map(|part| ToOperator::Known(part.to_vec())).collect();
+        self.known.extend(new.into_iter().map(|known| (known.object, known)));
         messages
     }
 }

@@ -1,4 +1,5 @@
-//! The first byte of each message. Below 0x40 a client speaks, below 0x80 a server, from there on a peer.
+//! The first byte of each message. Below 0x40 a client speaks, below 0x80 a server, below 0xa0 a peer, from there
+//! on a node of a cluster.
 
 /// I would like to join.
 pub const HELLO: u8 = 0x01;
@@ -39,6 +40,9 @@ pub const WATCH: u8 = 0x21;
 /// Show me what was; an operator.
 pub const PLAY: u8 = 0x22;
 
+/// Tell me that of the engine; an operator.
+pub const LOOK: u8 = 0x23;
+
 /// This is the world that you watch; to an operator.
 pub const WATCHED: u8 = 0x61;
 /// What objects are; to an operator.
@@ -47,6 +51,12 @@ pub const KNOWN: u8 = 0x62;
 pub const VIEW: u8 = 0x63;
 /// That was what you asked for; to an operator.
 pub const PLAYED: u8 = 0x64;
+/// Who hears each other; to an operator.
+pub const GROUPS: u8 = 0x65;
+/// The cells of the ground; to an operator.
+pub const CELLS: u8 = 0x66;
+/// Who hears an object; to an operator. 0x68 is kept for the borders of a cluster's nodes.
+pub const HEARING: u8 = 0x67;
 
 /// A peer says who it is.
 pub const PEER_HELLO: u8 = 0x81;
@@ -66,6 +76,43 @@ pub const PEER_PING: u8 = 0x87;
 pub const PEER_PONG: u8 = 0x88;
 /// A peer leaves.
 pub const PEER_LEAVE: u8 = 0x89;
+
+/// A node of a cluster is alive; a datagram.
+pub const NODE_BEAT: u8 = 0xa1;
+/// A node vouches for another's lease; a datagram.
+pub const NODE_VOUCH: u8 = 0xa2;
+/// A node would like to belong to the cluster.
+pub const NODE_JOIN: u8 = 0xa3;
+/// A node is about to propose a plan.
+pub const NODE_PREPARE: u8 = 0xa4;
+/// A node will listen to that.
+pub const NODE_PROMISE: u8 = 0xa5;
+/// A node proposes a plan.
+pub const NODE_ACCEPT: u8 = 0xa6;
+/// A node has accepted a plan.
+pub const NODE_ACCEPTED: u8 = 0xa7;
+/// A plan holds.
+pub const NODE_COMMITTED: u8 = 0xa8;
+/// A node acts by a plan, and says what reaches into the receiver's space.
+pub const NODE_DECLARE: u8 = 0xa9;
+/// What a node tells another in a tick; a datagram.
+pub const NODE_BATCH: u8 = 0xaa;
+/// What objects are that will be heard across a border.
+pub const NODE_INTRODUCE: u8 = 0xab;
+/// An object is to change hands.
+pub const NODE_OFFER: u8 = 0xac;
+/// An object has changed hands, and is safe.
+pub const NODE_TAKEN: u8 = 0xad;
+/// Copies, for the case of death.
+pub const NODE_REPLICATE: u8 = 0xae;
+/// Copies are kept.
+pub const NODE_REPLICATED: u8 = 0xaf;
+/// Who has these?
+pub const NODE_QUERY: u8 = 0xb0;
+/// A node has or had these.
+pub const NODE_KNOWN: u8 = 0xb1;
+/// An object that has changed hands is not offered any more.
+pub const NODE_CLOSED: u8 = 0xb2;
 
 /// As a kind is called in documents and metrics; none if there is no such kind.
 pub const fn name(kind: u8) -> Option<&'static str> {
@@ -92,6 +139,10 @@ pub const fn name(kind: u8) -> Option<&'static str> {
         KNOWN => "known",
         VIEW => "view",
         PLAYED => "played",
+        LOOK => "look",
+        GROUPS => "groups",
+        CELLS => "cells",
+        HEARING => "hearing",
         _ => return None,
     })
 }

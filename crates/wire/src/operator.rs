@@ -7,13 +7,14 @@ use serde::Serialize;
 use space::{GridPoint, ObjectId};
 
 use crate::codec::{DecodeError, Reader, Writer};
+use crate::inside::{Cells, Groups, Hearing, Wanted};
 use crate::scene::Scene;
 use crate::session::{EnteredKind, NICKNAME_MAX, Refused, TICK_US_MAX, TOKEN_MAX};
 use crate::shape::Shape;
 use crate::{MESSAGE_MAX, kind, pose};
 
 /// The version of the operator's stream.
-pub const OPERATOR_VERSION: u16 = 1;
+pub const OPERATOR_VERSION: u16 = 2;
 /// The most objects of one view message, and of one that tells what they are.
 pub const OBJECTS_MAX: usize = 2_048;
 /// The most bytes of a world's name.
@@ -40,6 +41,8 @@ pub enum FromOperator {
         /// Every how manieth of them, at least 1.
         every: u32,
     },
+    /// Tell me this from now on, and nothing else.
+    Look(Wanted),
 }
 
 /// What an operator watches.
@@ -108,6 +111,12 @@ pub enum ToOperator {
         /// The last tick of it.
         to: u64,
     },
+    /// Who hears each other.
+    Groups(Groups),
+    /// The cells into which everybody was sorted.
+    Cells(Cells),
+    /// Who hears the object that was asked for, and whom it hears.
+    Hearing(Hearing),
 }
 
 fn serialize_points<S: serde::Serializer>(points: &[GridPoint; 2], serializer: S) -> Result<S::Ok, S::Error> {
@@ -134,6 +143,7 @@ impl FromOperator {
                 writer.varint(*to);
                 writer.varint(u64::from(*every));
             }
+            FromOperator::Look(wanted) => wanted.write(&mut Writer::new(&mut bytes, kind::LOOK)),
         }
         bytes
     }
@@ -155,6 +165,7 @@ impl FromOperator {
                 }
                 FromOperator::Play { from, to, every }
             }
+            kind::LOOK => FromOperator::Look(Wanted::read(&mut reader)?),
             unknown => return Err(DecodeError::UnknownKind(unknown)),
         };
         reader.end()?;
@@ -178,6 +189,9 @@ impl ToOperator {
             }
             ToOperator::View(view) => view.write(&mut Writer::new(&mut bytes, kind::VIEW)),
             ToOperator::Played { to } => Writer::new(&mut bytes, kind::PLAYED).varint(*to),
+            ToOperator::Groups(groups) => groups.write(&mut Writer::new(&mut bytes, kind::GROUPS)),
+            ToOperator::Cells(cells) => cells.write(&mut Writer::new(&mut bytes, kind::CELLS)),
+            ToOperator::Hearing(hearing) => hearing.write(&mut Writer::new(&mut bytes, kind::HEARING)),
         }
         bytes
     }
@@ -199,6 +213,9 @@ impl ToOperator {
             }
             kind::VIEW => ToOperator::View(View::read(&mut reader)?),
             kind::PLAYED => ToOperator::Played { to: reader.varint(u64::MAX, "to")? },
+            kind::GROUPS => ToOperator::Groups(Groups::read(&mut reader)?),
+            kind::CELLS => ToOperator::Cells(Cells::read(&mut reader)?),
+            kind::HEARING => ToOperator::Hearing(Hearing::read(&mut reader)?),
             unknown => return Err(DecodeError::UnknownKind(unknown)),
         };
         reader.end()?;

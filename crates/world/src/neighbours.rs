@@ -13,6 +13,20 @@ use space::GridPoint;
 use crate::objects::{Body, MOVABLE, SOLID};
 use crate::solid::Block;
 
+/// The cells into which a tick sorted everybody, for whoever looks into the engine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cells {
+    /// The ground's low corner, x and z, in grid steps.
+    pub low: [i32; 2],
+    /// How wide a cell is, in grid steps.
+    pub edge: u32,
+    /// Cells along x and along z; none before the first tick.
+    pub counts: [u32; 2],
+    /// Cells with somebody in them by rising numbers, which count along x first, and how many begin in each. Whoever is
+    /// wider than a cell is in none.
+    pub occupied: Vec<(u32, u32)>,
+}
+
 /// For every row, the rows that it may meet.
 #[derive(Debug, Default)]
 pub(crate) struct Neighbours {
@@ -123,6 +137,19 @@ impl Neighbours {
             }
         }
         self.list_by_row(rows)
+    }
+
+    /// The cells as they are since the last sort.
+    pub fn cells(&self) -> Cells {
+        let Lattice { low, shift, counts, .. } = self.lattice;
+        let begins = std::iter::once(0).chain(self.ends.iter().copied());
+        let inside = (0..).zip(begins.zip(&self.ends).map(|(begin, end)| end - begin));
+        Cells {
+            low,
+            edge: 1 << shift,
+            counts: counts.map(|count| count as u32),
+            occupied: inside.filter(|&(_, inside)| inside > 0).collect(),
+        }
     }
 
     /// The rows that `row` may meet, in no particular order.
@@ -274,6 +301,19 @@ mod tests {
                 let is_mover: Vec<bool> = body.iter().map(|_| random.unit() < 0.5).collect();
                 neighbours.sort(low, high, &body, &is_mover);
                 let pairs = neighbours.pair_up(body.len());
+                let cells = neighbours.cells();
+                let fits = |body: &&Body| body.is(SOLID) && width(&body.reach) <= cells.edge as i32;
+                let mut inside = std::collections::BTreeMap::new();
+                for body in body.iter().filter(fits) {
+                    let along = |axis: usize, at: i32| {
+                        (i64::from(at) - i64::from(cells.low[axis]))
+                            .div_euclid(i64::from(cells.edge))
+                            .clamp(0, i64::from(cells.counts[axis]) - 1) as u32
+                    };
+                    let cell = along(1, body.reach.low[2]) * cells.counts[0] + along(0, body.reach.low[0]);
+                    *inside.entry(cell).or_insert(0) += 1;
+                }
+                assert_eq!(cells.occupied, inside.into_iter().collect::<Vec<_>>(), "seed {seed}, tick {tick}");
                 let expected = looked_at(&body, &is_mover);
                 assert_eq!(
                     2 * pairs as usize,

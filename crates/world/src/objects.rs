@@ -4,6 +4,7 @@
 //! No outcome may depend on a row's number: a world that was restored from a snapshot may have given its objects other
 //! rows. Whatever needs an order goes by [`ObjectId`].
 
+use space::bits::Bits;
 use space::{GridPoint, NodeId, ObjectId, Turn};
 
 use crate::solid::{Block, Solid};
@@ -62,8 +63,9 @@ impl Body {
     }
 }
 
-/// What an object is about to do.
+/// What an object is about to do: a line of the cache, too.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(align(64))]
 pub(crate) struct Drive {
     /// Metres per second. Of a walker only the vertical part counts.
     pub velocity: [f32; 3],
@@ -79,13 +81,13 @@ pub(crate) struct Drive {
     pub awake: bool,
     /// Whether something carries its weight.
     pub standing: bool,
-    /// Whether that something may go away.
-    pub on_object: bool,
     /// Whether a jump was asked for.
     pub jump: bool,
     /// How far it has come in all, in steps, rounded up: what the narrow phase's schedule goes by.
     pub odometer: f64,
 }
+
+const _: () = assert!(size_of::<Drive>() == 64, "a drive is a line of the cache");
 
 /// What kind of object it is, in the words of paper 001 from the server's point of view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,6 +130,9 @@ pub(crate) struct Label {
 pub(crate) struct Objects {
     pub body: Vec<Body>,
     pub drive: Vec<Drive>,
+    /// Rows of those who stand on something that may go away. Everybody who moves asks this about all around: bits stay
+    /// in the nearest cache.
+    pub on_object: Bits,
     pub card: Vec<Option<Card>>,
     pub label: Vec<Label>,
     /// Where it was when the tick began.
@@ -149,6 +154,7 @@ impl Objects {
         Objects {
             body: Vec::new(),
             drive: Vec::new(),
+            on_object: Bits::default(),
             card: Vec::new(),
             label: Vec::new(),
             before: Vec::new(),
@@ -165,6 +171,7 @@ impl Objects {
             self.card.push(None);
             self.label.push(Label::default());
             self.before.push((GridPoint::default(), Turn::IDENTITY));
+            self.on_object.grow(self.body.len());
             self.body.len() as u32 - 1
         });
         let at = self.by_id.partition_point(|&(id, _)| id < card.id);
@@ -193,6 +200,7 @@ impl Objects {
             *known = NOBODY;
         }
         self.body[row as usize] = Body::default();
+        self.on_object.remove(row as usize);
         self.label[row as usize] = Label::default();
         self.free.push(row);
         card
@@ -225,6 +233,15 @@ impl Objects {
             if let Some(card) = card {
                 *before = (body.at, card.turn);
             }
+        }
+    }
+
+    /// Notes whether an object stands on something that may go away.
+    pub fn set_on_object(&mut self, row: u32, is_on_object: bool) {
+        if is_on_object {
+            self.on_object.insert(row as usize);
+        } else {
+            self.on_object.remove(row as usize);
         }
     }
 

@@ -134,7 +134,7 @@ pub(crate) fn propose(
         if kind == Kind::Movable {
             proposer.allow_push(&mut extent);
         }
-        if ride > 0.0 && objects.drive[row as usize].on_object {
+        if ride > 0.0 && objects.on_object.contains(row as usize) {
             // What it stands on may be a platform, or ride on one.
             extent.add_ball(ride);
             is_mover[row as usize] = true;

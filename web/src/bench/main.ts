@@ -5,8 +5,7 @@ import { Others } from '../client/others.ts';
 import { Scene } from '../motion/scene.ts';
 import { Avatars, type Pose } from '../view/avatars.ts';
 import { Stage } from '../view/stage.ts';
-import { headingOf } from '../wire/pose.ts';
-import { readState } from '../wire/state.ts';
+import { StateBodies } from '../wire/bodies.ts';
 import { Crowd } from './crowd.ts';
 
 const TICK_US = 33_333;
@@ -43,6 +42,7 @@ export async function measure(avatars: number, frames: number): Promise<Result> 
     for (const entered of crowd.entered(index)) others.enter(entered, 1, TICK_US);
   });
   const poses: Pose[] = [];
+  const bodies = new StateBodies();
   const [decode, predict, update, work]: number[][] = [[], [], [], []];
   let [bytes, ticks, drawMs] = [0, 0, 0];
   let tick = 1;
@@ -58,7 +58,10 @@ export async function measure(avatars: number, frames: number): Promise<Result> 
     }
     const begun = performance.now();
     datagrams.forEach((list, index) => {
-      for (const datagram of list) for (const body of readState(datagram).bodies) parts[index]!.hear(body, tick, tick * TICK_US, now);
+      for (const datagram of list) {
+        bodies.read(datagram);
+        parts[index]!.hear(bodies, tick, tick * TICK_US, now);
+      }
     });
     const decoded = performance.now();
     for (const others of parts) others.show(now);
@@ -66,14 +69,12 @@ export async function measure(avatars: number, frames: number): Promise<Result> 
     let count = 0;
     for (const others of parts) {
       for (const other of others.all.values()) {
-        const { shown } = other;
-        if (shown === null) continue;
         const pose = (poses[count] ??= { object: other.entered.object, x: 0, y: 0, z: 0, heading: 0, speed: 0, half: 0.9, radius: 0.3 });
-        pose.x = shown.pos.x;
-        pose.y = shown.pos.y;
-        pose.z = shown.pos.z;
-        pose.heading = headingOf(shown.rot);
-        pose.speed = Math.hypot(shown.vel.x, shown.vel.z);
+        pose.x = other.x;
+        pose.y = other.y;
+        pose.z = other.z;
+        pose.heading = other.heading;
+        pose.speed = other.speed;
         count += 1;
       }
     }

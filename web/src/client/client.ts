@@ -2,9 +2,10 @@
 
 import { Clock } from '../motion/clock.ts';
 import { Scene } from '../motion/scene.ts';
+import { StateBodies } from '../wire/bodies.ts';
 import { DecodeError } from '../wire/codec.ts';
 import { VERSION, kind } from '../wire/kind.ts';
-import { VELOCITY_PARTS } from '../wire/state.ts';
+import { type StateHead, VELOCITY_PARTS } from '../wire/state.ts';
 import { type Pong, type Refused, type Roster, type Solid, type ToClient, type Welcome, decode } from '../wire/to_client.ts';
 import * as toServer from '../wire/to_server.ts';
 import { STILL, type Step } from '../wire/to_server.ts';
@@ -67,6 +68,7 @@ export class Client {
   clock = new Clock();
   /** When the last message came, by the local clock. */
   heardAt = 0;
+  private readonly bodies = new StateBodies();
   private tickBase = { tick: 0, at: 0 };
   private heard = 0;
   private number = 0;
@@ -116,14 +118,16 @@ export class Client {
   received(now: number, bytes: Uint8Array): void {
     this.counts.bytesIn += bytes.length;
     this.heardAt = now;
-    let message: ToClient;
     try {
-      message = decode(bytes);
+      if (bytes[0] === kind.state) this.hear(now, this.bodies.read(bytes));
+      else this.take(now, decode(bytes));
     } catch (error) {
       if (!(error instanceof DecodeError)) throw error;
       this.counts.bad += 1;
-      return;
     }
+  }
+
+  private take(now: number, message: ToClient): void {
     switch (message.type) {
       case 'Welcome':
         return this.join(now, message);
@@ -135,8 +139,6 @@ export class Client {
         return this.stand(message.solids, message.isLast);
       case 'Roster':
         return this.enroll(message);
-      case 'State':
-        return this.hear(now, message);
       case 'Said':
         return this.events.said(message);
       case 'Grabbed':
@@ -226,10 +228,12 @@ export class Client {
     for (const entered of roster.entered) if (!this.others.enter(entered, tick, at)) this.counts.contradictions += 1;
   }
 
-  private hear(now: number, state: Extract<ToClient, { type: 'State' }>): void {
-    if (this.welcome === null || this.own === null || this.ground === null) return;
+  private hear(now: number, state: StateHead): void {
+    // A datagram may overtake the welcome of a resumed session: it speaks of handles that are not given yet, and what they
+    // meant on the last connection is another matter.
+    if (this.phase !== 'joined' || this.own === null || this.ground === null) return;
     this.counts.states += 1;
-    this.counts.bodies += state.bodies.length;
+    this.counts.bodies += this.bodies.count;
     const tick = this.wholeTick(state.tick);
     if (state.own !== null && tick > this.newestTick) {
       const pos = metres(state.anchor);
@@ -240,10 +244,11 @@ export class Client {
     this.newestTick = Math.max(this.newestTick, tick);
     const at = this.timeOf(tick);
     const serverNow = this.clock.ownerTime(now);
-    for (const body of state.bodies) this.others.hear(body, tick, at, serverNow);
+    this.others.hear(this.bodies, tick, at, serverNow);
   }
 
   private tellTime(now: number, pong: Pong): void {
+    if (this.phase !== 'joined') return;
     if (!this.hasPong) {
       // A welcome had to wait for a tick and for others: what it says of the time is forgotten at once.
       this.clock = new Clock();

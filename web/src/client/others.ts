@@ -2,23 +2,28 @@
 // `crates/node/src/client/others.rs`.
 
 import { predictTogether } from '../motion/company.ts';
-import { Display, type Shown } from '../motion/convergence.ts';
-import { type Predicted, Replica } from '../motion/replica.ts';
+import type { Shown } from '../motion/convergence.ts';
+import { Crowd, ROW, SHOWN, SHOWN_ANGLE, SHOWN_VEL } from '../motion/crowd.ts';
+import type { Replica } from '../motion/replica.ts';
 import { Scene, type SceneObject } from '../motion/scene.ts';
-import { type Vec, ZERO, add, length, scale, sub, vec } from '../motion/vector.ts';
-import { type GridPoint, STEPS_PER_METRE, type Turn, UNTURNED, quat } from '../wire/pose.ts';
+import { vec } from '../motion/vector.ts';
+import type { StateBodies } from '../wire/bodies.ts';
+import { type GridPoint, STEPS_PER_METRE, type Turn, UNTURNED } from '../wire/pose.ts';
 import type { Shape } from '../wire/shape.ts';
-import { type Body, MOTION_UNIT } from '../wire/state.ts';
+import { MOTION_UNIT } from '../wire/state.ts';
 import type { Entered, Solid } from '../wire/to_client.ts';
 import { metres } from './walk.ts';
 
-const CONVERGENCE = { blendUs: 100_000, snapDistance: 5 };
+const SETTINGS = {
+  // Who meets a wall walks on along it.
+  restitution: 0,
+  extrapolationUsMax: 1_000_000,
+  timeoutUs: 5_000_000,
+  blendUs: 100_000,
+  snapDistance: 5,
+};
 /** Collisions among the others are predicted for so many at most: the price is quadratic. */
 const COMPANY_MAX = 32;
-/** The share of an earlier acceleration that is believed after another tick. */
-const ACCELERATION_KEPT = 0.8;
-/** More than this is no turn but an end of motion, in metres per second squared. */
-const ACCELERATION_MAX = 12;
 
 /** What was heard last. */
 export interface Confirmed {
@@ -27,64 +32,59 @@ export interface Confirmed {
   readonly turn: Turn;
 }
 
+/** Somebody else: a row of the crowd, by its handle. */
 export class Other {
-  confirmed: Confirmed;
-  /** Where it is shown, as of the last frame. */
-  shown: Shown | null = null;
-  readonly replica: Replica;
-  private readonly display = new Display(CONVERGENCE);
-  private velocity = { tick: 0, vel: ZERO };
-  private acceleration: Vec = ZERO;
+  private made: { tick: number; replica: Replica } | null = null;
 
-  constructor(readonly entered: Entered, private readonly since: number, private readonly tickUs: number) {
-    this.confirmed = { tick: since, place: entered.place, turn: entered.turn };
-    this.replica = new Replica({
-      radius: innerRadius(entered.shape),
-      // Who meets a wall walks on along it.
-      restitution: 0,
-      extrapolationUsMax: 1_000_000,
-      timeoutUs: 5_000_000,
-    });
+  constructor(readonly entered: Entered, readonly since: number, private readonly crowd: Crowd) {}
+
+  get handle(): number {
+    return this.entered.handle;
   }
 
-  isOlderThan(tick: number): boolean {
-    return tick > this.since && tick > this.confirmed.tick;
+  get confirmed(): Confirmed {
+    const { pos } = this.replica.state!;
+    const place = [pos.x * STEPS_PER_METRE, pos.y * STEPS_PER_METRE, pos.z * STEPS_PER_METRE] as const;
+    return { tick: this.crowd.tick(this.handle), place, turn: this.crowd.turn(this.handle) };
   }
 
-  hear(body: Body, tick: number, at: number, now: number, scene: Scene): void {
-    const before = this.show(now, scene);
-    const vel = motionVelocity(body.motion, this.tickUs);
-    this.accelerate(tick, vel, body.isElsewhere);
-    const state = { stamp: at, pos: metres(body.place), vel, acc: this.acceleration, rot: quat(body.turn) };
-    if (!this.replica.handle(tick >>> 0, state)) return;
-    this.confirmed = { tick, place: body.place, turn: body.turn };
-    const after = this.replica.predict(now, scene);
-    if (before !== null && after !== null) this.display.updated(now, before, after, body.isElsewhere);
+  /** What is predicted of it alone; made where somebody asks for it. */
+  get replica(): Replica {
+    const tick = this.crowd.tick(this.handle);
+    if (this.made?.tick !== tick) this.made = { tick, replica: this.crowd.replica(this.handle) };
+    return this.made.replica;
   }
 
-  show(now: number, scene: Scene): Shown | null {
-    const predicted = this.replica.predict(now, scene);
-    return predicted === null ? null : this.display.shown(now, predicted, this.replica.settings.radius, scene);
+  /** Where it is shown, as of the last frame. For loops there are `x`, `y`, `z`, `heading` and `speed`. */
+  get shown(): Shown {
+    const { data } = this.crowd;
+    const at = this.handle * ROW + SHOWN_VEL;
+    const vel = { x: data[at]!, y: data[at + 1]!, z: data[at + 2]! };
+    return { pos: { x: this.x, y: this.y, z: this.z }, vel, rot: this.crowd.rotation(this.handle) };
   }
 
-  showPredicted(now: number, predicted: Predicted, scene: Scene): Shown {
-    return this.display.shown(now, predicted, this.replica.settings.radius, scene);
+  get x(): number {
+    return this.crowd.data[this.handle * ROW + SHOWN]!;
   }
 
-  /** How the velocity changes, smoothed: a walker that turns goes on turning for a while. */
-  private accelerate(tick: number, vel: Vec, isElsewhere: boolean): void {
-    const last = this.velocity;
-    this.velocity = { tick, vel };
-    const ticks = tick - last.tick;
-    if (isElsewhere || last.tick === 0 || ticks <= 0 || ticks > 8) {
-      this.acceleration = ZERO;
-      return;
-    }
-    const seen = scale(sub(vel, last.vel), 1e6 / (ticks * this.tickUs));
-    // Whoever starts, stops or bounces says nothing about what comes next.
-    const isKink = length(seen) > ACCELERATION_MAX || (vel.x === 0 && vel.y === 0 && vel.z === 0);
-    const weight = 1 - ACCELERATION_KEPT ** ticks;
-    this.acceleration = isKink ? ZERO : add(scale(this.acceleration, 1 - weight), scale(seen, weight));
+  get y(): number {
+    return this.crowd.data[this.handle * ROW + SHOWN + 1]!;
+  }
+
+  get z(): number {
+    return this.crowd.data[this.handle * ROW + SHOWN + 2]!;
+  }
+
+  /** Radians about the upright axis. */
+  get heading(): number {
+    return this.crowd.data[this.handle * ROW + SHOWN_ANGLE]!;
+  }
+
+  /** Metres per second over the ground. */
+  get speed(): number {
+    const { data } = this.crowd;
+    const at = this.handle * ROW + SHOWN_VEL;
+    return Math.sqrt(data[at]! * data[at]! + data[at + 2]! * data[at + 2]!);
   }
 }
 
@@ -93,43 +93,75 @@ export class Others {
   readonly all = new Map<number, Other>();
   /** Collisions among them that were predicted in the last frame. */
   contacts = 0;
-  scene = new Scene([]);
+  private readonly crowd: Crowd;
+  /** By handle, the tick from which it means somebody; infinite where it does not. */
+  private readonly since: number[] = [];
+  /** Metres per second of one unit of motion. */
+  private readonly unit: number;
 
-  constructor(private readonly tickUs: number) {}
+  constructor(tickUs: number) {
+    this.crowd = new Crowd({ ...SETTINGS, tickUs }, new Scene([]));
+    this.unit = ((MOTION_UNIT / STEPS_PER_METRE) * 1e6) / tickUs;
+  }
+
+  get scene(): Scene {
+    return this.crowd.scene;
+  }
+
+  set scene(scene: Scene) {
+    this.crowd.scene = scene;
+  }
 
   /** Somebody entered. False if the handle was somebody's: then the server is wrong. */
   enter(entered: Entered, tick: number, at: number): boolean {
-    const isNew = !this.all.has(entered.handle);
-    const other = new Other(entered, tick, this.tickUs);
-    const { handle, place, turn, motion } = entered;
-    other.hear({ handle, place, turn, motion, isElsewhere: true }, tick, at, at, this.scene);
-    this.all.set(handle, other);
+    const { handle, place, turn, motion, shape, kind } = entered;
+    const isNew = !this.all.has(handle);
+    const { unit } = this;
+    const pos = metres(place);
+    this.crowd.enter(handle, innerRadius(shape), kind === 'Avatar');
+    this.crowd.hear(handle, tick, at, pos.x, pos.y, pos.z, motion[0] * unit, motion[1] * unit, motion[2] * unit, turn, true, at);
+    this.all.set(handle, new Other(entered, tick, this.crowd));
+    this.since[handle] = tick;
     return isNew;
   }
 
   leave(handle: number): boolean {
+    this.since[handle] = Infinity;
     return this.all.delete(handle);
   }
 
-  hear(body: Body, tick: number, at: number, now: number): void {
-    const other = this.all.get(body.handle);
-    if (other?.isOlderThan(tick)) other.hear(body, tick, at, now, this.scene);
+  /** Takes in a state's bodies. Of whom nothing is known, or something newer, is left out. */
+  hear(bodies: StateBodies, tick: number, at: number, now: number): void {
+    const { crowd, since, unit } = this;
+    const { handle, place, motion, turn, isElsewhere } = bodies;
+    for (let index = 0; index < bodies.count; index++) {
+      const who = handle[index]!;
+      if (!(tick > (since[who] ?? Infinity)) || tick <= crowd.tick(who)) continue;
+      const first = 3 * index;
+      crowd.hear(
+        who, tick, at,
+        place[first]! / STEPS_PER_METRE, place[first + 1]! / STEPS_PER_METRE, place[first + 2]! / STEPS_PER_METRE,
+        motion[first]! * unit, motion[first + 1]! * unit, motion[first + 2]! * unit,
+        turn[index]!, isElsewhere[index] === 1, now,
+      );
+    }
   }
 
   /** Works out where everybody is shown at a moment of the server's clock. */
   show(now: number): void {
+    const { crowd } = this;
     this.contacts = 0;
-    if (this.all.size >= 2 && this.all.size <= COMPANY_MAX) {
-      const others = [...this.all.values()];
-      const together = predictTogether(others.map((other) => other.replica), now, this.scene);
-      this.contacts = together.contacts;
-      others.forEach((other, index) => {
-        const predicted = together.predicted[index];
-        if (predicted) other.shown = other.showPredicted(now, predicted, this.scene);
-      });
+    if (this.all.size < 2 || this.all.size > COMPANY_MAX) {
+      for (const handle of this.all.keys()) crowd.show(handle, now);
       return;
     }
-    for (const other of this.all.values()) other.shown = other.show(now, this.scene);
+    const others = [...this.all.values()];
+    const together = predictTogether(others.map((other) => other.replica), now, this.scene);
+    this.contacts = together.contacts;
+    others.forEach(({ handle }, index) => {
+      const predicted = together.predicted[index];
+      if (predicted) crowd.showPredicted(handle, now, predicted);
+    });
   }
 
   byObject(object: number): Other | undefined {
@@ -148,11 +180,6 @@ function innerRadius(shape: Shape): number {
     default:
       return shape.radius;
   }
-}
-
-function motionVelocity(motion: readonly [number, number, number], tickUs: number): Vec {
-  const perSecond = ((MOTION_UNIT / STEPS_PER_METRE) * 1e6) / tickUs;
-  return vec(motion[0] * perSecond, motion[1] * perSecond, motion[2] * perSecond);
 }
 
 /** What stands, as prediction knows it: balls and boxes along the axes, none larger than the solid. */

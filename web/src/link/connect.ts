@@ -16,7 +16,8 @@ export async function connect(events: LinkEvents, only: Transport | null): Promi
   return openWebSocket(events);
 }
 
-async function introduce(): Promise<Introduction> {
+/** What a server says of itself to whoever asks. */
+export async function introduce(): Promise<Introduction> {
   const answer = await fetch('/cert-hash', { cache: 'no-store' });
   return (await answer.json()) as Introduction;
 }

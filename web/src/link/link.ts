@@ -21,4 +21,6 @@ export interface Introduction {
   readonly sha256: string;
   readonly quic_port: number;
   readonly is_self_signed: boolean;
+  /** What the world is called. */
+  readonly world: string;
 }

@@ -1,10 +1,10 @@
 // Brings together the stream, the picture and the time line.
 
+import { type Frame, Watch } from '../client/watch.ts';
 import { css, element } from '../ui/element.ts';
-import { AVATARS, LAYERS } from '../view/palette.ts';
+import { AVATARS, LAYERS, groupName, hueOf } from '../view/palette.ts';
 import type { Known } from '../wire/operator.ts';
-import { type Frame, Timeline } from './timeline.ts';
-import { Watch } from './watch.ts';
+import { Timeline } from './timeline.ts';
 
 const ZOOM = { least: 0.2, most: 200 };
 
@@ -16,11 +16,11 @@ export class OperatorMap {
   private readonly numbers = element('span', { class: 'numbers' });
   private readonly title = element('h1', {}, 'Map');
   private readonly why = element('span', { class: 'numbers', role: 'status' });
-  private readonly layers = { auras: false, pairs: false, names: true };
+  private readonly heard = element('span', { class: 'numbers' });
+  private readonly layers = { auras: false, pairs: false, groups: false, cells: true, names: true };
   private readonly gate: HTMLElement;
   private readonly token = element('input', { type: 'password', placeholder: 'operator token', 'aria-label': 'Operator token', autocomplete: 'off' });
   private readonly error = element('p', { class: 'error', role: 'alert' });
-  private shownToken = '';
   private center = { x: 0, z: 0 };
   private scale = 0;
   selected: number | null = null;
@@ -58,12 +58,11 @@ export class OperatorMap {
     const form = element('form', { class: 'panel' }, element('h1', {}, 'Operator’s map'), this.error, this.token, element('button', { type: 'submit' }, 'Open'));
     form.addEventListener('submit', (event) => {
       event.preventDefault();
-      this.shownToken = this.token.value.trim();
-      this.watch.open(this.shownToken);
+      this.watch.open(this.token.value.trim());
     });
     this.gate = element('section', { class: 'gate' }, form);
     this.gate.hidden = true;
-    const bar = element('header', { class: 'map-bar panel' }, this.title, this.search, ...toggles, this.numbers, this.why);
+    const bar = element('header', { class: 'map-bar panel' }, this.title, this.search, ...toggles, this.numbers, this.heard, this.why);
     ui.append(bar, this.timeline.root, this.gate);
     this.search.addEventListener('input', () => this.find());
     canvas.addEventListener('wheel', (event) => this.zoom(event), { passive: false });
@@ -112,12 +111,7 @@ export class OperatorMap {
     this.why.textContent = '';
     if (best === null || first === null || best === first) return;
     this.selected = first;
-    const headers: Record<string, string> = { 'content-type': 'application/json' };
-    if (this.shownToken !== '') headers['authorization'] = `Bearer ${this.shownToken}`;
-    const body = JSON.stringify({ do: 'why', listener: String(first), speaker: String(best) });
-    const answer = await fetch('/operator', { method: 'POST', headers, body });
-    const text = await answer.text();
-    this.why.textContent = answer.ok ? (JSON.parse(text) as { sentence: string }).sentence : text;
+    this.why.textContent = await this.watch.why(first, best);
   }
 
   private draw(): void {
@@ -140,32 +134,61 @@ export class OperatorMap {
     const y = (at: number) => height / 2 + (at - this.center.z) * this.scale;
     context.fillStyle = '#171b30';
     context.fillRect(x(low!.x), y(low!.z), (high!.x - low!.x) * this.scale, (high!.z - low!.z) * this.scale);
-    this.drawCells(low!, high!, watched.aura, x, y);
+    this.watch.look({ places: true, groups: this.layers.groups, cells: this.layers.cells, object: this.selected });
+    if (this.timeline.isLive && this.layers.cells) this.drawCells(x, y);
     this.drawStanding(x, y);
     const frame = this.timeline.at(performance.now());
     this.frame = frame;
     if (frame === null) return;
     if (this.layers.auras || this.layers.pairs) this.drawHearing(frame, watched.aura, x, y);
+    if (this.timeline.isLive && this.layers.groups) this.drawGroups(frame, x, y);
     this.drawObjects(frame, x, y);
+    const { hearing } = this.watch;
+    if (hearing !== null && hearing.object === this.selected && this.why.textContent === '') {
+      this.heard.textContent = `${this.watch.nameOf(hearing.object)} hears ${hearing.hearsAll}, heard by ${hearing.heardByAll}`;
+    } else this.heard.textContent = '';
     const users = [...frame.places.keys()].filter((object) => this.watch.known.get(object)?.isUser).length;
     this.numbers.textContent = `${frame.places.size} objects, ${users} clients, tick ${frame.tick}${this.timeline.isLive ? ', live' : ''}`;
   }
 
-  private drawCells(low: { x: number; z: number }, high: { x: number; z: number }, size: number, x: (at: number) => number, y: (at: number) => number): void {
+  /** The cells of the broad phase with somebody in them; fuller ones are stronger. */
+  private drawCells(x: (at: number) => number, y: (at: number) => number): void {
+    const { cells } = this.watch;
+    if (cells === null) return;
     const { context } = this;
-    if (size * this.scale < 12) return;
-    context.strokeStyle = `${css(LAYERS.cell)}30`;
+    const edge = (cells.edge / 1_024) * this.scale;
+    context.strokeStyle = `${css(LAYERS.cell)}70`;
     context.lineWidth = 1;
-    context.beginPath();
-    for (let at = Math.ceil(low.x / size) * size; at <= high.x; at += size) {
-      context.moveTo(x(at), y(low.z));
-      context.lineTo(x(at), y(high.z));
+    for (const [cell, inside] of cells.occupied) {
+      const [column, row] = [cell % cells.counts[0], Math.floor(cell / cells.counts[0])];
+      const [left, top] = [x((cells.low[0] + column * cells.edge) / 1_024), y((cells.low[1] + row * cells.edge) / 1_024)];
+      context.fillStyle = `${css(LAYERS.cell)}${Math.min(24 + 14 * inside, 120).toString(16).padStart(2, '0')}`;
+      context.fillRect(left, top, edge, edge);
+      if (edge > 6) context.strokeRect(left, top, edge, edge);
     }
-    for (let at = Math.ceil(low.z / size) * size; at <= high.z; at += size) {
-      context.moveTo(x(low.x), y(at));
-      context.lineTo(x(high.x), y(at));
+  }
+
+  /** Groups of those who hear each other: from the middle of each to its members, by hue, with its number. */
+  private drawGroups(frame: Frame, x: (at: number) => number, y: (at: number) => number): void {
+    const { context } = this;
+    const groups = this.watch.groups?.groups ?? [];
+    context.lineWidth = 1.5;
+    context.font = '11px ui-monospace, monospace';
+    context.textAlign = 'center';
+    for (const { number, members } of groups) {
+      const places = members.flatMap((member) => frame.places.get(member) ?? []);
+      if (places.length < 6) continue;
+      let [mx, mz] = [0, 0];
+      for (let at = 0; at < places.length; at += 3) [mx, mz] = [mx + (3 * places[at]!) / places.length, mz + (3 * places[at + 2]!) / places.length];
+      context.strokeStyle = context.fillStyle = css(hueOf(number + 1));
+      context.beginPath();
+      for (let at = 0; at < places.length; at += 3) {
+        context.moveTo(x(mx), y(mz));
+        context.lineTo(x(places[at]!), y(places[at + 2]!));
+      }
+      context.stroke();
+      context.fillText(groupName(number), x(mx), y(mz) - 4);
     }
-    context.stroke();
   }
 
   private drawStanding(x: (at: number) => number, y: (at: number) => number): void {
@@ -201,8 +224,11 @@ export class OperatorMap {
       if (!this.layers.pairs) continue;
       context.strokeStyle = `${css(LAYERS.pair)}40`;
       context.beginPath();
-      for (const [, [bx, , bz]] of frame.places) {
-        if (Math.hypot(ax - bx, az - bz) > aura) continue;
+      // Of the selected one the server says whom it hears; of the others the distance does.
+      const { hearing } = this.watch;
+      const heard = hearing !== null && hearing.object === this.selected && this.timeline.isLive ? new Set(hearing.hears) : null;
+      for (const [object, [bx, , bz]] of frame.places) {
+        if (heard === null ? Math.hypot(ax - bx, az - bz) > aura : !heard.has(object)) continue;
         context.moveTo(x(ax), y(az));
         context.lineTo(x(bx), y(bz));
       }

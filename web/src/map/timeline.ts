@@ -1,13 +1,8 @@
 // The time line: live, or the past from the journal, with pause, step, scrub and speed.
 
+import type { Frame } from '../client/watch.ts';
 import { element } from '../ui/element.ts';
 import type { Watched } from '../wire/operator.ts';
-
-/** Everything that can move, after a tick; places in metres. */
-export interface Frame {
-  readonly tick: number;
-  readonly places: ReadonlyMap<number, readonly [number, number, number]>;
-}
 
 /** Ticks that are asked for at once. */
 const STRETCH = 300;

@@ -71,7 +71,8 @@ export class Display {
 /** Rounds of pushing: a corner of three faces needs three. */
 const PUSHES_MAX = 4;
 
-function pushedOut(pos: Vec, radius: number, scene: Scene): Vec {
+/** Moves a ball out of what it is in. */
+export function pushedOut(pos: Vec, radius: number, scene: Scene): Vec {
   for (let round = 0; round < PUSHES_MAX; round++) {
     if (!scene.isNear(pos.x - radius, pos.y - radius, pos.z - radius, pos.x + radius, pos.y + radius, pos.z + radius)) return pos;
     let deepest = 0;

@@ -8,7 +8,7 @@ import { type Vec, ZERO } from './vector.ts';
 /** Bounces that are followed; after that the replica stays at the last contact. */
 export const CONTACTS_MAX = 8;
 /** Contacts are looked for in spans of this length, in seconds. */
-const SPAN_S = 0.5;
+export const SPAN_S = 0.5;
 
 interface Leg {
   readonly from: number;
@@ -17,7 +17,8 @@ interface Leg {
 
 export class Course {
   private legs: Leg[];
-  private planned = 0;
+  /** Seconds from the start up to which the contacts are known. */
+  planned = 0;
 
   /** The course of a ball that starts at `start`, a moment in microseconds. */
   constructor(readonly start: number, curve: Ballistic, readonly radius: number) {
@@ -33,6 +34,10 @@ export class Course {
 
   get isStopped(): boolean {
     return this.legs.length > CONTACTS_MAX;
+  }
+
+  get hasContacts(): boolean {
+    return this.legs.length > 1;
   }
 
   /** When each contact happens, in seconds from the start. */

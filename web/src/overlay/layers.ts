@@ -5,9 +5,12 @@ import * as three from 'three';
 import type { Client } from '../client/client.ts';
 import { metres } from '../client/walk.ts';
 import type { Vec } from '../motion/vector.ts';
+import { STEPS_PER_METRE } from '../wire/pose.ts';
 import { halfHeight } from '../wire/shape.ts';
-import { AVATARS, LAYERS } from '../view/palette.ts';
+import { AVATARS, LAYERS, groupName } from '../view/palette.ts';
+import type { Cells, Groups } from '../wire/inside.ts';
 import { VERTICES_MAX, relations } from './relations.ts';
+import { Tags } from './tags.ts';
 
 export type LayerName = keyof typeof LAYERS;
 
@@ -60,13 +63,20 @@ interface Body {
   readonly isAvatar: boolean;
 }
 
+/** What the server told of its engine, if it did. */
+export interface Engine {
+  readonly groups: Groups | null;
+  readonly cells: Cells | null;
+}
+
 export class Layers {
   readonly root = new three.Group();
   /** How much of each was drawn in the last frame. */
-  readonly counts: Record<LayerName, number> = { aura: 0, pair: 0, relation: 0, predicted: 0, confirmed: 0, contact: 0, cell: 0 };
-  readonly isOn: Record<LayerName, boolean> = { aura: true, pair: true, relation: false, predicted: true, confirmed: true, contact: true, cell: false };
+  readonly counts: Record<LayerName, number> = { aura: 0, pair: 0, relation: 0, group: 0, predicted: 0, confirmed: 0, contact: 0, cell: 0 };
+  readonly isOn: Record<LayerName, boolean> = { aura: true, pair: true, relation: false, group: false, predicted: true, confirmed: true, contact: true, cell: false };
   private readonly lines = new Map<LayerName, Lines>();
   private readonly hues = AVATARS.map((colour) => new Lines(colour, 0.9));
+  private readonly tags = new Tags();
   private readonly dome: three.Mesh;
 
   constructor() {
@@ -76,34 +86,39 @@ export class Layers {
       this.root.add(lines.object);
     }
     this.hues.forEach((lines) => this.root.add(lines.object));
+    this.root.add(this.tags.root);
     const material = new three.MeshBasicMaterial({ color: LAYERS.aura, transparent: true, opacity: 0.1, side: three.DoubleSide, depthWrite: false, fog: false });
     this.dome = new three.Mesh(new three.SphereGeometry(1, 40, 20), material);
     this.root.add(this.dome);
     this.root.visible = false;
   }
 
-  draw(client: Client): void {
+  /** Draws all layers; what the server tells of the engine is there for operators alone. */
+  draw(client: Client, engine: Engine): void {
     const welcome = client.welcome!;
     this.lines.forEach((lines) => lines.clear());
     this.hues.forEach((lines) => lines.clear());
     const own: Body = { object: welcome.own, pos: client.own!.shown, half: halfHeight(welcome.shape), isAvatar: true };
     const bodies: Body[] = [own];
-    for (const { entered, shown } of client.others.all.values()) {
-      if (shown !== null) bodies.push({ object: entered.object, pos: shown.pos, half: halfHeight(entered.shape), isAvatar: entered.kind === 'Avatar' });
+    for (const { entered, x, y, z } of client.others.all.values()) {
+      bodies.push({ object: entered.object, pos: { x, y, z }, half: halfHeight(entered.shape), isAvatar: entered.kind === 'Avatar' });
     }
     const avatars = bodies.filter((body) => body.isAvatar);
     this.drawAuras(own, avatars, welcome.aura);
     this.drawPairs(bodies, welcome.aura);
+    this.tags.clear();
     this.drawRelations(avatars, welcome.aura);
+    this.drawGroups(avatars, engine.groups);
     this.drawTracks(client);
     this.drawContacts(client, bodies);
-    this.drawCells(own, welcome.aura);
+    this.drawCells(own, welcome.aura, engine.cells);
+    this.tags.end();
     for (const [name, lines] of this.lines) {
       lines.object.visible = this.isOn[name];
       lines.end();
     }
     this.hues.forEach((lines) => {
-      lines.object.visible = this.isOn.relation;
+      lines.object.visible = this.isOn.relation || this.isOn.group;
       lines.end();
     });
     this.dome.visible = this.isOn.aura;
@@ -137,21 +152,32 @@ export class Layers {
     if (!this.isOn.relation) return;
     const found = relations(avatars.length, (a, b) => distance(avatars[a]!.pos, avatars[b]!.pos) <= aura);
     this.counts.relation = found.length;
-    found.forEach((members, index) => {
-      const lines = this.hues[index % this.hues.length]!;
-      // Around its middle, so that sets that share members can be told apart.
-      const lift = 0.25 + 0.12 * (index % 6);
-      const middle = { x: 0, y: 0, z: 0 };
-      for (const member of members) {
-        middle.x += avatars[member]!.pos.x / members.length;
-        middle.z += avatars[member]!.pos.z / members.length;
-        middle.y += avatars[member]!.pos.y / members.length;
-      }
-      for (const member of members) {
-        const { pos, half } = avatars[member]!;
-        lines.add(middle.x, middle.y + lift + 1, middle.z, pos.x, pos.y + half * 0.5 + lift, pos.z);
-      }
-    });
+    found.forEach((members, index) => this.drawSet(members.map((member) => avatars[member]!), index, String(index + 1)));
+  }
+
+  /** The server's groups, of which two members or more are heard here. */
+  private drawGroups(avatars: readonly Body[], groups: Groups | null): void {
+    this.counts.group = groups?.all ?? 0;
+    if (!this.isOn.group || groups === null) return;
+    const byObject = new Map(avatars.map((body) => [body.object, body]));
+    for (const { number, members } of groups.groups) {
+      const here = members.flatMap((member) => byObject.get(member) ?? []);
+      if (here.length > 1) this.drawSet(here, number % 2 ** 32, groupName(number));
+    }
+  }
+
+  /** A star around the middle of a set, by hue, with its number; lifted, so that sets that share members can be told apart. */
+  private drawSet(members: readonly Body[], index: number, name: string): void {
+    const hue = index % this.hues.length;
+    const lift = 0.25 + 0.12 * (index % 6);
+    const middle = { x: 0, y: 1 + lift, z: 0 };
+    for (const { pos } of members) {
+      middle.x += pos.x / members.length;
+      middle.y += pos.y / members.length;
+      middle.z += pos.z / members.length;
+    }
+    for (const { pos, half } of members) this.hues[hue]!.add(middle.x, middle.y, middle.z, pos.x, pos.y + half * 0.5 + lift, pos.z);
+    this.tags.add(name, AVATARS[hue]!, middle.x, middle.y + 0.2, middle.z);
   }
 
   private drawTracks(client: Client): void {
@@ -168,6 +194,7 @@ export class Layers {
       this.counts.confirmed += 1;
       const state = other.replica.state;
       if (state === null || (state.vel.x === 0 && state.vel.z === 0) || !other.replica.course) continue;
+      other.replica.course.plan(TRACK_S, other.replica.settings.restitution, client.others.scene);
       let from = state.pos;
       for (let step = 1; step <= 8; step++) {
         const { pos } = other.replica.course.at((step / 8) * TRACK_S);
@@ -205,17 +232,26 @@ export class Layers {
     this.counts.contact = count;
   }
 
-  /** The cells of a grid as wide as an aura: those that who is heard can be in. */
-  private drawCells(own: Body, aura: number): void {
+  /** The cells into which the server sorted everybody to find who may meet whom: those with somebody in them, near by. */
+  private drawCells(own: Body, aura: number, cells: Cells | null): void {
+    this.counts.cell = cells?.all ?? 0;
+    if (!this.isOn.cell || cells === null) return;
     const lines = this.lines.get('cell')!;
-    const size = Math.max(aura / 2, 1);
-    const [cx, cz] = [Math.floor(own.pos.x / size), Math.floor(own.pos.z / size)];
+    const edge = cells.edge / STEPS_PER_METRE;
     const y = own.pos.y - own.half + 0.05;
-    for (let step = -2; step <= 3; step++) {
-      lines.add((cx + step) * size, y, (cz - 2) * size, (cx + step) * size, y, (cz + 3) * size);
-      lines.add((cx - 2) * size, y, (cz + step) * size, (cx + 3) * size, y, (cz + step) * size);
+    for (const [cell, inside] of cells.occupied) {
+      const x = cells.low[0] / STEPS_PER_METRE + (cell % cells.counts[0]) * edge;
+      const z = cells.low[1] / STEPS_PER_METRE + Math.floor(cell / cells.counts[0]) * edge;
+      if (Math.abs(x - own.pos.x) > aura || Math.abs(z - own.pos.z) > aura) continue;
+      // A frame inside the frame for each who is in it, up to three.
+      for (let one = 0; one < Math.min(inside, 3); one++) {
+        const [from, to] = [0.05 * edge * one, edge - 0.05 * edge * one];
+        lines.add(x + from, y, z + from, x + to, y, z + from);
+        lines.add(x + to, y, z + from, x + to, y, z + to);
+        lines.add(x + to, y, z + to, x + from, y, z + to);
+        lines.add(x + from, y, z + to, x + from, y, z + from);
+      }
     }
-    this.counts.cell = 25;
   }
 }
 

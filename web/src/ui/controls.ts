@@ -30,34 +30,53 @@ const KEYS: Readonly<Record<string, readonly [number, number]>> = {
   KeyD: [1, 0],
   ArrowRight: [1, 0],
 };
-const LOOK = { mouse: 0.0042, touch: 0.006, pad: 2.6 };
+const LOOK = { mouse: 0.0042, touch: 0.006, pad: 2.6, stick: 2.2 };
 const DEAD_ZONE = 0.15;
 
 export class Controls {
-  isOpen = false;
+  private isIn = false;
   private readonly held = new Set<string>();
   private stick = { side: 0, ahead: 0 };
+  private lookStick = { side: 0, ahead: 0 };
+  /** Fingers and mouse buttons that are down in the picture, and where. */
+  private readonly pointers = new Map<number, { x: number; y: number }>();
+  private readonly hold = element('button', { type: 'button', 'data-do': 'hold' }, 'Hold');
   private pad = { side: 0, ahead: 0, buttons: 0 };
-  private readonly knob = element('i');
   private pinch = 0;
 
   constructor(private readonly canvas: HTMLElement, root: HTMLElement, private readonly events: ControlEvents) {
     addEventListener('keydown', (event) => this.keyDown(event));
     addEventListener('keyup', (event) => this.held.delete(event.code));
-    addEventListener('blur', () => this.held.clear());
+    addEventListener('blur', () => {
+      this.held.clear();
+      this.pointers.clear();
+    });
     canvas.addEventListener('pointerdown', (event) => this.pointerDown(event));
     canvas.addEventListener('pointermove', (event) => this.pointerMove(event));
     canvas.addEventListener('wheel', (event) => this.wheel(event), { passive: false });
     canvas.addEventListener('contextmenu', (event) => event.preventDefault());
-    canvas.addEventListener('touchmove', (event) => this.touchMove(event), { passive: false });
-    canvas.addEventListener('touchend', () => (this.pinch = 0));
-    root.append(this.makeStick(), this.makeButtons());
+    for (const end of ['pointerup', 'pointercancel', 'lostpointercapture'] as const) canvas.addEventListener(end, (event) => this.pointerUp(event));
+    const move = makeStick('move', (side, ahead) => (this.stick = { side, ahead }));
+    const look = makeStick('look', (side, ahead) => (this.lookStick = { side, ahead }));
+    for (const stick of [move, look]) stick.addEventListener('pointerdown', () => events.used());
+    root.append(move, look, this.makeButtons());
     if (matchMedia('(pointer: coarse)').matches) document.body.classList.add('touch');
+  }
+
+  /** Whether there is a world to move in. */
+  get isOpen(): boolean {
+    return this.isIn;
+  }
+
+  set isOpen(isOpen: boolean) {
+    this.isIn = isOpen;
+    document.body.classList.toggle('inside', isOpen);
   }
 
   /** What is wanted now. `elapsed` seconds have passed since it was asked last. */
   wish(elapsed: number): Wish {
     this.readPad(elapsed);
+    this.events.look(-this.lookStick.side * LOOK.stick * elapsed, -this.lookStick.ahead * LOOK.stick * elapsed);
     let side = this.stick.side + this.pad.side;
     let ahead = this.stick.ahead + this.pad.ahead;
     for (const code of this.held) {
@@ -67,6 +86,12 @@ export class Controls {
     const rise = (this.held.has('Space') ? 1 : 0) - (this.held.has('KeyC') ? 1 : 0);
     const far = Math.hypot(side, ahead);
     return far > 1 ? { side: side / far, ahead: ahead / far, rise } : { side, ahead, rise };
+  }
+
+  /** Says what the button for hands does now. */
+  showHands(isHolding: boolean, isReaching: boolean): void {
+    this.hold.textContent = isHolding ? 'Let go' : 'Hold';
+    this.hold.classList.toggle('ready', isHolding || isReaching);
   }
 
   /** Lets a gamepad be felt. */
@@ -119,12 +144,30 @@ export class Controls {
     if (event.pointerType === 'touch') document.body.classList.add('touch');
     this.canvas.focus({ preventScroll: true });
     this.canvas.setPointerCapture(event.pointerId);
+    this.pointers.set(event.pointerId, { x: event.clientX, y: event.clientY });
+    this.pinch = 0;
   }
 
+  private pointerUp(event: PointerEvent): void {
+    this.pointers.delete(event.pointerId);
+    this.pinch = 0;
+  }
+
+  /** One finger or the mouse looks around, two fingers zoom. By places, for not every browser says how far a finger moved. */
   private pointerMove(event: PointerEvent): void {
-    if (!this.isOpen || event.buttons === 0) return;
+    const before = this.pointers.get(event.pointerId);
+    if (!this.isOpen || before === undefined) return;
+    const [dx, dy] = [event.clientX - before.x, event.clientY - before.y];
+    this.pointers.set(event.pointerId, { x: event.clientX, y: event.clientY });
+    const [one, other] = [...this.pointers.values()];
+    if (one !== undefined && other !== undefined) {
+      const apart = Math.max(Math.hypot(one.x - other.x, one.y - other.y), 1);
+      if (this.pinch > 0) this.events.zoom(this.pinch / apart);
+      this.pinch = apart;
+      return;
+    }
     const scale = event.pointerType === 'touch' ? LOOK.touch : LOOK.mouse;
-    this.events.look(-event.movementX * scale, event.movementY * scale);
+    this.events.look(-dx * scale, dy * scale);
   }
 
   private wheel(event: WheelEvent): void {
@@ -132,44 +175,18 @@ export class Controls {
     if (this.isOpen) this.events.zoom(Math.exp(event.deltaY * 0.0012));
   }
 
-  private touchMove(event: TouchEvent): void {
-    const [one, other] = [event.targetTouches[0], event.targetTouches[1]];
-    if (!one || !other) return;
-    const apart = Math.hypot(one.clientX - other.clientX, one.clientY - other.clientY);
-    if (this.pinch > 0) this.events.zoom(this.pinch / apart);
-    this.pinch = apart;
-  }
-
-  private makeStick(): HTMLElement {
-    const stick = element('div', { class: 'stick move', 'aria-hidden': 'true' }, this.knob);
-    const move = (event: PointerEvent) => {
-      const box = stick.getBoundingClientRect();
-      const [x, y] = [(2 * (event.clientX - box.left)) / box.width - 1, (2 * (event.clientY - box.top)) / box.height - 1];
-      const far = Math.max(1, Math.hypot(x, y));
-      this.setStick(x / far, -y / far);
-      this.events.used();
-    };
-    stick.addEventListener('pointerdown', (event) => {
-      stick.setPointerCapture(event.pointerId);
-      move(event);
-    });
-    stick.addEventListener('pointermove', (event) => event.buttons !== 0 && move(event));
-    for (const end of ['pointerup', 'pointercancel'] as const) stick.addEventListener(end, () => this.setStick(0, 0));
-    return stick;
-  }
-
-  private setStick(side: number, ahead: number): void {
-    this.stick = { side, ahead };
-    this.knob.style.transform = `translate(${34 * side}px, ${-34 * ahead}px)`;
-  }
-
   private makeButtons(): HTMLElement {
-    const button = (name: string, act: () => void) => {
-      const made = element('button', { type: 'button' }, name);
-      made.addEventListener('click', act);
-      return made;
+    const jump = element('button', { type: 'button', 'data-do': 'jump' }, 'Jump');
+    // At once, not when the finger is lifted.
+    const press = (button: HTMLElement, act: () => void) => {
+      button.addEventListener('pointerdown', (event) => {
+        event.preventDefault();
+        act();
+      });
     };
-    return element('div', { class: 'touch-buttons' }, button('Hold', () => this.events.grab()), button('Jump', () => this.events.jump()));
+    press(this.hold, () => this.events.grab());
+    press(jump, () => this.events.jump());
+    return element('div', { class: 'touch-buttons', 'aria-hidden': 'true' }, this.hold, jump);
   }
 
   private readPad(elapsed: number): void {
@@ -192,4 +209,37 @@ export class Controls {
     this.pad = { side: axis(0), ahead: -axis(1), buttons };
     if (buttons !== 0 || this.pad.side !== 0 || this.pad.ahead !== 0) this.events.used();
   }
+}
+
+/** A stick for a thumb; what it says is between -1 and 1, sideways and ahead. */
+function makeStick(name: string, moved: (side: number, ahead: number) => void): HTMLElement {
+  const knob = element('i');
+  const stick = element('div', { class: `stick ${name}`, 'aria-hidden': 'true' }, knob);
+  let finger: number | null = null;
+  const set = (side: number, ahead: number) => {
+    moved(side, ahead);
+    knob.style.transform = `translate(${34 * side}px, ${-34 * ahead}px)`;
+  };
+  const move = (event: PointerEvent) => {
+    if (event.pointerId !== finger) return;
+    const box = stick.getBoundingClientRect();
+    const [x, y] = [(2 * (event.clientX - box.left)) / box.width - 1, (2 * (event.clientY - box.top)) / box.height - 1];
+    const far = Math.max(1, Math.hypot(x, y));
+    // Near the middle it says nothing: a thumb is never quite still.
+    if (Math.hypot(x, y) < DEAD_ZONE) set(0, 0);
+    else set(x / far, -y / far);
+  };
+  const end = (event: PointerEvent) => {
+    if (event.pointerId !== finger) return;
+    finger = null;
+    set(0, 0);
+  };
+  stick.addEventListener('pointerdown', (event) => {
+    finger = event.pointerId;
+    stick.setPointerCapture(event.pointerId);
+    move(event);
+  });
+  stick.addEventListener('pointermove', move);
+  for (const kind of ['pointerup', 'pointercancel', 'lostpointercapture'] as const) stick.addEventListener(kind, end);
+  return stick;
 }

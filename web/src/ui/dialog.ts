@@ -15,7 +15,8 @@ export class Dialog {
   private readonly nickname = element('input', { type: 'text', id: 'nickname', autocomplete: 'nickname', maxlength: '64', required: '' });
   private readonly token = element('input', { type: 'password', id: 'token', autocomplete: 'off', placeholder: 'only where a server asks for one' });
   private readonly error = element('p', { class: 'error', role: 'alert' });
-  private readonly go = element('button', { class: 'go', type: 'submit' }, 'Enter the plaza');
+  private readonly go = element('button', { class: 'go', type: 'submit' }, 'Enter');
+  private readonly title = element('h1', {}, 'Kinesphere');
   private readonly portraits: AvatarPortraits;
 
   constructor(settings: Settings, isLively: boolean, onEnter: (entering: Entering) => void) {
@@ -30,8 +31,8 @@ export class Dialog {
     const form = element(
       'form',
       { class: 'panel', 'aria-label': 'Enter' },
-      element('h1', {}, 'Kinesphere'),
-      element('p', {}, 'A plaza at dusk that you share with everybody who is here. What touches, touches.'),
+      this.title,
+      element('p', {}, 'A place at dusk that you share with everybody who is here. What touches, touches.'),
       element('label', { for: 'nickname' }, 'Your name', this.nickname),
       element('fieldset', {}, element('legend', {}, 'Your avatar'), ...choices),
       element('details', {}, element('summary', {}, 'I have an invitation'), this.token),
@@ -49,9 +50,16 @@ export class Dialog {
     this.root = element('section', { id: 'enter' }, form);
   }
 
+  /** The name of the world, as soon as it is known. */
+  set world(name: string) {
+    if (name === '') return;
+    this.title.replaceChildren(element('small', {}, 'Kinesphere'), name);
+    document.title = `${name}: Kinesphere`;
+  }
+
   set isBusy(isBusy: boolean) {
     this.go.disabled = isBusy;
-    this.go.textContent = isBusy ? 'Entering…' : 'Enter the plaza';
+    this.go.textContent = isBusy ? 'Entering…' : 'Enter';
   }
 
   open(sentence = ''): void {

@@ -19,6 +19,11 @@ export class Labels {
 
   constructor(private readonly root: HTMLElement) {}
 
+  /** Whether a name there could be read. */
+  isWithin(x: number, y: number, z: number, camera: three.Camera): boolean {
+    return this.at.set(x, y, z).distanceToSquared(camera.position) <= FADE.to * FADE.to;
+  }
+
   draw(named: readonly Named[], camera: three.Camera, width: number, height: number): void {
     const seen: { name: string; x: number; y: number; away: number; isSpeaking: boolean }[] = [];
     for (const { name, x, y, z, isSpeaking } of named) {

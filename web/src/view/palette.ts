@@ -8,10 +8,14 @@ export function hueOf(object: number): number {
   return AVATARS[(Math.imul(object, 0x9e3779b1) >>> 16) % AVATARS.length]!;
 }
 
+/** What a group is called: where it is, not how many were there before it. */
+export const groupName = (number: number): string => `#${(number % 2 ** 32) + 1}`;
+
 export const LAYERS = {
   aura: 0x2ec4b6,
   pair: 0xffffff,
   relation: 0x7bd88f,
+  group: 0xd0e17d,
   predicted: 0xffb000,
   confirmed: 0xffffff,
   contact: 0xff4d4d,

@@ -31,10 +31,10 @@ export class Touches {
   look(client: Client, own: Point, elapsed: number, isMarked: boolean): void {
     const bodies: { object: number; pos: Point; shape: Shape; isOwn: boolean }[] = [];
     bodies.push({ object: client.welcome!.own, pos: own, shape: client.welcome!.shape, isOwn: true });
-    for (const { shown, entered } of client.others.all.values()) {
-      if (shown === null || entered.object === client.held) continue;
-      const { pos } = shown;
-      if (Math.abs(pos.x - own.x) > REACH || Math.abs(pos.z - own.z) > REACH) continue;
+    for (const other of client.others.all.values()) {
+      const { entered, x, y, z } = other;
+      if (Math.abs(x - own.x) > REACH || Math.abs(z - own.z) > REACH || entered.object === client.held) continue;
+      const pos = { x, y, z };
       bodies.push({ object: entered.object, pos, shape: entered.shape, isOwn: false });
       if (bodies.length > 48) break;
     }

@@ -16,6 +16,7 @@ export const kind = {
   ping: 0x07,
   watch: 0x21,
   play: 0x22,
+  look: 0x23,
   welcome: 0x41,
   refused: 0x42,
   scene: 0x43,
@@ -29,4 +30,7 @@ export const kind = {
   known: 0x62,
   view: 0x63,
   played: 0x64,
+  groups: 0x65,
+  cells: 0x66,
+  hearing: 0x67,
 } as const;

@@ -1,13 +1,14 @@
 // What a server and an operator say to each other: the twin of `crates/wire/src/operator.rs`.
 
 import { DecodeError, Reader, Writer } from './codec.ts';
+import { type Cells, type Groups, type Hearing, readCells, readGroups, readHearing } from './inside.ts';
 import { MESSAGE_MAX, kind } from './kind.ts';
 import { type GridPoint, readObject, readPoint } from './pose.ts';
 import { type Shape, readShape } from './shape.ts';
 import { type EnteredKind, type Refused, type Solid, decode as decodeClient } from './to_client.ts';
 import { NICKNAME_MAX } from './to_server.ts';
 
-export const OPERATOR_VERSION = 1;
+export const OPERATOR_VERSION = 2;
 const OBJECTS_MAX = 2_048;
 
 export interface Watched {
@@ -41,7 +42,10 @@ export type ToOperator =
   | { readonly type: 'Scene'; readonly isLast: boolean; readonly solids: readonly Solid[] }
   | { readonly type: 'Known'; readonly known: readonly Known[] }
   | ({ readonly type: 'View' } & View)
-  | { readonly type: 'Played'; readonly to: number };
+  | { readonly type: 'Played'; readonly to: number }
+  | ({ readonly type: 'Groups' } & Groups)
+  | ({ readonly type: 'Cells' } & Cells)
+  | ({ readonly type: 'Hearing' } & Hearing);
 
 export function watch(token: string): Uint8Array<ArrayBuffer> {
   const writer = new Writer(kind.watch);
@@ -95,6 +99,12 @@ function read(reader: Reader): ToOperator {
     }
     case kind.played:
       return { type: 'Played', to: whole('to') };
+    case kind.groups:
+      return { type: 'Groups', ...readGroups(reader) };
+    case kind.cells:
+      return { type: 'Cells', ...readCells(reader) };
+    case kind.hearing:
+      return { type: 'Hearing', ...readHearing(reader) };
     case kind.refused:
     case kind.scene: {
       const message = decodeClient(reader.bytes);

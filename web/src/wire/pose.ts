@@ -18,9 +18,9 @@ export type Quat = readonly [number, number, number, number];
 /** How something is turned: the 47 bits that name it. */
 export type Turn = number;
 
-const LEVELS = 16_383;
+export const LEVELS = 16_383;
 const LEVEL = Math.SQRT1_2 / LEVELS;
-const WIDTH = 47;
+export const WIDTH = 47;
 /** The turn that is none. */
 export const UNTURNED: Turn = fromLevels(3, [0, 0, 0]);
 
@@ -84,6 +84,11 @@ export function nearestHeading(radians: number): number {
   return Math.round((radians * 256) / (2 * Math.PI)) & 255;
 }
 
+/** A turn about the upright axis, by the level that is not zero, and whether y is the number that is left out. */
+export function uprightTurn(level: number, isYLeftOut: boolean): Turn {
+  return isYLeftOut ? fromLevels(1, [0, 0, level]) : fromLevels(3, [0, level, 0]);
+}
+
 /** A turn by its form, as bits. */
 export function takeTurn(form: number, bits: BitReader): Turn {
   switch (form) {
@@ -93,7 +98,7 @@ export function takeTurn(form: number, bits: BitReader): Turn {
       return headings[bits.take(8)]!;
     case 2: {
       const level = bits.take(15) - LEVELS;
-      return bits.take(1) === 1 ? fromLevels(1, [0, 0, level]) : fromLevels(3, [0, level, 0]);
+      return uprightTurn(level, bits.take(1) === 1);
     }
     default:
       return bits.takeWide(WIDTH);

@@ -24,31 +24,34 @@ export interface OwnState {
   readonly isGrounded: boolean;
 }
 
-export interface State {
+/** What precedes the bodies. */
+export interface StateHead {
   readonly tick: number;
   readonly anchor: GridPoint;
   readonly own: OwnState | null;
+}
+
+export interface State extends StateHead {
   readonly bodies: readonly Body[];
 }
 
-const PLACE_WIDTHS = [
+export const PLACE_WIDTHS = [
   [14, 9, 14],
   [16, 11, 16],
   [16, 16, 16],
   [25, 25, 25],
 ] as const;
-const ANYWHERE = 3;
-const MOTION_WIDTHS = [
+export const ANYWHERE = 3;
+export const MOTION_WIDTHS = [
   [0, 0, 0],
   [6, 0, 6],
   [8, 8, 8],
   [14, 14, 14],
 ] as const;
 /** A handle of one bit, the shortest place, and a body that neither moves nor turns. */
-const BODY_BITS_MIN = 1 + 2 + 37 + 5;
+export const BODY_BITS_MIN = 1 + 2 + 37 + 5;
 
-export function readState(bytes: Uint8Array): State {
-  const reader = new Reader(bytes, DATAGRAM_MAX);
+export function readHead(reader: Reader): StateHead {
   const tick = reader.u32('tick');
   const flags = reader.u8('flags');
   if (flags > 3 || flags === 2) throw reader.refuse('flags');
@@ -59,6 +62,13 @@ export function readState(bytes: Uint8Array): State {
     const part = () => reader.zigzag(32_767, 'velocity');
     own = { acknowledged, velocity: [part(), part(), part()], isGrounded: (flags & 2) !== 0 };
   }
+  return { tick, anchor, own };
+}
+
+/** A state as an object; `StateBodies` is the fast way, and finds the same. */
+export function readState(bytes: Uint8Array): State {
+  const reader = new Reader(bytes, DATAGRAM_MAX);
+  const { tick, anchor, own } = readHead(reader);
   const bits = new BitReader(reader.rest());
   const bodies: Body[] = [];
   let last = -1;

@@ -27,6 +27,10 @@ use crate::{Comparisons, Graph, RelationFinder, Relations};
 /// So many words of 64 rows are written at once: what they need of the lists fits into the cache.
 const BLOCK: usize = 64;
 
+/// So many neighbours of each object are fetched ahead. Where there are more of them, they are mostly the same ones: to
+/// fetch them all, for each pair that changed, would take longer than what it is for.
+const FETCHED: usize = 2;
+
 /// How much a component may take, for each of its members, before it is a crowd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
@@ -113,7 +117,7 @@ impl Cliques {
         heads.iter().for_each(|&head| self.drop_list(head));
         self.heads = heads;
         graph.fetch(touched());
-        self.components.fetch(touched().flat_map(|slot| graph.neighbours(slot).iter().copied()));
+        self.components.fetch(touched().flat_map(|slot| graph.neighbours(slot).iter().take(FETCHED).copied()));
         self.components.gather(graph, touched());
         self.renew(graph);
     }
@@ -233,6 +237,7 @@ impl Cliques {
                 lists.replace(components.members(range)[0].row(), list);
             }
         }
+        searches.iter_mut().for_each(Search::release);
     }
 }
 

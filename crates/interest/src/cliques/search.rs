@@ -64,6 +64,9 @@ struct Exhausted;
 /// No budget allows a component more memberships than this: its list has to be one that can be kept.
 const LISTED_MAX: u64 = 1 << 26;
 
+/// So much memory is kept from tick to tick: a crowd of thousands takes more, and is gone some day.
+const KEPT_BYTES: usize = 16 << 20;
+
 /// Not a neighbour.
 const NONE: u32 = u32::MAX;
 
@@ -72,6 +75,13 @@ impl Search {
     pub fn start(&mut self) {
         self.lists.clear();
         self.outcomes.clear();
+    }
+
+    /// Gives back what an upheaval took.
+    pub fn release(&mut self) {
+        if self.bytes() > KEPT_BYTES {
+            *self = Search::default();
+        }
     }
 
     /// What was found in each component since the start, in order.

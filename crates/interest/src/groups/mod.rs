@@ -35,6 +35,13 @@ pub use greedy::greedy_cover;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupId(u64);
 
+impl GroupId {
+    /// Its number: below 2^32 where the group is, and above how many others were there before.
+    pub const fn number(self) -> u64 {
+        self.0
+    }
+}
+
 /// What happened to a group. Applied in order to the last tick's groups, all changes of a tick give this one's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupChange {

@@ -92,6 +92,13 @@ impl Bodies {
         self.rows[slot.row()].changed(self.now)
     }
 
+    /// The same, and fetches the object's bits into the cache.
+    #[inline]
+    pub fn changed_and_fetched(&self, slot: Slot) -> u64 {
+        std::hint::black_box(self.prepared[slot.row()].0);
+        self.changed(slot)
+    }
+
     /// The bits of an object, worked out if nobody asked for them since they changed.
     pub fn prepared(&mut self, slot: Slot) -> &Prepared {
         let (row, (prepared_for, prepared)) = (&self.rows[slot.row()], &mut self.prepared[slot.row()]);

@@ -110,7 +110,7 @@ impl FanOut {
         self.due.clear();
         // First all that lies anywhere in memory, without a branch between: its cache misses overlap then.
         self.changed.clear();
-        self.changed.extend(listener.heard_mut().map(|(_, heard)| bodies.changed(heard.slot)));
+        self.changed.extend(listener.heard_mut().map(|(_, heard)| bodies.changed_and_fetched(heard.slot)));
         let mut total = 0;
         for ((handle, heard), &changed) in listener.heard_mut().zip(&self.changed) {
             if !is_due(heard, changed, tick) {

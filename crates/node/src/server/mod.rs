@@ -23,7 +23,7 @@ pub(crate) use truth::shape as shape_of;
 use std::collections::{BTreeMap, VecDeque};
 
 use interest::{Aura, AuraError, Earshot};
-use space::{NodeId, ObjectId, Slot, Time};
+use space::{NodeId, ObjectId, Pair, Slot, Time};
 use wire::session::ResumeKey;
 use wire::{Hello, Moves, Reason, Refused, ToClient, ToServer, VERSION};
 use world::{Act, Input, World};
@@ -194,6 +194,35 @@ impl Server {
     pub fn hears(&self, listener: ObjectId, speaker: ObjectId) -> bool {
         let slots = self.truth.slot(listener).zip(self.truth.slot(speaker));
         slots.is_some_and(|(listener, speaker)| self.audience.hears(listener, speaker))
+    }
+
+    /// Whom an object hears, and who hears it, in no particular order; none if there is no such object.
+    pub fn hearing(&self, object: ObjectId) -> Option<(Vec<ObjectId>, Vec<ObjectId>)> {
+        let slot = self.truth.slot(object)?;
+        let objects = |slot| self.truth.object(slot);
+        let hears = self.audience.heard_by(slot).filter_map(objects).collect();
+        Some((hears, self.audience.listeners_of(slot).filter_map(objects).collect()))
+    }
+
+    /// The object in a row of the audience.
+    pub fn object_of(&self, slot: Slot) -> Option<ObjectId> {
+        self.truth.object(slot)
+    }
+
+    /// Users who hear each other, by the rows of the audience, ascending; none if there are more pairs than this.
+    pub fn mutual_hearings(&self, pairs_max: usize) -> Option<Vec<Pair>> {
+        let mut pairs = Vec::new();
+        for &one in self.users.keys() {
+            for other in self.audience.heard_by(one).filter(|&other| other > one && self.users.contains_key(&other)) {
+                if self.audience.hears(other, one) {
+                    pairs.push(Pair::new(one, other));
+                }
+            }
+            if pairs.len() > pairs_max {
+                return None;
+            }
+        }
+        Some(pairs)
     }
 
     /// Sends a user away, with a sentence to read. False if there is no such user.

@@ -3,6 +3,7 @@
 //! that settles every move. Beside it the paper's survey of topologies, in messages per tick.
 
 mod encounter;
+mod figures;
 mod topologies;
 
 use rayon::prelude::*;
@@ -212,17 +213,25 @@ impl MissedCollisions {
             ),
             sections: vec![
                 Section { heading: "Verdicts".to_owned(), blocks: vec![Block::Verdicts(self.verdicts.clone())] },
-                Section { heading: "Missed collisions".to_owned(), blocks: vec![Block::Table(self.missed_table())] },
-                Section { heading: "Topologies".to_owned(), blocks: vec![Block::Table(self.topology_table())] },
+                Section {
+                    heading: "Missed collisions: figure 2.10".to_owned(),
+                    blocks: vec![Block::Figures(figures::missed(self)), Block::Table(self.missed_table())],
+                },
+                Section {
+                    heading: "Topologies: section 2.5".to_owned(),
+                    blocks: vec![Block::Figures(figures::topologies(self)), Block::Table(self.topology_table())],
+                },
             ],
             command: self.command.clone(),
         };
-        vec![
+        let mut documents = vec![
             Document::page(&page),
             Document::csv("missed-collisions", &self.rows),
             Document::csv("topologies", &self.topologies),
             Document::json("missed-collisions", self),
-        ]
+        ];
+        documents.extend(Document::plots(figures::missed(self).into_iter().chain(figures::topologies(self)).collect()));
+        documents
     }
 
     /// The report for a terminal.
@@ -275,6 +284,7 @@ mod tests {
         };
         assert!(missed("naive", 0.5) > missed("naive", 0.0));
         assert!(report.rows.iter().all(|row| row.messages_per_s > 0.0));
+        assert!(report.documents().iter().any(|document| document.name == "missed-100.svg"));
         let full = report.topologies.iter().filter(|row| row.topology == "full mesh");
         assert!(full.into_iter().all(|row| row.messages == (row.users * (row.users - 1)) as f64));
     }

@@ -1,0 +1,81 @@
+// Keeps out a bug: after a cut, a datagram of the new connection that came before its welcome was taken to speak of the
+// objects that the last connection's handles had meant.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { Client } from '../src/client/client.ts';
+import { UNTURNED } from '../src/wire/pose.ts';
+import { writeState } from '../src/wire/state.ts';
+import { Writer } from '../src/wire/codec.ts';
+import { VERSION, kind } from '../src/wire/kind.ts';
+
+const TICK_US = 33_333;
+
+function welcome(tick: number, isResumed: boolean): Uint8Array {
+  const writer = new Writer(kind.welcome);
+  writer.u16(VERSION);
+  writer.raw(new Uint8Array(16).fill(5));
+  writer.u8(isResumed ? 1 : 0);
+  writer.varint(77);
+  writer.counted(new TextEncoder().encode('Ann'));
+  writer.varint(tick);
+  writer.varint(TICK_US);
+  writer.i64(tick * TICK_US);
+  for (const amount of [20, 5, 4.5, 9.81, 0.35]) writer.f32(amount);
+  for (const steps of [-10_240, 0, -10_240, 10_240, 10_240, 10_240]) writer.zigzag(steps);
+  writer.u8(2);
+  writer.f32(0.6);
+  writer.f32(0.3);
+  for (const steps of [0, 922, 0]) writer.zigzag(steps);
+  writer.u8(0);
+  writer.u32(0);
+  return writer.end();
+}
+
+function roster(number: number, tick: number, handle: number, object: number, x: number): Uint8Array {
+  const writer = new Writer(kind.roster);
+  writer.u16(number);
+  writer.u32(tick);
+  writer.varint(0);
+  writer.varint(1);
+  writer.varint(handle);
+  writer.varint(object);
+  writer.u8(0);
+  writer.counted(new TextEncoder().encode(`number ${object}`));
+  writer.u8(2);
+  writer.f32(0.6);
+  writer.f32(0.3);
+  for (const steps of [x, 922, 0]) writer.zigzag(steps);
+  writer.u8(0);
+  for (const motion of [0, 0, 0]) writer.zigzag(motion);
+  return writer.end();
+}
+
+const state = (tick: number, handle: number, x: number) => writeState(tick, [0, 922, 0], [{ handle, place: [x, 922, 0], heading: 0, motion: [0, 0, 0] }]);
+
+test('a datagram that overtakes the welcome of a resumed session moves nobody', () => {
+  const nothing = () => {};
+  const client = new Client({ send: nothing, joined: nothing, ended: nothing, sceneChanged: nothing, said: nothing, grabbed: nothing });
+  client.open(0, 'Ann', 0, new Uint8Array());
+  client.received(1_000, welcome(10, false));
+  client.received(2_000, roster(1, 11, 3, 500, 1_024));
+  client.received(3_000, state(12, 3, 2_048));
+  const place = () => [...client.others.all.values()].map(({ entered, confirmed }) => [entered.object, confirmed.place[0], confirmed.turn]);
+  assert.deepEqual(place(), [[500, 2_048, UNTURNED]]);
+
+  client.lose();
+  client.open(100_000, 'Ann', 0, new Uint8Array());
+  const before = { ...client.counts };
+  // On the new connection handle 3 is somebody else, of whom the client is told behind the welcome.
+  client.received(110_000, state(20, 3, -4_096));
+  assert.deepEqual(place(), [[500, 2_048, UNTURNED]], 'nobody was moved');
+  assert.deepEqual({ ...client.counts, bytesIn: 0 }, { ...before, bytesIn: 0 }, 'and nothing was counted');
+  assert.equal(client.newestTick, 12);
+
+  client.received(120_000, welcome(19, true));
+  client.received(121_000, roster(1, 20, 3, 600, -4_000));
+  client.received(122_000, state(21, 3, -4_100));
+  assert.deepEqual(place(), [[600, -4_100, UNTURNED]]);
+  assert.equal(client.counts.contradictions, 0);
+});
