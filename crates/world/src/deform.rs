@@ -48,6 +48,13 @@ impl Deforming {
         let ends = deformation.ends(mesh.triangles().vertices());
         let mesh = Deformable::new(mesh.triangles().clone(), Method::OctreeTight, DEPTH).map_err(refused)?;
         let form = mesh.form(|vertex| deformation.place(vertex, ends, 0.0)).map_err(refused)?;
+        let made = make::object(spec)?;
+        let first = Shape::balls(Arc::clone(&form.balls), u8::MAX);
+        if !first.is_ok_and(|first| is_within(&first, made.turn, &made.body)) {
+            let expected = "a mesh that is finer, or deforms less".to_owned();
+            let (name, value) = (spec.name.clone(), "too coarse".to_owned());
+            return Err(SpecError::Object { name, key: "mesh", value, expected });
+        }
         Ok(Some(Deforming { object, deformation: *deformation, mesh, ends, form }))
     }
 
@@ -59,6 +66,17 @@ impl Deforming {
     fn form_at(&self, seconds: f64) -> Option<Form> {
         self.mesh.form(|vertex| self.deformation.place(vertex, self.ends, seconds)).ok()
     }
+}
+
+/// Whether a shape is within the box by which others find the body: what sticks out of it would be met too late.
+fn is_within(shape: &Shape, turn: space::Turn, body: &Body) -> bool {
+    let (bounds, rotation) = (shape.bounds(), turn.quat());
+    let room = body.solid.half_extents().map(|half| half as f32 * snap::STEP);
+    (0..8).all(|corner: u32| {
+        let side = |axis: usize| if corner >> axis & 1 == 0 { bounds.min[axis] } else { bounds.max[axis] };
+        let place = (rotation * space::Vec3::new(side(0), side(1), side(2))).abs();
+        (0..3).all(|axis| place[axis] <= room[axis])
+    })
 }
 
 impl World {
@@ -75,7 +93,8 @@ impl World {
                 Some((on_the_way, Shape::balls(Arc::clone(&form.balls), u8::MAX).ok()?))
             });
             let Some((on_the_way, there)) = shapes else { continue };
-            if !self.has_room(row, &on_the_way, &there) {
+            let body = &self.objects.body[row as usize];
+            if !is_within(&there, self.objects.card(row).turn, body) || !self.has_room(row, &on_the_way, &there) {
                 continue;
             }
             // Whoever waits by its odometer must learn that it came closer.

@@ -123,9 +123,8 @@ pub(crate) fn object(spec: &ObjectSpec) -> Result<Made, SpecError> {
         // Whatever form it takes, it is within this.
         let sphere = spec.shape.bounding_sphere();
         let reach = f64::from(sphere.center.length()) + f64::from(sphere.radius);
-        half += Vec3::splat(deformation.farthest(reach) as f32);
-        // A ball around a part of the surface sticks out by no more than the whole is wide.
-        half = half.max(Vec3::splat(0.0)) + Vec3::splat(sphere.radius * 0.5);
+        // The surface stays within the first, its balls within the second: `Deforming` sees to it.
+        half += Vec3::splat(deformation.farthest(reach) as f32) + Vec3::splat(sphere.radius);
     }
     let core = half.to_array().map(|half| steps(half) + 2);
     let body = Body::new(at, Solid { core, radius: 0 }, flags | EXACT);
@@ -174,7 +173,8 @@ pub(crate) fn check_apart(spec: &Spec, made: &[Made], low: GridPoint, high: Grid
         // What needs the narrow phase has a box that is a little too large.
         let slack = if made.body.is(EXACT) { 4 } else { 0 };
         let (low, high) = ([low.x, low.y, low.z], [high.x, high.y, high.z]);
-        let moves = spec.objects[index].kind != ObjectKind::Fixed;
+        // What deforms stays where it is, as what is fixed does; its box has room for every form.
+        let moves = !matches!(spec.objects[index].kind, ObjectKind::Fixed | ObjectKind::Moving(Rule::Deform(_)));
         if moves && (0..3).any(|axis| block.low[axis] + slack < low[axis] || block.high[axis] - slack > high[axis]) {
             return Err(SpecError::OutOfBounds { name: spec.objects[index].name.clone() });
         }
