@@ -40,7 +40,8 @@ class Fingers {
 
   async lift(id: number): Promise<void> {
     this.down.delete(id);
-    await this.tell('touchEnd', this.points());
+    // Whoever is no longer told of has been lifted; an end is the end of all.
+    await this.tell(this.down.size === 0 ? 'touchEnd' : 'touchMove', this.points());
   }
 
   private points(): object[] {
