@@ -1,12 +1,18 @@
-// Measures the page: `npm run bench`, or `npm run bench -- --json`. The work per frame of the bench page, the way from a key
+// Measures the page: `npm run bench`, or `npm run bench -- --json`; `--twin` needs neither browser nor server. The work per frame of the bench page, the way from a key
 // to the own and to the other's picture, and what the page weighs.
 
 import { gzipSync } from 'node:zlib';
 
 import { Serving, Visitor, distance, openBrowser, wait } from './serving.ts';
+import { compare } from './twin.ts';
 
 const counts = [1_000, 10_000];
 const isJson = process.argv.includes('--json');
+const twin = [1_000, 4_000].map((avatars) => compare(avatars, 300));
+if (process.argv.includes('--twin')) {
+  console.log(JSON.stringify(twin, null, 2));
+  process.exit();
+}
 const server = await Serving.start('e2e/room.toml --in-memory');
 const browser = await openBrowser();
 try {
@@ -21,10 +27,11 @@ try {
   }
   const latency = await measureKeys();
   const weight = await weigh();
-  const result = { parameters: { counts, browser: browser.version() }, rows, latency, weight };
+  const result = { parameters: { counts, browser: browser.version() }, rows, twin, latency, weight };
   if (isJson) console.log(JSON.stringify(result, null, 2));
   else {
     console.table(rows);
+    console.table(twin);
     console.table([latency]);
     console.table([weight]);
   }

@@ -40,7 +40,8 @@ class Fingers {
 
   async lift(id: number): Promise<void> {
     this.down.delete(id);
-    await this.tell('touchEnd', this.points());
+    // Whoever is no longer told of has been lifted; an end is the end of all.
+    await this.tell(this.down.size === 0 ? 'touchEnd' : 'touchMove', this.points());
   }
 
   private points(): object[] {
@@ -79,7 +80,7 @@ test('thumbs walk, look, zoom, jump and hold', async () => {
   await fingers.lift(1);
   const stood = await visitor.standStill();
   assert.ok(distance(stood.own, begin.own) > 0.5);
-  assert.deepEqual(await page.evaluate(() => (window as any).kinesphere.session.client.intent.velocity), [0, 0, 0], 'a thumb that is lifted wants nothing');
+  assert.equal(await page.evaluate(() => Math.hypot(...(window as any).kinesphere.session.client.intent.velocity)), 0, 'a thumb that is lifted wants nothing');
 
   const looked = await camera(page);
   const look = await middle(page, '.stick.look');
@@ -87,14 +88,15 @@ test('thumbs walk, look, zoom, jump and hold', async () => {
   await fingers.put(3, look.x + 45, look.y);
   await page.waitForFunction((yaw) => (window as any).kinesphere.camera.yaw < yaw - 0.3, looked.yaw);
   await fingers.lift(3);
+  await page.waitForFunction(() => (window as any).kinesphere.controls.lookStick.side === 0);
 
   const near = await camera(page);
   await fingers.put(4, 150, 300);
   await fingers.put(5, 210, 300);
   await fingers.put(4, 110, 300);
   await fingers.put(5, 250, 300);
+  await page.waitForFunction((distance) => (window as any).kinesphere.camera.distance < 0.8 * distance, near.distance);
   const pinched = await camera(page);
-  assert.ok(pinched.distance < 0.8 * near.distance, `two fingers apart bring one nearer: ${near.distance}, then ${pinched.distance}`);
   assert.equal(pinched.yaw, near.yaw, 'and do not turn the camera');
   await fingers.lift(4);
   await fingers.lift(5);

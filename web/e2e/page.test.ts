@@ -198,6 +198,23 @@ test('the inspector’s layers appear, its numbers are the server’s, and no re
       server.metrics(),
     ]);
     assert.deepEqual(shown, [metrics.get('kinesphere_users'), metrics.get('kinesphere_objects')]);
+    // On the server's own machine one is an operator: what the engine does is told, and who hears whom.
+    const company = bots(server.url, '--count 3 --behaviour crowd --seconds 120');
+    try {
+      await visitor.page.evaluate(() => Object.assign((window as any).kinesphere.inspector.layers.isOn, { group: true, cell: true }));
+      await visitor.page.waitForFunction(() => {
+        const { watch, layers } = (window as any).kinesphere.inspector;
+        return watch.groups?.groups.some((group: any) => group.members.length > 2) && layers.counts.group > 0 && watch.cells?.occupied.length > 5;
+      });
+      const hearing = (await visitor.page.evaluate(() => {
+        const { session, inspector } = (window as any).kinesphere;
+        return { own: session.client.welcome.own, heard: session.client.others.all.size, hearing: inspector.watch.hearing };
+      })) as { own: number; heard: number; hearing: { object: number; hearsAll: number; heardByAll: number } | null };
+      assert.ok(hearing.hearing !== null && hearing.hearing.hearsAll > 0, JSON.stringify(hearing));
+      assert.ok(await pixelsDiffer(visitor.page, 'group'), 'groups are not to be seen');
+    } finally {
+      company.kill();
+    }
     for (const layer of ['aura', 'predicted', 'confirmed', 'cell', 'relation', 'pair']) {
       assert.ok(await pixelsDiffer(visitor.page, layer), `${layer} is not to be seen`);
     }
