@@ -7,9 +7,9 @@
 mod messages;
 
 use serde_json::{Value, json};
+use wire::cluster::CLUSTER_VERSION;
 use wire::operator::{FromOperator, OPERATOR_VERSION, ToOperator};
 use wire::peer::PEER_VERSION;
-use wire::cluster::CLUSTER_VERSION;
 use wire::{ToClient, ToNode, ToPeer, ToServer, VERSION};
 
 /// Apart from the others: the page reads those, and knows nothing of peers.

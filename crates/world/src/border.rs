@@ -75,7 +75,11 @@ impl Guest {
 
     /// Whether a box meets what it may be in.
     pub fn meets(&self, block: &Block) -> bool {
-        if self.rooms.is_empty() { self.standing.block().meets(block) } else { self.rooms.iter().any(|r| r.meets(block)) }
+        if self.rooms.is_empty() {
+            self.standing.block().meets(block)
+        } else {
+            self.rooms.iter().any(|r| r.meets(block))
+        }
     }
 }
 

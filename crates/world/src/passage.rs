@@ -199,9 +199,8 @@ impl World {
             let other = (&self.scenery.body[index], self.scenery.shape[index], self.scenery.turn[index]);
             is_clear &= !other.0.is(SOLID) || !self.overlaps(mine, other);
         });
-        let overlaps_guest = |guest: &crate::border::Guest| {
-            guest.obstacles().any(|(solid, at)| body.solid.overlaps(body.at, solid, at))
-        };
+        let overlaps_guest =
+            |guest: &crate::border::Guest| guest.obstacles().any(|(solid, at)| body.solid.overlaps(body.at, solid, at));
         is_clear && !self.border.iter().flat_map(|border| &border.guests).any(overlaps_guest)
     }
 
@@ -214,7 +213,8 @@ impl World {
     /// A box around everywhere that an object may want to be within so many ticks, as far as one can tell now.
     pub fn prospect(&self, object: ObjectId, ticks: u32) -> Option<Block> {
         let row = self.objects.row(object)?;
-        let (body, drive, card) = (&self.objects.body[row as usize], &self.objects.drive[row as usize], self.objects.card(row));
+        let (body, drive, card) =
+            (&self.objects.body[row as usize], &self.objects.drive[row as usize], self.objects.card(row));
         let block = body.block();
         // What is held goes where its holder goes.
         let leader = &self.objects.drive[card.held_by.unwrap_or(row) as usize];

@@ -310,7 +310,11 @@ impl World {
         None
     }
 
-    pub(crate) fn overlaps(&self, one: (&crate::objects::Body, u32, Turn), other: (&crate::objects::Body, u32, Turn)) -> bool {
+    pub(crate) fn overlaps(
+        &self,
+        one: (&crate::objects::Body, u32, Turn),
+        other: (&crate::objects::Body, u32, Turn),
+    ) -> bool {
         let ((a, a_shape, a_turn), (b, b_shape, b_turn)) = (one, other);
         if (a.flags | b.flags) & EXACT == 0 {
             return a.solid.overlaps(a.at, b.solid, b.at);

@@ -41,12 +41,12 @@ fn nobody_goes_where_it_has_no_room() {
             for number in 0..20 {
                 let place = |random: &mut Random| random.between(-12_000.0, 12_000.0) as i32 & !1;
                 let at = GridPoint::new(place(&mut random), 900, place(&mut random));
-                let standing = Standing { object: name(1 << 40 | number), solid: Solid { core: [0, 600, 0], radius: 300 }, at };
+                let standing =
+                    Standing { object: name(1 << 40 | number), solid: Solid { core: [0, 600, 0], radius: 300 }, at };
                 let rooms = if random.unit() < 0.5 { vec![standing.block().grown(200).even()] } else { Vec::new() };
                 let guest = Guest { standing, rooms };
-                let is_free = |one: &Standing| {
-                    guest.obstacles().all(|(solid, at)| !one.solid.overlaps(one.at, solid, at))
-                };
+                let is_free =
+                    |one: &Standing| guest.obstacles().all(|(solid, at)| !one.solid.overlaps(one.at, solid, at));
                 if before.iter().all(is_free) {
                     border.guests.push(guest);
                 }
@@ -58,7 +58,10 @@ fn nobody_goes_where_it_has_no_room() {
                 let Some(now) = world.standing(object.id) else { continue };
                 for guest in &border.guests {
                     for (solid, at) in guest.obstacles() {
-                        assert!(!now.solid.overlaps(now.at, solid, at), "seed {seed}, tick {tick}: {object:?} in {guest:?}");
+                        assert!(
+                            !now.solid.overlaps(now.at, solid, at),
+                            "seed {seed}, tick {tick}: {object:?} in {guest:?}"
+                        );
                     }
                 }
                 let Some(then) = before.iter().find(|one| one.object == object.id) else { continue };

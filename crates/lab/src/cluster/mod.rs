@@ -173,7 +173,11 @@ impl Host {
 #[derive(Clone, Debug)]
 enum What {
     Tick(usize, NodeId),
-    Arrive { from: NodeId, to: usize, bytes: Rc<Vec<u8>> },
+    Arrive {
+        from: NodeId,
+        to: usize,
+        bytes: Rc<Vec<u8>>,
+    },
     Start(usize),
     Second,
     /// The watcher looks.
@@ -566,7 +570,8 @@ fn wishes(cluster: &Cluster, world: &World, now: Time, seed: u64) -> Vec<Input> 
         let Some(sender) = object.owner.filter(|_| cluster.custody().owns(object.id)) else { continue };
         let phase = sender.number().wrapping_mul(700_001) % 4_000_000;
         let turn = (now.micros() as u64 + phase) / 4_000_000;
-        let mut random = Random::new(seed ^ sender.number().wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ turn.wrapping_mul(0x51_7cc1));
+        let mut random =
+            Random::new(seed ^ sender.number().wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ turn.wrapping_mul(0x51_7cc1));
         let (low, high) = (world.spec().low, world.spec().high);
         let goal = Vec3::new(random.between(low.x, high.x), 0.0, random.between(low.z, high.z)) * 0.9;
         let way = (goal - object.position()).with_y(0.0);

@@ -61,14 +61,8 @@ pub fn measure(nodes: usize, users: usize, side: f32, ticks: u32, stopwatch: &mu
             let parcel = all.parcel(object.id).expect("it is there");
             world.put_in(&parcel, Placing::Exact).expect("it was so in the whole world");
         }
-        let settings = ClusterSettings {
-            node: me,
-            address: String::new(),
-            is_witness: false,
-            copies: 2,
-            reach: 22.0,
-            world: 7,
-        };
+        let settings =
+            ClusterSettings { node: me, address: String::new(), is_witness: false, copies: 2, reach: 22.0, world: 7 };
         let cluster = Cluster::founding(settings, &mut world, plan.clone(), Time::from_micros(0));
         hosts.push((cluster, world));
     }

@@ -332,7 +332,11 @@ impl Watcher {
                 let seen = cluster.part().ghosts.get(*speaker).map(|ghost| distance(ghost.place, *place));
                 let holds = seen.is_some_and(|away| away <= ASTRAY * snap::STEPS_PER_METRE as f32);
                 self.check(promise::AUDIENCE, holds, || {
-                    format!("{speaker} of host {} for {listener} of host {} at {now}: {seen:?}", speaker_host + 1, listener_host + 1)
+                    format!(
+                        "{speaker} of host {} for {listener} of host {} at {now}: {seen:?}",
+                        speaker_host + 1,
+                        listener_host + 1
+                    )
                 });
             }
         }
@@ -360,9 +364,12 @@ impl Watcher {
             let of = |(index, host): (usize, &Host)| {
                 let (cluster, _) = host.running.as_ref()?;
                 let custody = cluster.custody();
-                let leaving = custody.leaving().find(|(known, _)| *known == object).map(|(_, l)| (l.to, l.seq, l.is_exact));
+                let leaving =
+                    custody.leaving().find(|(known, _)| *known == object).map(|(_, l)| (l.to, l.seq, l.is_exact));
                 let may_act = cluster.may_act(host.here(now));
-                custody.has(object).then(|| format!("host {} owns {} leaving {leaving:?} acts {may_act}", index + 1, custody.owns(object)))
+                custody.has(object).then(|| {
+                    format!("host {} owns {} leaving {leaving:?} acts {may_act}", index + 1, custody.owns(object))
+                })
             };
             hosts.iter().enumerate().filter_map(of).collect()
         };

@@ -88,7 +88,11 @@ impl Custody {
             return;
         }
         for (dead, done) in &mut self.adoption.mourned {
-            if adopting.contains(&dead.number()) { done.remove(&from) } else { done.insert(from) };
+            if adopting.contains(&dead.number()) {
+                done.remove(&from)
+            } else {
+                done.insert(from)
+            };
         }
     }
 

@@ -189,8 +189,11 @@ impl Agreement {
         };
         for member in &self.plan.members {
             let node = NodeId::new(member.node);
-            let has_answered =
-                if proposal.is_prepared { proposal.accepts.contains(&node) } else { proposal.promises.contains_key(&node) };
+            let has_answered = if proposal.is_prepared {
+                proposal.accepts.contains(&node)
+            } else {
+                proposal.promises.contains_key(&node)
+            };
             if !has_answered {
                 self.sends.push((node, message.clone()));
             }

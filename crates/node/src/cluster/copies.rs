@@ -99,7 +99,8 @@ impl Copies {
     pub(super) fn activate(&mut self, version: u64, members: &[NodeId], objects: impl Iterator<Item = ObjectId>) {
         self.version = version;
         self.mirrors.retain(|node, _| members.contains(node));
-        let after = members.iter().filter(|&&node| node > self.me).chain(members.iter().filter(|&&node| node < self.me));
+        let after =
+            members.iter().filter(|&&node| node > self.me).chain(members.iter().filter(|&&node| node < self.me));
         self.holders = after.take(self.wanted).copied().collect();
         let objects: BTreeSet<ObjectId> = objects.collect();
         for &holder in &self.holders {

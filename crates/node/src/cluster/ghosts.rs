@@ -113,7 +113,9 @@ impl Ghosts {
                 continue;
             }
             let (place, turn, is_placed, tick) = match known {
-                Some(known) => (known.place, known.turn, known.is_placed, if known.node == from { known.tick } else { 0 }),
+                Some(known) => {
+                    (known.place, known.turn, known.is_placed, if known.node == from { known.tick } else { 0 })
+                }
                 None => (GridPoint::default(), Turn::IDENTITY, false, 0),
             };
             let ghost = Ghost {

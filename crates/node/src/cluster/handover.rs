@@ -259,7 +259,8 @@ impl Custody {
             }
         });
         // What is safe can be acknowledged.
-        let untold: Vec<(ObjectId, (NodeId, u32))> = self.untold.iter().map(|(&object, &told)| (object, told)).collect();
+        let untold: Vec<(ObjectId, (NodeId, u32))> =
+            self.untold.iter().map(|(&object, &told)| (object, told)).collect();
         for (object, (from, seq)) in untold {
             if self.copies.is_safe(object, seq) || self.planted == Planted::AcknowledgesAtOnce {
                 self.untold.remove(&object);

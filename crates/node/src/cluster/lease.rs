@@ -40,7 +40,13 @@ pub struct Lease {
 impl Lease {
     /// No lease yet.
     pub fn new(me: NodeId) -> Lease {
-        Lease { me, answered: BTreeMap::new(), until: Time::from_micros(i64::MIN), vouched: BTreeMap::new(), suspects: BTreeSet::new() }
+        Lease {
+            me,
+            answered: BTreeMap::new(),
+            until: Time::from_micros(i64::MIN),
+            vouched: BTreeMap::new(),
+            suspects: BTreeSet::new(),
+        }
     }
 
     /// Whether this node may act.

@@ -582,8 +582,11 @@ impl Cluster {
         }
         let places: Vec<_> = self.part.standing.iter().map(|standing| standing.at).collect();
         let is_waiting = !self.part.closed.is_empty() || !self.part.is_complete;
-        let awaiting =
-            if is_waiting { self.others().iter().filter(|n| !self.declared.contains(n)).map(|n| n.number()).collect() } else { Vec::new() };
+        let awaiting = if is_waiting {
+            self.others().iter().filter(|n| !self.declared.contains(n)).map(|n| n.number()).collect()
+        } else {
+            Vec::new()
+        };
         let beat = Beat {
             version: self.plan().version,
             sent_us: now.micros(),
@@ -626,11 +629,8 @@ impl Cluster {
         let dead: Vec<NodeId> = members.into_iter().filter(|&node| is_dead(node)).collect();
         let plan = self.plan().clone();
         let learned = self.agreement.learned_at();
-        let loads: BTreeMap<NodeId, Load> = self
-            .heard
-            .iter()
-            .map(|(&node, (_, beat))| (node, Load { objects: beat.load, half: beat.half }))
-            .collect();
+        let loads: BTreeMap<NodeId, Load> =
+            self.heard.iter().map(|(&node, (_, beat))| (node, Load { objects: beat.load, half: beat.half })).collect();
         if !dead.is_empty() {
             if let Some(next) = balance::without(&plan, self.grid, &dead, &loads) {
                 self.agreement.propose(now, next);
@@ -685,9 +685,10 @@ impl Cluster {
                 continue;
             }
             let Some(to) = self.part.territory.owner(object.at) else { continue };
-            let is_ready = self.heard.get(&to).is_some_and(|(_, beat)| {
-                beat.version == self.plan().version && beat.awaiting.is_empty()
-            });
+            let is_ready = self
+                .heard
+                .get(&to)
+                .is_some_and(|(_, beat)| beat.version == self.plan().version && beat.awaiting.is_empty());
             if is_ready && self.declared.contains(&to) {
                 offers.push((object.id, to));
             }
@@ -727,7 +728,8 @@ impl Cluster {
             let leaves: Vec<Block> = self.part.territory.of_node(other).map(|leaf| leaf.grown(soon as i32)).collect();
             let is_near = |at| leaves.iter().any(|leaf| leaf.contains(&Block::around(at, [0; 3])));
             let name_of = |object| world.object(object).map_or_else(String::new, |object| object.name.to_owned());
-            let (introduced, ghosts) = self.part.ghosts.tell(other, &speakers, world.tick().number(), reach, is_near, name_of);
+            let (introduced, ghosts) =
+                self.part.ghosts.tell(other, &speakers, world.tick().number(), reach, is_near, name_of);
             if !introduced.is_empty() {
                 self.say(other, ToNode::Introduce { objects: introduced });
             }

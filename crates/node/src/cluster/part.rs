@@ -93,9 +93,9 @@ impl Part {
     pub(super) fn look(&mut self, world: &World, custody: &Custody) {
         self.standing.clear();
         let here = world.dynamic().filter(|object| custody.has(object.id));
-        self.standing.extend(here.filter_map(|object| {
-            Some(Standing { object: object.id, solid: object.solid?, at: object.at })
-        }));
+        self.standing.extend(
+            here.filter_map(|object| Some(Standing { object: object.id, solid: object.solid?, at: object.at })),
+        );
     }
 
     /// What the world has to know of the world around it.

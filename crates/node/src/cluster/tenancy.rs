@@ -87,7 +87,13 @@ impl Tenancies {
     }
 
     /// What objects need in this tick, by decider. `tick` counts this node's ticks.
-    pub fn ask(&mut self, me: NodeId, tenants: &[Tenant], territory: &Territory, tick: u64) -> BTreeMap<NodeId, Vec<Ask>> {
+    pub fn ask(
+        &mut self,
+        me: NodeId,
+        tenants: &[Tenant],
+        territory: &Territory,
+        tick: u64,
+    ) -> BTreeMap<NodeId, Vec<Ask>> {
         let mut asks: BTreeMap<NodeId, Vec<Ask>> = BTreeMap::new();
         for tenant in tenants {
             let object = tenant.standing.object;
@@ -99,7 +105,8 @@ impl Tenancies {
                 self.table.entry(key).or_insert_with(|| Tenancy { used_at: tick, ..Tenancy::default() });
             }
         }
-        let by_object: BTreeMap<ObjectId, &Tenant> = tenants.iter().map(|tenant| (tenant.standing.object, tenant)).collect();
+        let by_object: BTreeMap<ObjectId, &Tenant> =
+            tenants.iter().map(|tenant| (tenant.standing.object, tenant)).collect();
         let Tenancies { table, asked, waited_ticks, .. } = self;
         table.retain(|(object, decider), tenancy| {
             let Some(tenant) = by_object.get(object) else { return false };
@@ -127,9 +134,8 @@ impl Tenancies {
         match &answer.granted {
             Some(granted) => {
                 self.granted.0 += 1;
-                let stands = |(object, stands): &(u64, wire::cluster::Standing)| {
-                    Some(standing(ObjectId::new(*object)?, stands))
-                };
+                let stands =
+                    |(object, stands): &(u64, wire::cluster::Standing)| Some(standing(ObjectId::new(*object)?, stands));
                 let room = Room {
                     grantor: from,
                     block: Block { low: granted.room[0], high: granted.room[1] },
@@ -161,7 +167,10 @@ impl Tenancy {
         let needed = leaves.iter().filter(|leaf| leaf.overlaps(&tenant.soon)).map(|leaf| leaf.within(&tenant.soon));
         let rooms = &self.rooms;
         let is_covered = |part: Block| {
-            rooms.iter().fold(vec![part], |parts, (_, room)| parts.iter().flat_map(|p| p.without(&room.block)).collect()).is_empty()
+            rooms
+                .iter()
+                .fold(vec![part], |parts, (_, room)| parts.iter().flat_map(|p| p.without(&room.block)).collect())
+                .is_empty()
         };
         let lacks = needed.map(is_covered).any(|is_covered| !is_covered);
         if lacks {
@@ -210,6 +219,9 @@ impl Tenancy {
 
     /// Whether it is worth to be remembered.
     fn is_of_use(&self, tenant: &Tenant, leaves: &[&Block]) -> bool {
-        self.waiting.is_some() || self.is_known || !self.rooms.is_empty() || leaves.iter().any(|leaf| leaf.overlaps(&tenant.ahead))
+        self.waiting.is_some()
+            || self.is_known
+            || !self.rooms.is_empty()
+            || leaves.iter().any(|leaf| leaf.overlaps(&tenant.ahead))
     }
 }

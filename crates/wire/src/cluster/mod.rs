@@ -8,7 +8,7 @@ mod batch;
 mod custody;
 mod plan;
 
-pub use batch::{Answer, Ask, Batch, Granted, Ghost, Introduced, Standing};
+pub use batch::{Answer, Ask, Batch, Ghost, Granted, Introduced, Standing};
 pub use custody::{Declared, Entry, Named, Offer, Replicate};
 pub use plan::{Ballot, Cut, Member, Plan};
 

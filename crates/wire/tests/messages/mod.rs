@@ -1,8 +1,8 @@
 //! One message of each kind and form, shared by the golden vectors and the corpus.
 
 use space::{GridPoint, ObjectId, Quat, Turn};
-use wire::operator::{FromOperator, Known, OPERATOR_VERSION, ToOperator, View, Watched};
 use wire::cluster;
+use wire::operator::{FromOperator, Known, OPERATOR_VERSION, ToOperator, View, Watched};
 use wire::peer::{self, PEER_VERSION, ToPeer};
 use wire::scene::{Scene, Solid};
 use wire::session::{Entered, EnteredKind, Hello, Reason, Refused, Roster, Walking, Welcome};
@@ -348,8 +348,7 @@ pub fn to_node() -> Vec<(&'static str, ToNode)> {
         keeps: vec![898],
         wants: Some([[-2_400, 0, -300], [-1_700, 1_900, 380]]),
     };
-    let granted =
-        cluster::Granted { room: [[-2_400, 0, -300], [-1_900, 1_900, 380]], standing: vec![(77, standing)] };
+    let granted = cluster::Granted { room: [[-2_400, 0, -300], [-1_900, 1_900, 380]], standing: vec![(77, standing)] };
     vec![
         (
             "beat",
@@ -372,14 +371,14 @@ pub fn to_node() -> Vec<(&'static str, ToNode)> {
         ),
         ("prepare", ToNode::Prepare { slot: 8, ballot }),
         ("promise", ToNode::Promise { slot: 8, ballot, accepted: None }),
-        ("promise, with what was accepted", ToNode::Promise { slot: 7, ballot, accepted: Some((ballot, plan.clone())) }),
+        (
+            "promise, with what was accepted",
+            ToNode::Promise { slot: 7, ballot, accepted: Some((ballot, plan.clone())) },
+        ),
         ("accept", ToNode::Accept { ballot, plan: plan.clone() }),
         ("accepted", ToNode::Accepted { slot: 7, ballot }),
         ("committed", ToNode::Committed(plan)),
-        (
-            "declare",
-            ToNode::Declare { version: 7, standing: vec![cluster::Declared { object: 5, seq: 1, standing }] },
-        ),
+        ("declare", ToNode::Declare { version: 7, standing: vec![cluster::Declared { object: 5, seq: 1, standing }] }),
         (
             "batch",
             ToNode::Batch(cluster::Batch {

@@ -320,8 +320,14 @@ impl Settler<'_> {
         let motion = Motion::new(pose(from), pose(to));
         // Beyond a border the box around it counts, which is as wide however it is turned.
         let is_here = |other: &Other| matches!(other, Other::Scenery(_) | Other::Object(_));
-        let others: Vec<(u32, Pose)> =
-            self.surroundings.near().iter().map(|near| near.other).filter(is_here).map(|other| self.pose_of(other)).collect();
+        let others: Vec<(u32, Pose)> = self
+            .surroundings
+            .near()
+            .iter()
+            .map(|near| near.other)
+            .filter(is_here)
+            .map(|other| self.pose_of(other))
+            .collect();
         // Whoever stands on it or beside it is a gap away, and does not keep it from turning.
         let mut time = 1f32;
         for (other, at) in &others {

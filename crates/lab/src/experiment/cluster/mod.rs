@@ -363,16 +363,20 @@ impl Report {
             let first = promise.first.as_deref().unwrap_or_default();
             format!("{}: {} of {}; first: {first}", promise.promise, promise.violations, promise.checks)
         });
-        let seeds = self.broken_seeds.iter().map(|seed| {
-            format!("seed {seed}: kinesphere lab cluster --seeds {seed}..{} --scale-to 1", seed + 1)
-        });
+        let seeds = self
+            .broken_seeds
+            .iter()
+            .map(|seed| format!("seed {seed}: kinesphere lab cluster --seeds {seed}..{} --scale-to 1", seed + 1));
         broken.chain(seeds).chain(self.explored_failure.clone()).collect()
     }
 
     /// Everything worth keeping.
     pub fn documents(&self) -> Vec<Document> {
-        let mut documents =
-            vec![Document::page(&page::page(self)), Document::csv("cluster", &self.rows), Document::json("cluster", self)];
+        let mut documents = vec![
+            Document::page(&page::page(self)),
+            Document::csv("cluster", &self.rows),
+            Document::json("cluster", self),
+        ];
         documents.extend(Document::plots(figures::all(self)));
         documents
     }
@@ -380,7 +384,13 @@ impl Report {
     /// The report for a terminal.
     pub fn to_text(&self) -> String {
         let verdicts: Vec<String> = self.verdicts.iter().map(Verdict::to_string).collect();
-        format!("{}\n{}\n{}\n{}\n", measures(self), scaling(&self.rows), estimates(&self.estimate), verdicts.join("\n\n"))
+        format!(
+            "{}\n{}\n{}\n{}\n",
+            measures(self),
+            scaling(&self.rows),
+            estimates(&self.estimate),
+            verdicts.join("\n\n")
+        )
     }
 }
 

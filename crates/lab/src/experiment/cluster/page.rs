@@ -28,7 +28,10 @@ pub fn page(report: &Report) -> Page {
                     ),
                 ],
             ),
-            section("As nodes are added", vec![Block::Figures(figures::all(report)), Block::Table(scaling(&report.rows))]),
+            section(
+                "As nodes are added",
+                vec![Block::Figures(figures::all(report)), Block::Table(scaling(&report.rows))],
+            ),
             section("On paper: a million users", vec![Block::Table(estimates(&report.estimate))]),
         ],
         command: report.command.clone(),
