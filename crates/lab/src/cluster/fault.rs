@@ -1,7 +1,7 @@
 //! Mistakes to make: a promise that nothing can break is worth nothing.
 
 use node::Cluster;
-use node::cluster::{Planted, handover};
+use node::cluster::Planted;
 use wire::ToNode;
 
 use super::watcher::promise;
@@ -13,8 +13,6 @@ pub enum Fault {
     IgnoresLease,
     /// A node grants rooms that are not free.
     GrantsEverything,
-    /// Whoever has copies of a dead node's objects adopts without asking.
-    AdoptsWithoutAsking,
     /// Offers are lost, and their senders told that they were taken.
     LostOffers,
     /// The first host hears of nobody.
@@ -23,10 +21,9 @@ pub enum Fault {
 
 impl Fault {
     /// All of them, with the promise that each breaks.
-    pub const ALL: [(Fault, &'static str); 5] = [
+    pub const ALL: [(Fault, &'static str); 4] = [
         (Fault::IgnoresLease, promise::ONE_OWNER),
         (Fault::GrantsEverything, promise::APART),
-        (Fault::AdoptsWithoutAsking, promise::ONE_OWNER),
         (Fault::LostOffers, promise::NOBODY_LOST),
         (Fault::Deaf, promise::AUDIENCE),
     ];
@@ -37,9 +34,6 @@ pub fn plant(fault: Option<Fault>, index: usize, cluster: &mut Cluster) {
     match fault {
         Some(Fault::IgnoresLease) => cluster.plant(Planted::IgnoresLease),
         Some(Fault::GrantsEverything) => cluster.plant(Planted::GrantsEverything),
-        Some(Fault::AdoptsWithoutAsking) => {
-            cluster.plant(Planted::InCustody(handover::Planted::AdoptsWithoutAsking));
-        }
         Some(Fault::LostOffers | Fault::Deaf) | None => {}
     }
     let _ = index;
