@@ -24,7 +24,8 @@ fn walking_along_a_wall_far_away_is_not_near_and_flying_at_it_is() {
         for along in [-40.0, -10.0, 0.0, 25.0, 45.0] {
             let walks = Formed::ball(mover(DVec3::new(away, 0.0, along), DVec3::Z * 3.0, 0.5));
             assert!(tree_proximity(&walks, &still, &settings(), 10_000) >= settings().tau, "{away} m away at {along}");
-            assert_eq!(tree_proximity(&walks, &round, &settings(), 10_000), 0.0, "one ball holds it");
+            let is_in_the_ball = away.hypot(along) < 50.25;
+            assert_eq!(tree_proximity(&walks, &round, &settings(), 10_000) == 0.0, is_in_the_ball, "one ball holds it");
         }
         let flies = |speed: f64| Formed::ball(mover(DVec3::new(away, 0.0, 20.0), DVec3::NEG_X * speed, 0.5));
         // It meets the wall's side in 0.3 s.

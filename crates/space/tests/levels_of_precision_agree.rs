@@ -51,7 +51,7 @@ fn a_level_is_never_too_far_and_too_near_by_its_error_at_most() {
         let far = if seed % 4 == 0 { Vec3::splat(700.0) } else { Vec3::ZERO };
         let at = Pose::new(far, turn(&mut random));
         // Outside of the body, so that nothing is inside it.
-        let bt = Pose::new(far + random.direction() * random.between(1.1, 2.0), turn(&mut random));
+        let bt = Pose::new(far + random.direction() * (1.1 + 0.9 * random.unit().powi(3)), turn(&mut random));
         let precision = Precision::Level(level);
         let exact = exact::distance(mesh, &at, &partner, &bt);
         let found = proximity::distance(mesh, &at, &partner, &bt, precision);

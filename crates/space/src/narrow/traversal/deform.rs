@@ -7,7 +7,7 @@ use glam::{DVec3, Vec3};
 use super::surface::{WrapError, nodes_of};
 use crate::ball_tree::{BallNode, BallTree};
 use crate::mesh::TriangleMesh;
-use crate::narrow::sphere_tree::{Built, Method, Regions, SphereTree, build, default_caps, refit};
+use crate::narrow::sphere_tree::{Built, Method, ObjectError, Regions, SphereTree, build, default_caps, refit};
 
 /// A mesh at rest, with a certified tree, ready to be deformed again and again.
 ///
@@ -35,7 +35,7 @@ impl Deformable {
         let vertices: Vec<DVec3> = mesh.vertices().iter().map(|vertex| vertex.as_dvec3()).collect();
         let Built { tree, regions } = build(&vertices, mesh.triangles(), method, &default_caps(depth))?;
         let balls = BallTree::new(&nodes_of(&tree))?;
-        let rest = corners(&mesh, |vertex| vertex);
+        let rest = corners(&mesh, |vertex| vertex)?;
         Ok(Deformable { mesh, rest, tree, regions, balls })
     }
 
@@ -46,8 +46,7 @@ impl Deformable {
 
     /// The form in which each vertex is where `place` puts it: all of the moved surface is in the balls of every level.
     pub fn form(&self, place: impl Fn(DVec3) -> DVec3) -> Result<Form, WrapError> {
-        let after = corners(&self.mesh, place);
-        // Whoever deforms a mesh beyond all numbers gets an error from the tree, not a panic.
+        let after = corners(&self.mesh, place)?;
         let fitted = refit(&self.tree, &self.regions, &self.rest, &after)
             .map_err(crate::narrow::sphere_tree::BuildError::from)?;
         let nodes = nodes_of(&fitted);
@@ -78,11 +77,14 @@ impl Form {
     }
 }
 
-fn corners(mesh: &TriangleMesh, place: impl Fn(DVec3) -> DVec3) -> Vec<[DVec3; 3]> {
+fn corners(mesh: &TriangleMesh, place: impl Fn(DVec3) -> DVec3) -> Result<Vec<[DVec3; 3]>, ObjectError> {
     // Vertices are rounded to `f32`, so that what is wrapped is what a viewer draws.
     let rounded = |vertex: &Vec3| place(vertex.as_dvec3()).as_vec3().as_dvec3();
     let placed: Vec<DVec3> = mesh.vertices().iter().map(rounded).collect();
-    mesh.triangles().iter().map(|corners| corners.map(|corner| placed[corner as usize])).collect()
+    if let Some(vertex) = placed.iter().position(|place| !place.is_finite()) {
+        return Err(ObjectError::NotFinite { vertex });
+    }
+    Ok(mesh.triangles().iter().map(|corners| corners.map(|corner| placed[corner as usize])).collect())
 }
 
 #[cfg(test)]
