@@ -18,7 +18,7 @@ use wire::{Reason, ToClient};
 use crate::gate::{Gate, Verdict};
 use crate::http::Health;
 use crate::kept;
-use crate::link::{Inbox, LinkEvent, Outbox};
+use crate::link::{Inbox, LinkEvent, Outbox, Party};
 use crate::meters::{self, Direction, Meters};
 use crate::order::{Answer, Order};
 use crate::store::keeper::{Keeper, Status};
@@ -161,8 +161,10 @@ impl Wheel {
             LinkEvent::Opened { link, peer, transport, outbox } => {
                 tracing::debug!(link = link.0, %peer, transport = transport.name(), "a link opens");
                 metrics::counter!("kinesphere_links_total", "transport" => transport.name()).increment(1);
+                // Nodes do not come in by this door.
+                let Party::Address(address) = peer else { return outbox.close() };
                 self.outboxes.insert(link, outbox);
-                self.drive.gate.opened(link, peer);
+                self.drive.gate.opened(link, address);
                 self.drive.server.handle(now, Event::Opened { link, secret: token::random() });
             }
             LinkEvent::Received { link, channel, bytes, room: _room } => {

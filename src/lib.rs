@@ -13,6 +13,7 @@
 //! - [`http`]: what a server answers over HTTP; [`listen`]: the connections beneath; [`page`]: what a browser is shown.
 //! - [`settings`]: flags, environment and a file, in that order; [`meters`]: what a server counts; [`log`]: logs that
 //!   nobody has to read.
+//! - `join`: a peer of a world without a server, with a page for its own user.
 //! - [`relay`]: a network that is worse than the real one.
 
 #![forbid(unsafe_code)]
@@ -23,6 +24,8 @@ pub mod drive;
 pub mod fetch;
 pub mod gate;
 pub mod http;
+#[cfg(feature = "zenoh")]
+pub mod join;
 pub mod kept;
 pub mod link;
 pub mod listen;

@@ -55,6 +55,8 @@ fn arguments() -> Result<Arguments, Failure> {
 fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.command {
         Command::Serve(serve) => command::serve::run(*serve),
+        #[cfg(feature = "zenoh")]
+        Command::Join(join) => command::join::run(join),
         Command::Bots(bots) => command::bots::run(bots),
         Command::Bench(bench) => command::bench::run(bench),
         Command::Lab(lab) => command::lab::run(lab),

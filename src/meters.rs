@@ -76,6 +76,11 @@ impl Meters {
         gauge("kinesphere_links", outboxes.len());
         gauge("kinesphere_objects", world.len());
         metrics::gauge!("kinesphere_pairs").set(world.outcome().work.pairs as f64);
+        let work = world.outcome().work;
+        for (level, looks) in [("sphere", work.by_sphere), ("tree", work.by_tree), ("shape", work.by_shape)] {
+            metrics::counter!("kinesphere_narrow_total", "level" => level).increment(looks);
+        }
+        count("kinesphere_put_off_total", work.put_off, 0);
         gauge("kinesphere_hearings", server.audience().hearings());
         if counts.ticks.is_multiple_of(QUEUES_EVERY) {
             let waiting = outboxes.values().map(Outbox::waiting_count);

@@ -22,3 +22,8 @@ pub fn print_json(document: &impl Serialize) -> Result<(), Failure> {
     let json = serde_json::to_string_pretty(document).expect("a document has only string keys");
     print(&(json + "\n"))
 }
+
+/// Prints a report: its text for people, or all of it as JSON.
+pub fn say(report: &impl Serialize, text: &str, json: bool) -> Result<(), Failure> {
+    if json { print_json(report) } else { print(text) }
+}

@@ -261,14 +261,16 @@ impl Drop for Service {
 }
 
 /// One port number on each address, for TCP and for UDP.
-struct Ports {
-    http: SocketAddr,
-    quic: SocketAddr,
+pub(crate) struct Ports {
+    /// HTTP.
+    pub http: SocketAddr,
+    /// QUIC.
+    pub quic: SocketAddr,
     bound: Vec<(TcpListener, quic::Listener)>,
 }
 
 impl Ports {
-    async fn bind(
+    pub async fn bind(
         listen: &str,
         certificates: &Arc<Certificates>,
         links: &Links,
@@ -308,7 +310,7 @@ impl Ports {
         Ok(Ports { http: address, quic: address, bound })
     }
 
-    fn serve(self, answers: &Answers) -> Vec<JoinHandle<()>> {
+    pub fn serve(self, answers: &Answers) -> Vec<JoinHandle<()>> {
         let mut tasks = Vec::new();
         for (tcp, udp) in self.bound {
             let answers = answers.clone();
@@ -340,7 +342,7 @@ async fn look_after(certificates: Arc<Certificates>, every: Duration, metrics: P
 }
 
 /// The one recorder of this process: servers that share a process share it, too.
-fn metrics() -> PrometheusHandle {
+pub(crate) fn metrics() -> PrometheusHandle {
     static HANDLE: OnceLock<PrometheusHandle> = OnceLock::new();
     let make = || {
         let recorder = PrometheusBuilder::new().build_recorder();

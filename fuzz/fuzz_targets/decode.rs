@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wire::{ToClient, ToPeer, ToServer};
+use wire::{ToClient, ToNode, ToPeer, ToServer};
 
 fuzz_target!(|bytes: &[u8]| {
     if let Ok(message) = ToServer::decode(bytes) {
@@ -13,6 +13,9 @@ fuzz_target!(|bytes: &[u8]| {
         assert_eq!(message.encode(), bytes);
     }
     if let Ok(message) = ToPeer::decode(bytes) {
+        assert_eq!(message.encode(), bytes);
+    }
+    if let Ok(message) = ToNode::decode(bytes) {
         assert_eq!(message.encode(), bytes);
     }
 });

@@ -211,6 +211,8 @@ struct Crowd {
     wake_of: Vec<Time>,
     members_of: BTreeMap<LinkId, usize>,
     outboxes: Vec<Option<(LinkId, Outbox)>>,
+    /// Who has been connected at some time.
+    has_come: Vec<bool>,
     /// Who waits for a connection, and from when on.
     waiting: VecDeque<(Instant, usize)>,
     connecting: JoinSet<Result<(), ConnectError>>,
@@ -251,6 +253,7 @@ impl Crowd {
             wake_of: vec![Time::from_micros(i64::MAX); count],
             members_of: BTreeMap::new(),
             outboxes: (0..count).map(|_| None).collect(),
+            has_come: vec![false; count],
             waiting: (0..count).map(|number| (Instant::now(), number)).collect(),
             connecting: JoinSet::new(),
             sockets: (0..count.div_ceil(BOTS_PER_SOCKET))
@@ -281,14 +284,14 @@ impl Crowd {
         self.members.iter().zip(&self.outboxes).filter(|&pair| is_in(pair)).count()
     }
 
-    /// Whether nobody is still on the way.
+    /// Whether nobody is still on the way. Hostile ones are cut off again and again: never are all of them in at once.
     fn is_complete(&self) -> bool {
-        let is_settled = |(member, outbox): (&Member, &Option<_>)| match member.phase() {
+        let is_settled = |(member, &has_come): (&Member, &bool)| match member.phase() {
             Some(Phase::Joined | Phase::Ended(_)) => true,
             Some(_) => false,
-            None => outbox.is_some(),
+            None => has_come,
         };
-        self.members.iter().zip(&self.outboxes).all(is_settled)
+        self.members.iter().zip(&self.has_come).all(is_settled)
     }
 
     fn tally(&self) -> Tally {
@@ -363,6 +366,7 @@ impl Crowd {
                 let Some((_, number)) = self.waiting.pop_front() else { return outbox.close() };
                 self.members_of.insert(link, number);
                 self.outboxes[number] = Some((link, outbox));
+                self.has_come[number] = true;
                 self.witness.connected(number);
                 self.members[number].node().handle(now, Event::Opened { link, secret: [0; 16] });
                 self.carry_out(number, now);

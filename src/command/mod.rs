@@ -2,6 +2,8 @@
 
 pub mod bench;
 pub mod bots;
+#[cfg(feature = "zenoh")]
+pub mod join;
 pub mod lab;
 pub mod relay;
 pub mod replay;
@@ -10,6 +12,7 @@ pub mod store;
 pub mod token;
 pub mod tree;
 pub mod why;
+mod work;
 
 use std::fmt;
 use std::process::ExitCode;
@@ -21,6 +24,9 @@ use clap::Subcommand;
 pub enum Command {
     /// Serve a world that one can enter.
     Serve(Box<serve::Serve>),
+    /// Take part in a world without a server.
+    #[cfg(feature = "zenoh")]
+    Join(join::Join),
     /// Let many clients loose on a server, and check its promises.
     Bots(bots::Bots),
     /// Measure how fast something is, against its rivals.

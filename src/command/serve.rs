@@ -193,7 +193,7 @@ fn welcome(service: &Service, data: Option<&Path>) -> String {
     format!("Open {}/ in a browser.\n{page}{kept}{reach}Operator token: {token}\n", service.url())
 }
 
-async fn interrupted() {
+pub(super) async fn interrupted() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
@@ -209,8 +209,9 @@ async fn interrupted() {
 }
 
 /// Logs go to stderr; stdout is for results.
-fn log(filter: &str, is_json: bool) -> Result<Log, Failure> {
-    let filter = EnvFilter::try_new(filter)
+pub(super) fn log(filter: &str, is_json: bool) -> Result<Log, Failure> {
+    // Zenoh tells much that only its makers need; whoever names it in a filter hears it.
+    let filter = EnvFilter::try_new(format!("zenoh=error,{filter}"))
         .map_err(|error| Failure::Input(format!("{filter:?} is no filter for logs: {error}")))?;
     let log = Log::to_stderr().map_err(|error| Failure::Machine(format!("no threads could be had: {error}")))?;
     let is_terminal = std::io::stderr().is_terminal();

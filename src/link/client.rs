@@ -19,7 +19,7 @@ use tokio::time::timeout;
 
 use super::carry::carry;
 use super::quic::{ALPN, transport};
-use super::{LinkId, Links, Transport, socket};
+use super::{LinkId, Links, Party, Transport, socket};
 use crate::certificate::CertificateHash;
 use crate::fetch::{Address, FetchError, fetch};
 
@@ -107,8 +107,8 @@ impl Client {
         let connection = connection.map_err(|_| failed("nobody answers".to_owned()))?;
         let connection = connection.map_err(|error| failed(error.to_string()))?;
         let (writer, reader) = connection.open_bi().await.map_err(|error| failed(error.to_string()))?;
-        let end =
-            links.open(host.address, Transport::Quic).ok_or_else(|| failed("too many links are open".to_owned()))?;
+        let end = links.open(Party::Address(host.address), Transport::Quic);
+        let end = end.ok_or_else(|| failed("too many links are open".to_owned()))?;
         let link = end.link;
         tokio::spawn(async move {
             carry(end, connection.clone(), writer, reader).await;

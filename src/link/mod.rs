@@ -2,7 +2,7 @@
 //!
 //! A link has two channels. What must arrive goes over the reliable one, in order; what is worthless when late goes as
 //! a datagram. Three transports offer both: bare QUIC ([`quic`]) to native clients, WebTransport to browsers, on the
-//! same UDP port, and WebSocket ([`websocket`]) to browsers where UDP is blocked.
+//! same UDP port, and WebSocket ([`websocket`]) to browsers where UDP is blocked. Between nodes there is a fourth, `zenoh`.
 //!
 //! Whoever drives a server or clients sees one [`Inbox`] of events and one [`Outbox`] per link, and waits for neither
 //! a peer nor a socket:
@@ -15,21 +15,25 @@
 mod carry;
 pub mod client;
 mod outbox;
+mod party;
 pub mod quic;
 mod socket;
 pub mod websocket;
 mod webtransport;
+#[cfg(feature = "zenoh")]
+pub mod zenoh;
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use wire::{DATAGRAM_MAX, MESSAGE_MAX};
 
 pub use node::{Channel, LinkId};
 pub use outbox::{Outbox, SendError};
+pub use party::{Label, NoLabel, Party};
 
 /// Where a browser finds a link, be it by WebTransport or by WebSocket.
 pub const PATH: &str = "/link";
@@ -43,6 +47,8 @@ pub enum Transport {
     WebTransport,
     /// One TCP connection, for both channels.
     WebSocket,
+    /// Zenoh, between nodes.
+    Zenoh,
 }
 
 impl Transport {
@@ -52,6 +58,7 @@ impl Transport {
             Transport::Quic => "quic",
             Transport::WebTransport => "webtransport",
             Transport::WebSocket => "websocket",
+            Transport::Zenoh => "zenoh",
         }
     }
 }
@@ -63,8 +70,8 @@ pub enum LinkEvent {
     Opened {
         /// Its link.
         link: LinkId,
-        /// Where it is.
-        peer: SocketAddr,
+        /// Who it is.
+        peer: Party,
         /// What carries the link.
         transport: Transport,
         /// What is sent to it goes here.
@@ -101,6 +108,10 @@ pub struct LinkLimits {
     pub links_max: usize,
     /// Messages of one link that wait in the inbox.
     pub unread_max: usize,
+    /// Bytes of a message on the reliable channel.
+    pub message_bytes_max: usize,
+    /// Bytes of a datagram.
+    pub datagram_bytes_max: usize,
     /// Bytes that wait on the reliable channel of one link; one more message closes it. Room for a world's description.
     pub reliable_bytes_max: usize,
     /// Datagrams that wait on one link; beyond them the oldest go.
@@ -116,10 +127,25 @@ impl Default for LinkLimits {
         LinkLimits {
             links_max: 2_048,
             unread_max: 64,
+            message_bytes_max: MESSAGE_MAX,
+            datagram_bytes_max: DATAGRAM_MAX,
             reliable_bytes_max: 4 << 20,
             datagrams_max: 64,
             greeting_max: Duration::from_secs(10),
             farewell_max: Duration::from_secs(2),
+        }
+    }
+}
+
+impl LinkLimits {
+    /// Between nodes: fewer links, and a tick's batch for all that another node has to hear of.
+    pub fn between_nodes() -> LinkLimits {
+        LinkLimits {
+            links_max: 256,
+            unread_max: 256,
+            message_bytes_max: 1 << 20,
+            datagram_bytes_max: 1 << 18,
+            ..LinkLimits::default()
         }
     }
 }
@@ -184,7 +210,7 @@ impl Links {
     }
 
     /// Opens a link for a peer, unless there are too many.
-    fn open(&self, peer: SocketAddr, transport: Transport) -> Option<End> {
+    fn open(&self, peer: Party, transport: Transport) -> Option<End> {
         let limits = &self.shared.limits;
         let is_room = |open: usize| (open < limits.links_max).then_some(open + 1);
         self.shared.open.fetch_update(Ordering::Relaxed, Ordering::Relaxed, is_room).ok()?;

@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use bytes::Bytes;
 use thiserror::Error;
 use tokio::sync::Notify;
-use wire::{DATAGRAM_MAX, MESSAGE_MAX};
 
 use super::{Channel, LinkLimits};
 
@@ -37,6 +36,8 @@ pub enum SendError {
 
 #[derive(Debug)]
 struct Queue {
+    message_bytes_max: usize,
+    datagram_bytes_max: usize,
     reliable_bytes_max: usize,
     datagrams_max: usize,
     waiting: Mutex<Waiting>,
@@ -67,6 +68,8 @@ enum Ending {
 impl Outbox {
     pub(super) fn new(limits: &LinkLimits) -> Outbox {
         let queue = Queue {
+            message_bytes_max: limits.message_bytes_max,
+            datagram_bytes_max: limits.datagram_bytes_max,
             reliable_bytes_max: limits.reliable_bytes_max,
             datagrams_max: limits.datagrams_max.max(1),
             waiting: Mutex::default(),
@@ -79,8 +82,8 @@ impl Outbox {
     /// Queues a message. A datagram may push out an older one.
     pub fn send(&self, channel: Channel, bytes: Bytes) -> Result<(), SendError> {
         let max = match channel {
-            Channel::Stream => MESSAGE_MAX,
-            Channel::Datagram => DATAGRAM_MAX,
+            Channel::Stream => self.queue.message_bytes_max,
+            Channel::Datagram => self.queue.datagram_bytes_max,
         };
         if bytes.is_empty() || bytes.len() > max {
             return Err(SendError::Length { length: bytes.len(), max });

@@ -13,7 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use super::carry::{Datagrams, carry};
-use super::{Links, Transport, socket, webtransport};
+use super::{Links, Party, Transport, socket, webtransport};
 use crate::certificate::Certificates;
 use crate::origin::Origins;
 
@@ -145,7 +145,7 @@ async fn greet(
         Arrived::Native(connection, ..) => (connection.clone(), Transport::Quic),
         Arrived::Browser(session) => (session.connection(), Transport::WebTransport),
     };
-    let Some(end) = links.open(connection.remote_address(), transport) else {
+    let Some(end) = links.open(Party::Address(connection.remote_address()), transport) else {
         connection.close(FULL, b"the server is full");
         return Err("there are too many links".to_owned());
     };

@@ -11,7 +11,7 @@ use futures_util::{SinkExt, StreamExt};
 use tokio::time::timeout;
 use wire::{MESSAGE_MAX, kind};
 
-use super::{Channel, End, Links, SendError, Transport};
+use super::{Channel, End, Links, Party, SendError, Transport};
 
 /// The most bytes of a frame that is accepted.
 pub const FRAME_MAX: usize = MESSAGE_MAX;
@@ -19,7 +19,7 @@ pub const FRAME_MAX: usize = MESSAGE_MAX;
 /// Carries a link over a socket, until one side ends it.
 pub async fn carry(socket: WebSocket, peer: SocketAddr, links: Links) {
     let (mut sink, stream) = socket.split();
-    let Some(end) = links.open(peer, Transport::WebSocket) else {
+    let Some(end) = links.open(Party::Address(peer), Transport::WebSocket) else {
         let full = CloseFrame { code: close_code::AGAIN, reason: "the server is full".into() };
         let _ = timeout(links.limits().farewell_max, sink.send(Message::Close(Some(full)))).await;
         return;

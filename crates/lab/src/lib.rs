@@ -10,12 +10,14 @@
 //! - [`network`]: links that delay, lose, double and reorder, by their seed.
 //! - [`simulation`]: server, clients and network in a time of their own; [`checker`]: what must hold in it, always.
 //! - [`peers`]: a world without a server, on a network from a seed.
+//! - [`cluster`]: many servers that are one world, on a network from a seed; and every way in which an object changes hands.
 //! - [`report`]: tables, plots and pages for people.
 
 #![forbid(unsafe_code)]
 
 pub mod bench;
 pub mod checker;
+pub mod cluster;
 pub mod crowds;
 pub mod experiment;
 pub mod fingerprint;

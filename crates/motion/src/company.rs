@@ -48,15 +48,26 @@ pub fn predict_together(
     view: Option<&View>,
     is_near_own: impl Fn(usize) -> bool,
 ) -> Together {
+    let mut all: Vec<(&mut Replica, Time)> = replicas.iter_mut().map(|replica| (replica, at)).collect();
+    predict_by_clocks(&mut all, scene, view, is_near_own)
+}
+
+/// The same for replicas of several owners, each with the moment by its owner's clock.
+pub fn predict_by_clocks(
+    replicas: &mut [(&mut Replica, Time)],
+    scene: &Scene,
+    view: Option<&View>,
+    is_near_own: impl Fn(usize) -> bool,
+) -> Together {
     let mut together = Together {
-        predicted: replicas.iter_mut().map(|replica| replica.predict(at, scene)).collect(),
+        predicted: replicas.iter_mut().map(|(replica, at)| replica.predict(*at, scene)).collect(),
         ..Together::default()
     };
     let mut courses: Vec<Option<Course>> =
-        replicas.iter().map(|replica| replica.course().filter(|_| !replica.is_stale(at)).cloned()).collect();
+        replicas.iter().map(|(replica, at)| replica.course().filter(|_| !replica.is_stale(*at)).cloned()).collect();
     let seen = |index: usize| {
         let course = courses[index].as_ref()?;
-        let (low, high) = course.reach(0.0, at.seconds_since(course.start()).max(0.0));
+        let (low, high) = course.reach(0.0, replicas[index].1.seconds_since(course.start()).max(0.0));
         let (center, radius) = ((low + high) * 0.5, 0.5 * (high - low).length());
         let is_excluded = view.is_some_and(|view| view.excludes(center, radius)) && !is_near_own(index);
         Some((low, high, !is_excluded))
@@ -74,7 +85,7 @@ pub fn predict_together(
         }
     }
     for meeting in &mut meetings {
-        meeting.look(&courses, replicas, at);
+        meeting.look(&courses, replicas);
     }
     // Each contact uses up one of the eight that two courses have.
     for _ in 0..replicas.len() * CONTACTS_MAX {
@@ -86,16 +97,17 @@ pub fn predict_together(
             break;
         };
         together.contacts += 1;
-        bounce(&mut courses, replicas, (first, second), since, at, scene);
+        bounce(&mut courses, replicas, (first, second), since, scene);
         for meeting in &mut meetings {
             if [meeting.first, meeting.second].iter().any(|index| [first, second].contains(index)) {
-                meeting.look(&courses, replicas, at);
+                meeting.look(&courses, replicas);
             }
         }
     }
     for (index, course) in courses.iter().enumerate().filter(|_| together.contacts > 0) {
         if let (Some(course), Some(predicted)) = (course, &mut together.predicted[index]) {
-            let dt = seconds(at, course, &replicas[index]);
+            let (replica, at) = &replicas[index];
+            let dt = seconds(*at, course, replica);
             let Motion { pos, vel, acc } = course.at(dt);
             *predicted = Predicted { pos, vel, acc, rot: predicted.rot };
         }
@@ -103,7 +115,10 @@ pub fn predict_together(
     together
 }
 
-/// A pair that may collide. Times are seconds before `at`, negated: all courses share that one clock.
+/// Replicas and moments, as they were given.
+type Timed<'a> = (&'a mut Replica, Time);
+
+/// A pair that may collide. Times are seconds before the moment, negated: all courses share that one clock.
 struct Meeting {
     first: usize,
     second: usize,
@@ -111,17 +126,17 @@ struct Meeting {
 }
 
 impl Meeting {
-    fn look(&mut self, courses: &[Option<Course>], replicas: &[Replica], at: Time) {
+    fn look(&mut self, courses: &[Option<Course>], replicas: &[Timed<'_>]) {
         self.next = None;
         let (Some(one), Some(other)) = (&courses[self.first], &courses[self.second]) else { return };
         if one.is_stopped() && other.is_stopped() {
             return;
         }
-        let radius = replicas[self.first].settings().radius + replicas[self.second].settings().radius;
-        let from = one.start().max(other.start());
-        // The two start at different stamps: a moment is so long before `at`, and so long after each stamp.
-        let (age_one, age_other) = (at.seconds_since(one.start()), at.seconds_since(other.start()));
-        let begin = -at.seconds_since(from);
+        let [(first, first_at), (second, second_at)] = [&replicas[self.first], &replicas[self.second]];
+        let radius = first.settings().radius + second.settings().radius;
+        // The two start at different stamps: a moment is so long before now, and so long after each stamp.
+        let (age_one, age_other) = (first_at.seconds_since(one.start()), second_at.seconds_since(other.start()));
+        let begin = -age_one.min(age_other);
         // Between contacts both move smoothly; across one they may not.
         let mut edges: Vec<f64> =
             one.contacts().map(|t| t - age_one).chain(other.contacts().map(|t| t - age_other)).collect();
@@ -153,29 +168,29 @@ impl Meeting {
 /// Two equal masses exchange what they have along the line between them.
 fn bounce(
     courses: &mut [Option<Course>],
-    replicas: &[Replica],
+    replicas: &[Timed<'_>],
     (first, second): (usize, usize),
     since: f64,
-    at: Time,
     scene: &Scene,
 ) {
     let place = |index: usize, courses: &[Option<Course>]| {
         let course = courses[index].as_ref().expect("only pairs with courses meet");
-        let dt = since + at.seconds_since(course.start());
+        let dt = since + replicas[index].1.seconds_since(course.start());
         (dt, course.at(dt))
     };
     let (dt_one, one) = place(first, courses);
     let (dt_other, other) = place(second, courses);
     let normal = (one.pos - other.pos).normalize_or(DVec3::Y);
-    let restitution = 0.5 * (replicas[first].response().restitution + replicas[second].response().restitution);
+    let restitution = 0.5 * (replicas[first].0.response().restitution + replicas[second].0.response().restitution);
     let push = normal * (0.5 * (1.0 + restitution) * (one.vel - other.vel).dot(normal));
     for (index, dt, vel, normal) in
         [(first, dt_one, one.vel - push, normal), (second, dt_other, other.vel + push, -normal)]
     {
         let course = courses[index].as_mut().expect("only pairs with courses meet");
-        let response = replicas[index].response();
+        let (replica, at) = &replicas[index];
+        let response = replica.response();
         course.deflect(dt, vel, normal, response.acceleration);
-        course.plan(seconds(at, course, &replicas[index]), replicas[index].settings().collisions, &response, scene);
+        course.plan(seconds(*at, course, replica), replica.settings().collisions, &response, scene);
     }
 }
 

@@ -37,7 +37,8 @@
 //! - [`state`]: what is sent, and what is believed; [`track`]: what a receiver makes of it; [`clock`]: when it is.
 //! - [`dead_reckoning`], [`position_history`], [`trend`]: how motion goes on from there.
 //! - [`collision_prediction`] in a [`scene`], and in [`company`]: what it meets on the way.
-//! - [`replica`] and [`owner`]: both ends; [`crowd`]: a million of the one; [`adaptive`] says how exact, [`token_bucket`] how often.
+//! - [`replica`] and [`owner`]: both ends; [`crowd`]: a million of the one; [`adaptive`] says how exact, [`adaptive_trees`] the same
+//!   for what is not round, [`token_bucket`] how often.
 //! - [`convergence`]: what a viewer sees; [`bounds`]: how wrong it can be.
 //! - [`reconciliation`]: a client that does not wait for its server.
 //! - [`decision`]: whose word counts when two owners' objects collide.
@@ -45,6 +46,7 @@
 #![forbid(unsafe_code)]
 
 pub mod adaptive;
+pub mod adaptive_trees;
 pub mod bounds;
 pub mod clock;
 pub mod collision_prediction;

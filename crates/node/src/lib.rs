@@ -8,6 +8,7 @@
 //! - [`server`]: sessions, the inputs of a tick, the world, who hears whom, and what each is sent.
 //! - [`client`]: the own avatar, predicted and reconciled; the others, predicted and shown.
 //! - [`peer`]: a participant of a world without a server, who moves its own objects and agrees with others.
+//! - [`cluster`]: many servers that are one world.
 //! - [`bot`] and [`hostile`]: clients with a will of their own.
 //! - [`watch`] and [`inside`]: what an operator sees of the world, and of the engine.
 //! - [`nickname`] and [`limits`]: what a server accepts.
@@ -16,6 +17,7 @@
 
 pub mod bot;
 pub mod client;
+pub mod cluster;
 pub mod hostile;
 pub mod inside;
 pub mod limits;
@@ -27,6 +29,7 @@ pub mod watch;
 
 pub use bot::Bot;
 pub use client::Client;
+pub use cluster::Cluster;
 pub use hostile::Hostile;
 pub use node::{Channel, Effect, Event, LinkId, Node, Record, SessionRecord};
 pub use peer::Peer;

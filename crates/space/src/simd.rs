@@ -4,6 +4,8 @@
 //! same order, without fused multiply-add.
 #![allow(unsafe_code)]
 
+#[cfg(feature = "parry")]
+pub mod children;
 pub mod grid;
 pub mod stray;
 pub mod sweep;
@@ -96,6 +98,34 @@ impl Wide {
     #[target_feature(enable = "avx2")]
     unsafe fn overlaps(self, others: Columns<'_>, row: usize) -> u32 {
         // SAFETY: the caller's promise.
+        let (distance2, reach) = unsafe { self.distance2_and_reach(others, row) };
+        let overlapping = _mm256_cmp_ps::<_CMP_LT_OQ>(distance2, _mm256_mul_ps(reach, reach));
+        _mm256_movemask_ps(overlapping) as u32
+    }
+
+    /// The same, and how far each is from it, surface to surface.
+    ///
+    /// # Safety
+    /// All four columns have the eight rows.
+    #[cfg(feature = "parry")]
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    unsafe fn overlaps_and_gaps(self, others: Columns<'_>, row: usize) -> (u32, [f32; 8]) {
+        // SAFETY: the caller's promise.
+        let (distance2, reach) = unsafe { self.distance2_and_reach(others, row) };
+        let overlapping = _mm256_cmp_ps::<_CMP_LT_OQ>(distance2, _mm256_mul_ps(reach, reach));
+        let mut gaps = [0.0; 8];
+        // SAFETY: the array has room for eight.
+        unsafe { _mm256_storeu_ps(gaps.as_mut_ptr(), _mm256_sub_ps(_mm256_sqrt_ps(distance2), reach)) };
+        (_mm256_movemask_ps(overlapping) as u32, gaps)
+    }
+
+    /// # Safety
+    /// All four columns have the eight rows.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    unsafe fn distance2_and_reach(self, others: Columns<'_>, row: usize) -> (__m256, __m256) {
+        // SAFETY: the caller's promise.
         let (x, y, z, radius) = unsafe {
             (
                 _mm256_loadu_ps(others.x.as_ptr().add(row)),
@@ -105,11 +135,9 @@ impl Wide {
             )
         };
         let (dx, dy, dz) = (_mm256_sub_ps(self.x, x), _mm256_sub_ps(self.y, y), _mm256_sub_ps(self.z, z));
-        let reach = _mm256_add_ps(self.radius, radius);
         let distance2 =
             _mm256_add_ps(_mm256_add_ps(_mm256_mul_ps(dx, dx), _mm256_mul_ps(dy, dy)), _mm256_mul_ps(dz, dz));
-        let overlapping = _mm256_cmp_ps::<_CMP_LT_OQ>(distance2, _mm256_mul_ps(reach, reach));
-        _mm256_movemask_ps(overlapping) as u32
+        (distance2, _mm256_add_ps(self.radius, radius))
     }
 }
 

@@ -1,5 +1,7 @@
 //! A tree that was written is read back to the bit; a file that was damaged is refused, whatever was damaged.
 
+#![cfg(feature = "parry")]
+
 mod tree_meshes;
 
 use space::narrow::sphere_tree::file::{TreeFile, checksum, from_bytes, to_bytes};

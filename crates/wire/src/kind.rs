@@ -1,4 +1,5 @@
-//! The first byte of each message. Below 0x40 a client speaks, below 0x80 a server, from there on a peer.
+//! The first byte of each message. Below 0x40 a client speaks, below 0x80 a server, below 0xa0 a peer, from there
+//! on a node of a cluster.
 
 /// I would like to join.
 pub const HELLO: u8 = 0x01;
@@ -75,6 +76,43 @@ pub const PEER_PING: u8 = 0x87;
 pub const PEER_PONG: u8 = 0x88;
 /// A peer leaves.
 pub const PEER_LEAVE: u8 = 0x89;
+
+/// A node of a cluster is alive; a datagram.
+pub const NODE_BEAT: u8 = 0xa1;
+/// A node vouches for another's lease; a datagram.
+pub const NODE_VOUCH: u8 = 0xa2;
+/// A node would like to belong to the cluster.
+pub const NODE_JOIN: u8 = 0xa3;
+/// A node is about to propose a plan.
+pub const NODE_PREPARE: u8 = 0xa4;
+/// A node will listen to that.
+pub const NODE_PROMISE: u8 = 0xa5;
+/// A node proposes a plan.
+pub const NODE_ACCEPT: u8 = 0xa6;
+/// A node has accepted a plan.
+pub const NODE_ACCEPTED: u8 = 0xa7;
+/// A plan holds.
+pub const NODE_COMMITTED: u8 = 0xa8;
+/// A node acts by a plan, and says what reaches into the receiver's space.
+pub const NODE_DECLARE: u8 = 0xa9;
+/// What a node tells another in a tick; a datagram.
+pub const NODE_BATCH: u8 = 0xaa;
+/// What objects are that will be heard across a border.
+pub const NODE_INTRODUCE: u8 = 0xab;
+/// An object is to change hands.
+pub const NODE_OFFER: u8 = 0xac;
+/// An object has changed hands, and is safe.
+pub const NODE_TAKEN: u8 = 0xad;
+/// Copies, for the case of death.
+pub const NODE_REPLICATE: u8 = 0xae;
+/// Copies are kept.
+pub const NODE_REPLICATED: u8 = 0xaf;
+/// Who has these?
+pub const NODE_QUERY: u8 = 0xb0;
+/// A node has or had these.
+pub const NODE_KNOWN: u8 = 0xb1;
+/// An object that has changed hands is not offered any more.
+pub const NODE_CLOSED: u8 = 0xb2;
 
 /// As a kind is called in documents and metrics; none if there is no such kind.
 pub const fn name(kind: u8) -> Option<&'static str> {

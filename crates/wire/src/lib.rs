@@ -20,11 +20,13 @@
 //! - A message has exactly one encoding: `decode` refuses every other, so that equal messages are equal bytes.
 //! - Poses are whole [steps](space::snap) of the world's grid: what is decoded is what was settled, to the bit.
 //! - Peers in a world without a server speak a language of their own, [`peer`].
+//! - So do the nodes of a cluster, [`cluster`].
 //! - A [`state`] datagram is at most [`DATAGRAM_MAX`] bytes and stands alone.
 
 #![forbid(unsafe_code)]
 
 pub mod bits;
+pub mod cluster;
 pub mod codec;
 pub mod frame;
 pub mod input;
@@ -40,6 +42,7 @@ pub mod state;
 mod to_client;
 mod to_server;
 
+pub use cluster::ToNode;
 pub use codec::DecodeError;
 pub use input::{Moves, Step};
 pub use peer::ToPeer;

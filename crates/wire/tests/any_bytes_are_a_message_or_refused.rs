@@ -6,7 +6,7 @@ mod messages;
 
 use proptest::prelude::*;
 use wire::operator::{FromOperator, ToOperator};
-use wire::{ToClient, ToPeer, ToServer};
+use wire::{ToClient, ToNode, ToPeer, ToServer};
 
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/decode");
 
@@ -15,9 +15,14 @@ const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/dec
 const MEMORY_PER_BYTE: u64 = 16;
 
 fn obeys(bytes: &[u8]) {
-    let mut decoded = (None, None, None);
+    let mut decoded = (None, None, None, None);
     let info = allocation_counter::measure(|| {
-        decoded = (ToServer::decode(bytes).ok(), ToClient::decode(bytes).ok(), ToPeer::decode(bytes).ok());
+        decoded = (
+            ToServer::decode(bytes).ok(),
+            ToClient::decode(bytes).ok(),
+            ToPeer::decode(bytes).ok(),
+            ToNode::decode(bytes).ok(),
+        );
     });
     let allowed = MEMORY_PER_BYTE * bytes.len() as u64;
     assert!(info.bytes_max <= allowed, "{} bytes of memory for {} on the wire", info.bytes_max, bytes.len());
@@ -28,6 +33,9 @@ fn obeys(bytes: &[u8]) {
         assert_eq!(message.encode(), bytes, "{message:?} has two encodings");
     }
     if let Some(message) = decoded.2 {
+        assert_eq!(message.encode(), bytes, "{message:?} has two encodings");
+    }
+    if let Some(message) = decoded.3 {
         assert_eq!(message.encode(), bytes, "{message:?} has two encodings");
     }
 }
@@ -51,7 +59,9 @@ fn obeys_for_operators(bytes: &[u8]) {
 fn samples() -> Vec<Vec<u8>> {
     let up = messages::to_server().into_iter().map(|(_, message)| message.encode());
     let down = messages::to_client().into_iter().map(|(_, message)| message.encode());
-    up.chain(down).chain(messages::to_peer().into_iter().map(|(_, message)| message.encode())).collect()
+    let peers = messages::to_peer().into_iter().map(|(_, message)| message.encode());
+    let nodes = messages::to_node().into_iter().map(|(_, message)| message.encode());
+    up.chain(down).chain(peers).chain(nodes).collect()
 }
 
 #[test]

@@ -7,12 +7,14 @@
 mod messages;
 
 use serde_json::{Value, json};
+use wire::cluster::CLUSTER_VERSION;
 use wire::operator::{FromOperator, OPERATOR_VERSION, ToOperator};
 use wire::peer::PEER_VERSION;
-use wire::{ToClient, ToPeer, ToServer, VERSION};
+use wire::{ToClient, ToNode, ToPeer, ToServer, VERSION};
 
 /// Apart from the others: the page reads those, and knows nothing of peers.
 const PEERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/vectors/peers.json");
+const NODES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/vectors/nodes.json");
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/vectors/messages.json");
 
 fn hex(bytes: &[u8]) -> String {
@@ -97,6 +99,24 @@ fn what_peers_say_is_the_bytes_of_their_vectors() {
     assert_eq!(vectors, held);
     for vector in held["to_peer"].as_array().unwrap() {
         let message = ToPeer::decode(&unhex(vector["bytes"].as_str().unwrap())).unwrap();
+        assert_eq!(serde_json::to_value(&message).unwrap(), vector["message"], "{}", vector["name"]);
+    }
+}
+
+#[test]
+fn what_nodes_say_is_the_bytes_of_their_vectors() {
+    let vectors: Vec<Value> = messages::to_node()
+        .iter()
+        .map(|(name, message)| json!({ "name": name, "bytes": hex(&message.encode()), "message": message }))
+        .collect();
+    let vectors = json!({ "version": CLUSTER_VERSION, "to_node": vectors });
+    if std::env::var_os("KINESPHERE_WRITE_VECTORS").is_some() {
+        std::fs::write(NODES, serde_json::to_string_pretty(&vectors).unwrap() + "\n").unwrap();
+    }
+    let held: Value = serde_json::from_str(&std::fs::read_to_string(NODES).unwrap()).unwrap();
+    assert_eq!(vectors, held);
+    for vector in held["to_node"].as_array().unwrap() {
+        let message = ToNode::decode(&unhex(vector["bytes"].as_str().unwrap())).unwrap();
         assert_eq!(serde_json::to_value(&message).unwrap(), vector["message"], "{}", vector["name"]);
     }
 }

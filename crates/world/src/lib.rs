@@ -26,11 +26,14 @@
 //! - [`Spec`]: what a world is made of, from a file or from [`Plaza`].
 //! - [`World`]: the world; [`Input`] goes in, [`Outcome`] comes out.
 //! - [`journal`]: what was asked for, as bytes; [`World::snapshot`]: the world as bytes. Together they replay it.
+//! - [`Border`]: what a world knows of the world around it, if it is a part of one.
 //! - [`Solid`]: who overlaps whom, in whole numbers.
 
 #![forbid(unsafe_code)]
 
+mod border;
 mod bytes;
+mod deform;
 mod hash;
 mod input;
 pub mod journal;
@@ -39,6 +42,7 @@ mod members;
 mod neighbours;
 mod objects;
 mod outcome;
+mod passage;
 mod places;
 mod propose;
 mod rule;
@@ -49,13 +53,15 @@ mod solid;
 pub mod spec;
 mod world;
 
+pub use border::{Border, Guest, Room, Standing};
 pub use bytes::Malformed;
 pub use hash::StateHash;
 pub use input::{Act, Input, Reason, Refusal};
 pub use neighbours::Cells;
 pub use objects::Kind;
 pub use outcome::{Held, Joined, Left, Met, Outcome, Said, Work};
+pub use passage::{Placing, PutError};
 pub use snapshot::{SnapshotError, forge_fingerprint};
-pub use solid::{SKIN, Solid};
+pub use solid::{Block, SKIN, Solid};
 pub use spec::{FileError, Plaza, Policy, Rule, Spec, SpecError};
 pub use world::{Model, ObjectView, Stage, World};

@@ -7,7 +7,7 @@ use crate::objects::{AVATAR, Body, Card, Drive, EXACT, Kind, Label, MOVABLE, RUL
 use crate::scenery::Columns;
 use crate::settle::CLOSEST_M;
 use crate::solid::{Block, Solid};
-use crate::spec::{AvatarSpec, ObjectKind, ObjectSpec, Policy, Spec, SpecError};
+use crate::spec::{AvatarSpec, ObjectKind, ObjectSpec, Policy, Rule, Spec, SpecError};
 
 /// A spec's object as the world keeps it.
 pub(crate) struct Made {
@@ -118,6 +118,14 @@ pub(crate) fn object(spec: &ObjectSpec) -> Result<Made, SpecError> {
         // What spins about the vertical axis may reach as far to any side.
         let spun = if turns { (corner.x * corner.x + corner.z * corner.z).sqrt() } else { 0.0 };
         half = half.max(corner).max(Vec3::new(spun, 0.0, spun));
+    }
+    if let ObjectKind::Moving(Rule::Deform(deformation)) = &spec.kind {
+        // Whatever form it takes, it is within this.
+        let sphere = spec.shape.bounding_sphere();
+        let reach = f64::from(sphere.center.length()) + f64::from(sphere.radius);
+        half += Vec3::splat(deformation.farthest(reach) as f32);
+        // A ball around a part of the surface sticks out by no more than the whole is wide.
+        half = half.max(Vec3::splat(0.0)) + Vec3::splat(sphere.radius * 0.5);
     }
     let core = half.to_array().map(|half| steps(half) + 2);
     let body = Body::new(at, Solid { core, radius: 0 }, flags | EXACT);

@@ -38,6 +38,10 @@ impl Members {
         let at = self.list.partition_point(|known| known.sender < member.sender);
         self.list.insert(at, member);
     }
+
+    pub fn remove(&mut self, sender: NodeId) {
+        self.list.retain(|member| member.sender != sender);
+    }
 }
 
 impl World {

@@ -85,6 +85,14 @@ pub struct Work {
     pub pairs: u64,
     /// Motions that were tried in settling.
     pub sweeps: u64,
+    /// Looks at pairs that need the narrow phase, decided by bounding spheres: there was no time for more.
+    pub by_sphere: u64,
+    /// The same, by balls of a sphere-tree.
+    pub by_tree: u64,
+    /// The same, by the shapes themselves.
+    pub by_shape: u64,
+    /// Movers that were left to a later tick.
+    pub put_off: u64,
 }
 
 impl Outcome {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use space::narrow::Shape;
 use space::{Grid, GridPoint, Turn};
 
+use crate::border::Border;
 use crate::objects::{Body, EXACT, Objects, SOLID};
 use crate::scenery::Scenery;
 use crate::settle::CLOSEST_M;
@@ -33,6 +34,7 @@ pub(crate) struct Among<'a> {
     pub shapes: &'a [Shape],
     pub scenery: &'a Scenery,
     pub objects: &'a Objects,
+    pub border: Option<&'a Border>,
 }
 
 impl Places {
@@ -78,6 +80,9 @@ impl Places {
         let block = body.block().grown(GAP);
         let bounds = Block { low: to_array(among.grid.low()), high: to_array(among.grid.high()) };
         if (0..3).any(|axis| block.low[axis] < bounds.low[axis] || block.high[axis] > bounds.high[axis]) {
+            return false;
+        }
+        if among.border.is_some_and(|border| !border.is_free(&block)) {
             return false;
         }
         if !body.is(SOLID) {

@@ -33,6 +33,67 @@ pub enum Rule {
         /// Degrees per second.
         degrees_per_s: f32,
     },
+    /// Not at all, but its mesh takes other forms.
+    Deform(Deformation),
+}
+
+/// How a mesh deforms, as a function of its own clock.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Deformation {
+    /// A wave runs along the mesh: a flag in the wind. Where it begins, the mesh is held fast.
+    Wave {
+        /// The way the wave runs, in the mesh's coordinates.
+        along: Vec3,
+        /// How far it takes the far end to either side.
+        push: Vec3,
+        /// From crest to crest, in metres.
+        length: f32,
+        /// From crest to crest, in seconds.
+        period_s: f32,
+    },
+    /// The mesh grows and shrinks about its origin.
+    Breathe {
+        /// By which share.
+        share: f32,
+        /// From breath to breath, in seconds.
+        period_s: f32,
+    },
+}
+
+impl Deformation {
+    /// Where a vertex is `seconds` later by the object's own clock. `ends` are the least and the greatest place of the
+    /// mesh along the wave's way.
+    pub fn place(&self, vertex: DVec3, ends: (f64, f64), seconds: f64) -> DVec3 {
+        match self {
+            Deformation::Wave { along, push, length, period_s } => {
+                let at = vertex.dot(along.as_dvec3().normalize_or_zero()) - ends.0;
+                let share = at / (ends.1 - ends.0).max(1e-9);
+                let angle = turns(at / f64::from(*length)) - turns(seconds / f64::from(*period_s));
+                vertex + push.as_dvec3() * (share * libm::sin(angle))
+            }
+            Deformation::Breathe { share, period_s } => {
+                vertex * (1.0 + f64::from(*share) * libm::sin(turns(seconds / f64::from(*period_s))))
+            }
+        }
+    }
+
+    /// The least and the greatest place of some points along the wave's way.
+    pub fn ends(&self, vertices: &[Vec3]) -> (f64, f64) {
+        let along = match self {
+            Deformation::Wave { along, .. } => along.as_dvec3().normalize_or_zero(),
+            Deformation::Breathe { .. } => DVec3::ZERO,
+        };
+        let places = vertices.iter().map(|vertex| vertex.as_dvec3().dot(along));
+        places.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), at| (low.min(at), high.max(at)))
+    }
+
+    /// No vertex of a mesh that reaches so far is ever farther than this from where it is at rest.
+    pub fn farthest(&self, reach: f64) -> f64 {
+        match self {
+            Deformation::Wave { push, .. } => push.as_dvec3().length(),
+            Deformation::Breathe { share, .. } => reach * f64::from(*share),
+        }
+    }
 }
 
 impl Rule {
@@ -60,6 +121,7 @@ impl Rule {
                 let spin = DQuat::from_xyzw(0.0, libm::sin(half), 0.0, libm::cos(half));
                 (start, (spin * rotation.as_dquat()).normalize().as_quat())
             }
+            Rule::Deform(_) => (start, rotation),
         }
     }
 
@@ -72,7 +134,7 @@ impl Rule {
     pub fn radians_per_s(&self) -> f64 {
         match self {
             Rule::Spin { degrees_per_s } => f64::from(*degrees_per_s).to_radians().abs(),
-            Rule::Path { .. } | Rule::Orbit { .. } | Rule::Flight { .. } => 0.0,
+            Rule::Path { .. } | Rule::Orbit { .. } | Rule::Flight { .. } | Rule::Deform(_) => 0.0,
         }
     }
 }

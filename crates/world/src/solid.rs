@@ -88,12 +88,15 @@ impl Joint {
 
 /// A box of grid points, corners included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Block {
+pub struct Block {
+    /// The corner with the smallest coordinates.
     pub low: [i32; 3],
+    /// The corner with the greatest.
     pub high: [i32; 3],
 }
 
 impl Block {
+    /// The box around a point, by half its edges.
     pub fn around(at: GridPoint, half: [i32; 3]) -> Block {
         Block {
             low: [at.x - half[0], at.y - half[1], at.z - half[2]],
@@ -101,12 +104,13 @@ impl Block {
         }
     }
 
+    /// The same with so many steps more on every side.
     pub fn grown(self, by: i32) -> Block {
-        Block { low: self.low.map(|low| low - by), high: self.high.map(|high| high + by) }
+        Block { low: self.low.map(|low| low.saturating_sub(by)), high: self.high.map(|high| high.saturating_add(by)) }
     }
 
     /// By how much something of block `body` may move within this one, in steps.
-    pub fn span(&self, body: &Block) -> f64 {
+    pub(crate) fn span(&self, body: &Block) -> f64 {
         let along = |axis: usize| {
             let (down, up) = (body.low[axis] - self.low[axis], self.high[axis] - body.high[axis]);
             f64::from(down.max(up).max(0))
@@ -114,10 +118,12 @@ impl Block {
         (along(0) * along(0) + along(1) * along(1) + along(2) * along(2)).sqrt()
     }
 
+    /// Whether all of another box is in this one.
     pub fn contains(&self, other: &Block) -> bool {
         (0..3).all(|axis| self.low[axis] <= other.low[axis] && other.high[axis] <= self.high[axis])
     }
 
+    /// Whether two boxes share a point, be it one of their surfaces.
     pub fn meets(&self, other: &Block) -> bool {
         (self.low[0] <= other.high[0])
             & (self.high[0] >= other.low[0])
@@ -125,6 +131,63 @@ impl Block {
             & (self.high[1] >= other.low[1])
             & (self.low[2] <= other.high[2])
             & (self.high[2] >= other.low[2])
+    }
+
+    /// Whether two boxes share more than their surfaces.
+    pub fn overlaps(&self, other: &Block) -> bool {
+        (0..3).all(|axis| self.low[axis] < other.high[axis] && self.high[axis] > other.low[axis])
+    }
+
+    /// What two boxes share; if they share nothing, its corners are the wrong way round.
+    pub fn within(&self, other: &Block) -> Block {
+        Block {
+            low: std::array::from_fn(|axis| self.low[axis].max(other.low[axis])),
+            high: std::array::from_fn(|axis| self.high[axis].min(other.high[axis])),
+        }
+    }
+
+    /// The smallest box around two.
+    pub fn with(&self, other: &Block) -> Block {
+        Block {
+            low: std::array::from_fn(|axis| self.low[axis].min(other.low[axis])),
+            high: std::array::from_fn(|axis| self.high[axis].max(other.high[axis])),
+        }
+    }
+
+    /// The same, with even corners: a box whose centre is on the grid.
+    pub fn even(self) -> Block {
+        Block { low: self.low.map(|low| low & !1), high: self.high.map(|high| high.saturating_add(high & 1)) }
+    }
+
+    /// What is in this box and not within another: at most six boxes, which share surfaces only.
+    pub fn without(&self, other: &Block) -> Vec<Block> {
+        if !self.overlaps(other) {
+            return vec![*self];
+        }
+        let (mut rest, mut pieces) = (*self, Vec::new());
+        for axis in 0..3 {
+            if rest.low[axis] < other.low[axis] {
+                let mut piece = rest;
+                piece.high[axis] = other.low[axis];
+                rest.low[axis] = other.low[axis];
+                pieces.push(piece);
+            }
+            if rest.high[axis] > other.high[axis] {
+                let mut piece = rest;
+                piece.low[axis] = other.high[axis];
+                rest.high[axis] = other.high[axis];
+                pieces.push(piece);
+            }
+        }
+        pieces
+    }
+
+    /// The box as a solid: exactly, if its corners are even, else a step larger at most.
+    pub fn as_solid(&self) -> (Solid, GridPoint) {
+        let Block { low, high } = self.even();
+        let middle: [i32; 3] = std::array::from_fn(|axis| (low[axis] + high[axis]) / 2);
+        let core: [i32; 3] = std::array::from_fn(|axis| (high[axis] - low[axis]) / 2);
+        (Solid { core, radius: 0 }, GridPoint::new(middle[0], middle[1], middle[2]))
     }
 }
 

@@ -7,6 +7,8 @@ use space::narrow::Shape;
 use space::workload::Wishes;
 use space::{Grid, GridPoint, NodeId, ObjectId, Tick, Turn, Vec3, snap};
 
+use crate::border::Border;
+use crate::deform::Deforming;
 use crate::hash::StateHash;
 use crate::input::{Input, Reason};
 use crate::make;
@@ -17,8 +19,8 @@ use crate::outcome::{Held, Outcome};
 use crate::places::{Among, Places};
 use crate::propose::Proposals;
 use crate::scenery::Scenery;
-use crate::settle::{CLOSEST_M, Order, Schedule, Settler, Surroundings};
-use crate::solid::GAP;
+use crate::settle::{Attention, CLOSEST_M, Order, Schedule, Settler, Surroundings};
+use crate::solid::{GAP, Solid};
 use crate::spec::{ObjectKind, Policy, Spec, SpecError};
 
 /// A shared world whose solids never overlap.
@@ -35,6 +37,7 @@ pub struct World {
     pub(crate) fingerprint: u64,
     pub(crate) shapes: Vec<Shape>,
     pub(crate) scenery: Scenery,
+    pub(crate) deforming: Vec<Deforming>,
     pub(crate) tick: Tick,
     pub(crate) next_id: u64,
     /// How many have joined: spawn places take turns.
@@ -42,6 +45,8 @@ pub struct World {
     pub(crate) objects: Objects,
     pub(crate) members: Members,
     pub(crate) wishes: Option<Wishes>,
+    /// What lies around it, if it is a part of a larger world.
+    pub(crate) border: Option<Border>,
     outcome: Outcome,
     /// Grabs of this tick, until it is known who comes first: the sender, the sequence, the avatar's row, the object.
     pub(crate) grabs: Vec<(NodeId, u32, u32, ObjectId)>,
@@ -53,6 +58,7 @@ pub struct World {
 struct Scratch {
     neighbours: Neighbours,
     schedule: Schedule,
+    attention: Attention,
     surroundings: Surroundings,
     pushed: Surroundings,
     was_pushed: Vec<bool>,
@@ -96,6 +102,8 @@ pub struct ObjectView<'a> {
     pub is_standing: bool,
     /// Its shape, around where it is.
     pub shape: &'a Shape,
+    /// What it is to whoever bumps into it; nothing, if everybody passes through it.
+    pub solid: Option<Solid>,
     /// Which of the spec's objects it is, or which of its avatars.
     pub model: Model,
     /// What it does when it meets something.
@@ -144,7 +152,14 @@ impl World {
     /// A world with its scenery and nothing that moves.
     pub(crate) fn bare(spec: Arc<Spec>) -> Result<World, SpecError> {
         let grid = spec.check()?;
-        let made: Vec<_> = spec.objects.iter().map(make::object).collect::<Result<_, _>>()?;
+        let mut made: Vec<_> = spec.objects.iter().map(make::object).collect::<Result<_, _>>()?;
+        let mut deforming = Vec::new();
+        for (index, object) in spec.objects.iter().enumerate() {
+            if let Some(one) = Deforming::new(index, object)? {
+                made[index].shape = one.shape().unwrap_or_else(|| object.shape.clone());
+                deforming.push(one);
+            }
+        }
         make::check_apart(&spec, &made, grid.low(), grid.high())?;
         let mut shapes = Vec::with_capacity(made.len() + spec.avatars.len());
         let mut scenery = Scenery::default();
@@ -167,11 +182,13 @@ impl World {
             grid,
             shapes,
             scenery,
+            deforming,
             tick: Tick::new(0),
             joins: 0,
             objects: Objects::new(),
             members: Members::default(),
             wishes,
+            border: None,
             outcome: Outcome::default(),
             grabs: Vec::new(),
             scratch: Scratch::default(),
@@ -188,10 +205,10 @@ impl World {
         self.tick = self.tick.next();
         let mut outcome = std::mem::take(&mut self.outcome);
         outcome.clear(self.tick);
-        let first_new = self.next_id;
         self.objects.begin_tick();
         self.take_inputs(inputs, &mut outcome);
         self.hand_over(&mut outcome);
+        self.deform();
         self.propose();
         finished(Stage::Propose);
         let Scratch { neighbours, proposals, .. } = &mut self.scratch;
@@ -200,7 +217,7 @@ impl World {
         outcome.work.pairs = neighbours.pair_up(self.objects.body.len());
         finished(Stage::Narrow);
         self.settle(&mut outcome);
-        self.notice(first_new, &mut outcome);
+        self.notice(&mut outcome);
         finished(Stage::Settle);
         self.outcome = outcome;
         &self.outcome
@@ -310,7 +327,11 @@ impl World {
         None
     }
 
-    fn overlaps(&self, one: (&crate::objects::Body, u32, Turn), other: (&crate::objects::Body, u32, Turn)) -> bool {
+    pub(crate) fn overlaps(
+        &self,
+        one: (&crate::objects::Body, u32, Turn),
+        other: (&crate::objects::Body, u32, Turn),
+    ) -> bool {
         let ((a, a_shape, a_turn), (b, b_shape, b_turn)) = (one, other);
         if (a.flags | b.flags) & EXACT == 0 {
             return a.solid.overlaps(a.at, b.solid, b.at);
@@ -339,7 +360,13 @@ impl World {
         let spec = Arc::clone(&self.spec);
         let model = &spec.avatars[usize::from(avatar)];
         let shape = (spec.objects.len() + usize::from(avatar)) as u32;
-        let among = Among { grid: self.grid, shapes: &self.shapes, scenery: &self.scenery, objects: &self.objects };
+        let among = Among {
+            grid: self.grid,
+            shapes: &self.shapes,
+            scenery: &self.scenery,
+            objects: &self.objects,
+            border: self.border.as_ref(),
+        };
         let middle = [Vec3::new(0.5 * (spec.low.x + spec.high.x), spec.low.y, 0.5 * (spec.low.z + spec.high.z))];
         let spawns = if spec.spawns.is_empty() { &middle[..] } else { &spec.spawns[..] };
         let turn = (self.joins % spawns.len() as u64) as usize;
@@ -485,6 +512,7 @@ impl World {
         let Scratch {
             neighbours,
             schedule,
+            attention,
             surroundings,
             pushed,
             was_pushed,
@@ -521,6 +549,8 @@ impl World {
         surroundings.sweeps = 0;
         pushed.sweeps = 0;
         outcome.work.movers = movers.len() as u64;
+        let around = (&self.shapes[..], &self.scenery, &self.objects, &*neighbours);
+        attention.share_out(self.spec.limits.narrow_operations, self.tick.number(), movers, around);
         let mut settler = Settler {
             spec: &self.spec,
             grid: self.grid,
@@ -529,12 +559,14 @@ impl World {
             objects: &mut self.objects,
             neighbours,
             schedule,
+            attention,
             surroundings,
             pushed,
             was_pushed,
             kicks,
             riders,
             may_ride,
+            border: self.border.as_ref(),
             tick: self.tick.number(),
             outcome,
         };
@@ -554,7 +586,7 @@ impl World {
     }
 
     /// Lists who moved, of those that were there before, and wakes those who may have stood on them.
-    fn notice(&mut self, first_new: u64, outcome: &mut Outcome) {
+    fn notice(&mut self, outcome: &mut Outcome) {
         self.scratch.moved.clear();
         for index in 0..self.objects.by_id.len() {
             let (id, row) = self.objects.by_id[index];
@@ -562,7 +594,7 @@ impl World {
             if self.objects.body[row as usize].at == at && self.objects.card(row).turn == turn {
                 continue;
             }
-            if id.number() < first_new {
+            if !outcome.joined.iter().any(|joined| joined.object == id) {
                 outcome.moved.push(id);
                 self.scratch.moved.push(row);
             }
@@ -588,6 +620,7 @@ impl World {
                 * self.spec.tick_rate as f32,
             is_standing: drive.standing,
             shape: &self.shapes[card.shape as usize],
+            solid: body.is(SOLID).then_some(body.solid),
             model: if card.shape < objects { Model::Object(card.shape) } else { Model::Avatar(card.shape - objects) },
             policy: card.policy,
             name: &self.objects.label[row as usize].name,
@@ -608,6 +641,7 @@ impl World {
             velocity: Vec3::ZERO,
             is_standing: true,
             shape: &self.shapes[shape as usize],
+            solid: scenery.body[index].is(SOLID).then_some(scenery.body[index].solid),
             model: Model::Object(shape),
             policy: self.spec.objects[shape as usize].policy,
             name: &scenery.name[index],

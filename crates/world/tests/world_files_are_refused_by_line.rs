@@ -53,8 +53,12 @@ fn errors_name_the_line_and_what_was_expected() {
     );
     assert_eq!(
         refused("[[object]]\nname = \"b\"\nat = [0, 1, 0]\nsphere = { radius = 1 }\nprecision = \"sphere-tree\"\n"),
-        "square.toml, line 7: `b`: `precision` is `sphere-tree`; sphere-trees are not there yet, expected `exact` or \
-         `bounding-sphere`"
+        "square.toml, line 7: `b`: `precision` is `sphere-tree`, expected a mesh for it rather than a sphere"
+    );
+    assert_eq!(
+        refused("[[object]]\nname = \"b\"\nat = [0, 1, 0]\nsphere = { radius = 1 }\nprecision = \"sphere-tree 9\"\n"),
+        "square.toml, line 7: `b`: `precision` is `sphere-tree 9`, expected `exact`, `bounding-sphere`, or `sphere-tree` \
+         with a level from 1 to 4"
     );
     assert_eq!(
         refused("[[object]]\nname = \"b\"\nat = [0, 1, 0]\nmesh = { file = \"moon.obj\" }\n"),

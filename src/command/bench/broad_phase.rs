@@ -1,14 +1,14 @@
 //! `kinesphere bench broad-phase`: which method finds the pairs fastest?
 
 use clap::Args;
-use lab::bench::broad_phase::{self, BenchError, Report, Settings};
+use lab::bench::broad_phase::{self, Report, Settings};
 use lab::method::Method;
 use space::workload::Motion;
 
 use crate::clock::ProcessClock;
 use crate::command::Failure;
-use crate::output::{print, print_json};
-use crate::progress::Bar;
+use crate::command::work::watched;
+use crate::output::say;
 
 /// All methods on the same frames, in one run, one after the other within each tick. Every list of pairs is compared;
 /// a disagreement fails the command.
@@ -64,31 +64,21 @@ pub fn run(arguments: BroadPhase) -> Result<(), Failure> {
         methods: arguments.methods,
     };
     let report = measured(&settings)?;
-    if arguments.json {
-        print_json(&report)?;
-    } else {
-        print(&report.to_text())?;
-    }
+    say(&report, &report.to_text(), arguments.json)?;
     verdict(&report)
 }
 
 fn measured(settings: &Settings) -> Result<Report, Failure> {
     let measure = || {
-        let bar = Bar::new("ticks");
-        broad_phase::measure(settings, &mut ProcessClock::new(), &mut |done, total| bar.set(done, total))
+        watched("bench broad-phase", "ticks", |progress| {
+            broad_phase::measure(settings, &mut ProcessClock::new(), progress)
+        })
     };
-    let report = if settings.threads > 1 && settings.threads <= broad_phase::THREADS_MAX {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(settings.threads).build();
-        pool.map_err(|error| Failure::Machine(format!("{} threads: {error}", settings.threads)))?.install(measure)
-    } else {
-        measure()
-    };
-    report.map_err(|error| Failure::Input(advice(&error)))
-}
-
-/// The error, and what to do about it.
-fn advice(error: &BenchError) -> String {
-    format!("{error}\nNothing was measured; `kinesphere bench broad-phase --help` lists the settings.")
+    if settings.threads <= 1 || settings.threads > broad_phase::THREADS_MAX {
+        return measure();
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(settings.threads).build();
+    pool.map_err(|error| Failure::Machine(format!("{} threads: {error}", settings.threads)))?.install(measure)
 }
 
 fn verdict(report: &Report) -> Result<(), Failure> {

@@ -5,8 +5,8 @@ use lab::bench::interest::{self, Settings};
 
 use crate::clock::ProcessClock;
 use crate::command::Failure;
-use crate::output::{print, print_json};
-use crate::progress::Bar;
+use crate::command::work::watched;
+use crate::output::say;
 
 /// Relations, audiences and groups against the plain grid on the same frames, the papers' best algorithm against ours, and
 /// repaired groups against fresh ones. Fails if a case misses what it must reach, unless worlds smaller than the default
@@ -41,17 +41,10 @@ pub struct Interest {
 pub fn run(arguments: Interest) -> Result<(), Failure> {
     let Interest { objects, crowded, seekers, warm, ticks, seed, json } = arguments;
     let settings = Settings { objects, crowded, seekers, warm, ticks, seed };
-    let bar = Bar::new("ticks");
-    let report = interest::measure(&settings, &mut ProcessClock::new(), &mut |done, total| bar.set(done, total));
-    drop(bar);
-    let report = report.map_err(|error| {
-        Failure::Input(format!("{error}\nNothing was measured; `kinesphere bench interest --help` lists the settings."))
+    let report = watched("bench interest", "ticks", |progress| {
+        interest::measure(&settings, &mut ProcessClock::new(), progress)
     })?;
-    if json {
-        print_json(&report)?;
-    } else {
-        print(&report.to_text())?;
-    }
+    say(&report, &report.to_text(), json)?;
     let standard = Settings::default();
     let is_judged = objects >= standard.objects && crowded >= standard.crowded && seekers >= standard.seekers;
     let misses = report.misses();

@@ -3,6 +3,7 @@
 mod broad_phase;
 mod interest;
 mod motion;
+mod narrow;
 mod queries;
 mod tick;
 mod world;
@@ -20,6 +21,8 @@ pub enum Bench {
     Interest(interest::Interest),
     /// Replicas: what predicting their collisions costs, over extrapolating them.
     Motion(motion::Motion),
+    /// The narrow phase: sphere-tree against sphere-tree, and parry3d's mesh against mesh.
+    Narrow(narrow::Narrow),
     /// A server: what a whole tick costs, from bytes to bytes.
     Tick(tick::Tick),
     /// A world: what a tick costs, stage by stage.
@@ -34,6 +37,7 @@ pub fn run(bench: Bench) -> Result<(), Failure> {
         Bench::BroadPhase(arguments) => broad_phase::run(arguments),
         Bench::Interest(arguments) => interest::run(arguments),
         Bench::Motion(arguments) => motion::run(arguments),
+        Bench::Narrow(arguments) => narrow::run(arguments),
         Bench::Queries(arguments) => queries::run(arguments),
         Bench::Tick(arguments) => tick::run(arguments),
         Bench::World(arguments) => world::run(arguments),

@@ -5,8 +5,8 @@ use lab::bench::motion::{self, RATIO_MAX, Settings};
 
 use crate::clock::ProcessClock;
 use crate::command::Failure;
-use crate::output::{print, print_json};
-use crate::progress::Bar;
+use crate::command::work::watched;
+use crate::output::say;
 
 /// Replicas with collision prediction against the same ones extrapolated through everything, in one run. Fails if the
 /// prediction takes more than twenty times as long.
@@ -46,17 +46,9 @@ pub fn run(arguments: Motion) -> Result<(), Failure> {
         ticks: arguments.ticks,
         seed: arguments.seed,
     };
-    let bar = Bar::new("ticks");
-    let report = motion::measure(&settings, &mut ProcessClock::new(), &mut |done, total| bar.set(done, total));
-    drop(bar);
-    let report = report.map_err(|error| {
-        Failure::Input(format!("{error}\nNothing was measured; `kinesphere bench motion --help` lists the settings."))
-    })?;
-    if arguments.json {
-        print_json(&report)?;
-    } else {
-        print(&report.to_text())?;
-    }
+    let report =
+        watched("bench motion", "ticks", |progress| motion::measure(&settings, &mut ProcessClock::new(), progress))?;
+    say(&report, &report.to_text(), arguments.json)?;
     if report.holds() {
         return Ok(());
     }

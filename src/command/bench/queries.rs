@@ -6,8 +6,8 @@ use space::workload::Motion;
 
 use crate::clock::ProcessClock;
 use crate::command::Failure;
-use crate::output::{print, print_json};
-use crate::progress::Bar;
+use crate::command::work::watched;
+use crate::output::say;
 
 /// Who is within a sphere or a box, first on a ray or a way, nearest: by the finder, and by a loop over all objects. The
 /// answers are compared; a difference fails the command.
@@ -47,17 +47,9 @@ pub fn run(arguments: Queries) -> Result<(), Failure> {
         ticks: arguments.ticks,
         seed: arguments.seed,
     };
-    let bar = Bar::new("parts");
-    let report = queries::measure(&settings, &mut ProcessClock::new(), &mut |done, total| bar.set(done, total));
-    drop(bar);
-    let report = report.map_err(|error| {
-        Failure::Input(format!("{error}\nNothing was measured; `kinesphere bench queries --help` lists the settings."))
-    })?;
-    if arguments.json {
-        print_json(&report)?;
-    } else {
-        print(&report.to_text())?;
-    }
+    let report =
+        watched("bench queries", "parts", |progress| queries::measure(&settings, &mut ProcessClock::new(), progress))?;
+    say(&report, &report.to_text(), arguments.json)?;
     if report.disagreements == 0 {
         return Ok(());
     }

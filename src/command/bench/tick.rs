@@ -5,8 +5,8 @@ use lab::bench::tick::{self, Settings};
 
 use crate::clock::ProcessClock;
 use crate::command::Failure;
-use crate::output::{print, print_json};
-use crate::progress::Bar;
+use crate::command::work::watched;
+use crate::output::say;
 
 /// Runs a server with a plaza full of seekers and says what a tick costs, from the bytes that arrive to the bytes that are
 /// sent, and how many bytes those are.
@@ -43,11 +43,7 @@ pub struct Tick {
 pub fn run(arguments: Tick) -> Result<(), Failure> {
     let Tick { objects, clients, listened, warm, ticks, seed, json } = arguments;
     let settings = Settings { objects, clients, listened, warm, ticks, seed };
-    let bar = Bar::new("ticks");
-    let report = tick::measure(&settings, &mut ProcessClock::new(), &mut |done, total| bar.set(done, total));
-    drop(bar);
-    let report = report.map_err(|error| {
-        Failure::Input(format!("{error}\nNothing was measured; `kinesphere bench tick --help` lists the settings."))
-    })?;
-    if json { print_json(&report) } else { print(&report.to_text()) }
+    let report =
+        watched("bench tick", "ticks", |progress| tick::measure(&settings, &mut ProcessClock::new(), progress))?;
+    say(&report, &report.to_text(), json)
 }

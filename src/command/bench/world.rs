@@ -5,8 +5,8 @@ use lab::bench::world::{self, Settings};
 
 use crate::clock::ProcessClock;
 use crate::command::Failure;
-use crate::output::{print, print_json};
-use crate::progress::Bar;
+use crate::command::work::watched;
+use crate::output::say;
 
 /// Steps a plaza full of people and says what a tick costs, stage by stage. Fails if two solids overlap at the end.
 #[derive(Args)]
@@ -41,17 +41,9 @@ pub fn run(arguments: World) -> Result<(), Failure> {
         ticks: arguments.ticks,
         seed: arguments.seed,
     };
-    let bar = Bar::new("ticks");
-    let report = world::measure(&settings, &mut ProcessClock::new(), &mut |done, total| bar.set(done, total));
-    drop(bar);
-    let report = report.map_err(|error| {
-        Failure::Input(format!("{error}\nNothing was measured; `kinesphere bench world --help` lists the settings."))
-    })?;
-    if arguments.json {
-        print_json(&report)?;
-    } else {
-        print(&report.to_text())?;
-    }
+    let report =
+        watched("bench world", "ticks", |progress| world::measure(&settings, &mut ProcessClock::new(), progress))?;
+    say(&report, &report.to_text(), arguments.json)?;
     if report.holds {
         return Ok(());
     }

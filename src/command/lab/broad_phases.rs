@@ -8,7 +8,7 @@ use lab::experiment::broad_phases::{self, Settings};
 use super::present;
 use crate::clock::ProcessClock;
 use crate::command::Failure;
-use crate::progress::Bar;
+use crate::command::work::watched;
 
 /// Runs the paper's methods and ours in its room, prints a verdict on each of its claims, and writes plots, numbers and a
 /// page. Fails only if the methods find different pairs: that a claim does not hold is a result.
@@ -45,11 +45,8 @@ pub fn run(arguments: BroadPhases) -> Result<(), Failure> {
     if !arguments.objects.is_empty() {
         settings.objects = arguments.objects;
     }
-    let bar = Bar::new("frames");
-    let report = broad_phases::run(&settings, &mut ProcessClock::new(), &mut |done, total| bar.set(done, total));
-    drop(bar);
-    let report = report.map_err(|error| {
-        Failure::Input(format!("{error}\nNothing was run; `kinesphere lab broad-phases --help` lists the settings."))
+    let report = watched("lab broad-phases", "frames", |progress| {
+        broad_phases::run(&settings, &mut ProcessClock::new(), progress)
     })?;
     present(&report, report.documents(), &report.to_text(), &arguments.out, arguments.json)?;
     if report.agrees() {

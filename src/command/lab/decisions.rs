@@ -7,7 +7,7 @@ use lab::experiment::decisions::{self, Settings};
 
 use super::present;
 use crate::command::Failure;
-use crate::progress::Bar;
+use crate::command::work::watched;
 
 /// Lets two hosts see their objects collide, thousands of times per setting, and counts who decides under which rule.
 /// Fails if two decide in one term, if a failure has no explanation, or if hosts end with different verdicts.
@@ -31,12 +31,7 @@ pub struct Decisions {
 /// Runs the command.
 pub fn run(arguments: Decisions) -> Result<(), Failure> {
     let settings = Settings { encounters: arguments.encounters, seed: arguments.seed };
-    let bar = Bar::new("settings");
-    let report = decisions::run(&settings, &mut |done, total| bar.set(done, total));
-    drop(bar);
-    let report = report.map_err(|error| {
-        Failure::Input(format!("{error}\nNothing was run; `kinesphere lab decisions --help` lists the settings."))
-    })?;
+    let report = watched("lab decisions", "settings", |progress| decisions::run(&settings, progress))?;
     present(&report, report.documents(), &report.to_text(), &arguments.out, arguments.json)?;
     if report.holds() {
         return Ok(());

@@ -7,7 +7,7 @@ use lab::experiment::groups::{self, Settings};
 
 use super::present;
 use crate::command::Failure;
-use crate::progress::Bar;
+use crate::command::work::watched;
 
 /// Delivers updates in four ways on the same worlds: relations as groups, the cover, a channel per object, and cells. Counts
 /// groups, memberships, copies and changes, and how many meetings were joined in time by auras that were widened; and writes
@@ -35,11 +35,6 @@ pub struct Groups {
 /// Runs the command.
 pub fn run(arguments: Groups) -> Result<(), Failure> {
     let settings = Settings { objects: arguments.objects, ticks: arguments.ticks, seed: arguments.seed };
-    let bar = Bar::new("ticks");
-    let report = groups::run(&settings, &mut |done, total| bar.set(done, total));
-    drop(bar);
-    let report = report.map_err(|error| {
-        Failure::Input(format!("{error}\nNothing was run; `kinesphere lab groups --help` lists the settings."))
-    })?;
+    let report = watched("lab groups", "ticks", |progress| groups::run(&settings, progress))?;
     present(&report, report.documents(), &report.to_text(), &arguments.out, arguments.json)
 }

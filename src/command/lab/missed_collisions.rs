@@ -7,7 +7,7 @@ use lab::experiment::missed_collisions::{self, Settings};
 
 use super::present;
 use crate::command::Failure;
-use crate::progress::Bar;
+use crate::command::work::watched;
 
 /// Lets two avatars walk into each other over a network that loses messages, and counts how often they end up inside each
 /// other: with peers who believe what they heard last, with dead reckoning, and with a server. Fails if the server misses
@@ -32,14 +32,7 @@ pub struct MissedCollisions {
 /// Runs the command.
 pub fn run(arguments: MissedCollisions) -> Result<(), Failure> {
     let settings = Settings { encounters: arguments.encounters, seed: arguments.seed };
-    let bar = Bar::new("settings");
-    let report = missed_collisions::run(&settings, &mut |done, total| bar.set(done, total));
-    drop(bar);
-    let report = report.map_err(|error| {
-        Failure::Input(format!(
-            "{error}\nNothing was run; `kinesphere lab missed-collisions --help` lists the settings."
-        ))
-    })?;
+    let report = watched("lab missed-collisions", "settings", |progress| missed_collisions::run(&settings, progress))?;
     present(&report, report.documents(), &report.to_text(), &arguments.out, arguments.json)?;
     if report.holds() {
         return Ok(());

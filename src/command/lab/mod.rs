@@ -1,6 +1,7 @@
 //! `kinesphere lab`: do the papers hold?
 
 mod broad_phases;
+mod cluster;
 mod decisions;
 mod four_users;
 mod groups;
@@ -8,6 +9,7 @@ mod missed_collisions;
 mod peers;
 mod prediction;
 mod relations;
+mod room;
 mod simulate;
 pub mod sphere_trees;
 mod world;
@@ -19,7 +21,7 @@ use clap::Subcommand;
 use lab::experiment::Document;
 
 use super::Failure;
-use crate::output::{print, print_json};
+use crate::output::say;
 
 /// What to try.
 #[derive(Subcommand)]
@@ -40,10 +42,14 @@ pub enum Lab {
     MissedCollisions(missed_collisions::MissedCollisions),
     /// Ohlenburg's paper among many hosts: what does a world without a server cost, and do all agree?
     Peers(peers::Peers),
+    /// Many servers as one world: what does it cost, and does it hold whatever dies?
+    Cluster(cluster::Cluster),
     /// Paper 002, section 3.5: do four users at once notice a delay?
     FourUsers(four_users::FourUsers),
     /// Does the server keep its promises on a bad network, whatever its clients do?
     Simulate(simulate::Simulate),
+    /// Paper 003, figures 7 to 9: how many bodies of any shape can collide in time?
+    Room(room::Room),
     /// Paper 003, section 4: how closely can spheres wrap a shape?
     SphereTrees(sphere_trees::SphereTrees),
 }
@@ -59,8 +65,10 @@ pub fn run(lab: Lab) -> Result<(), Failure> {
         Lab::World(arguments) => world::run(arguments),
         Lab::MissedCollisions(arguments) => missed_collisions::run(arguments),
         Lab::Peers(arguments) => peers::run(arguments),
+        Lab::Cluster(arguments) => cluster::run(arguments),
         Lab::FourUsers(arguments) => four_users::run(arguments),
         Lab::Simulate(arguments) => simulate::run(arguments),
+        Lab::Room(arguments) => room::run(arguments),
         Lab::SphereTrees(arguments) => sphere_trees::run(arguments),
     }
 }
@@ -74,11 +82,7 @@ fn present(
     json: bool,
 ) -> Result<(), Failure> {
     write(folder, documents)?;
-    if json {
-        print_json(report)
-    } else {
-        print(&format!("{text}\nThe whole report: {}\n", folder.join("index.html").display()))
-    }
+    say(report, &format!("{text}\nThe whole report: {}\n", folder.join("index.html").display()), json)
 }
 
 /// Writes all files of a report into a folder.

@@ -7,7 +7,7 @@ use lab::experiment::prediction::{self, Settings};
 
 use super::present;
 use crate::command::Failure;
-use crate::progress::Bar;
+use crate::command::work::watched;
 
 /// Lets an owner move along the paper's path, corridors and random walks, and an observer watch by sixteen methods; prints
 /// a verdict on each claim, and writes plots, numbers and a page. Fails only if what must hold does not: a goal that is
@@ -32,12 +32,7 @@ pub struct Prediction {
 /// Runs the command.
 pub fn run(arguments: Prediction) -> Result<(), Failure> {
     let settings = Settings { latencies_ms: arguments.latency, seeds: arguments.seeds };
-    let bar = Bar::new("steps");
-    let report = prediction::run(&settings, &mut |done, total| bar.set(done, total));
-    drop(bar);
-    let report = report.map_err(|error| {
-        Failure::Input(format!("{error}\nNothing was run; `kinesphere lab prediction --help` lists the settings."))
-    })?;
+    let report = watched("lab prediction", "steps", |progress| prediction::run(&settings, progress))?;
     present(&report, report.documents(), &report.to_text(), &arguments.out, arguments.json)?;
     if report.holds() {
         return Ok(());

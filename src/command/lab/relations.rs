@@ -8,7 +8,7 @@ use lab::experiment::relations::{self, Settings};
 use super::present;
 use crate::clock::ProcessClock;
 use crate::command::Failure;
-use crate::progress::Bar;
+use crate::command::work::watched;
 
 /// Runs the papers' algorithms and ours among target seekers, prints a verdict on each of the papers' claims, and writes
 /// plots, numbers and a page. Fails only if they find different relations: that a claim does not hold is a result.
@@ -51,12 +51,8 @@ pub fn run(arguments: Relations) -> Result<(), Failure> {
     if !arguments.coverage.is_empty() {
         settings.coverage = arguments.coverage;
     }
-    let bar = Bar::new("frames");
-    let report = relations::run(&settings, &mut ProcessClock::new(), &mut |done, total| bar.set(done, total));
-    drop(bar);
-    let report = report.map_err(|error| {
-        Failure::Input(format!("{error}\nNothing was run; `kinesphere lab relations --help` lists the settings."))
-    })?;
+    let report =
+        watched("lab relations", "frames", |progress| relations::run(&settings, &mut ProcessClock::new(), progress))?;
     present(&report, report.documents(), &report.to_text(), &arguments.out, arguments.json)?;
     let Some(wrong) = report.rows.iter().find(|row| !row.agrees) else { return Ok(()) };
     Err(Failure::Check(format!(

@@ -5,8 +5,8 @@ use lab::simulation::{self, Settings};
 use node::bot::Behaviour;
 
 use crate::command::Failure;
-use crate::output::{print, print_json};
-use crate::progress::Bar;
+use crate::command::work::watched;
+use crate::output::say;
 
 /// Runs a server and its clients over a simulated network, with losses, cut connections, partitions, restarts and hostile
 /// clients, and checks every promise at every tick. Fails if one is broken; the same seed repeats the run to the bit.
@@ -70,17 +70,8 @@ pub fn run(arguments: Simulate) -> Result<(), Failure> {
         seekers: arguments.crowd,
         ..Settings::default()
     };
-    let bar = Bar::new("ticks");
-    let report = simulation::run(&settings, &mut |done, total| bar.set(done, total));
-    drop(bar);
-    let report = report.map_err(|error| {
-        Failure::Input(format!("{error}\nNothing was run; `kinesphere lab simulate --help` lists the settings."))
-    })?;
-    if arguments.json {
-        print_json(&report)?;
-    } else {
-        print(&report.to_text())?;
-    }
+    let report = watched("lab simulate", "ticks", |progress| simulation::run(&settings, progress))?;
+    say(&report, &report.to_text(), arguments.json)?;
     if report.holds() {
         return Ok(());
     }

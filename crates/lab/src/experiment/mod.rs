@@ -1,6 +1,7 @@
 //! The papers' experiments, run again: one file or folder per family of figures.
 
 pub mod broad_phases;
+pub mod cluster;
 pub mod decisions;
 mod document;
 pub mod groups;
@@ -10,6 +11,7 @@ pub mod prediction;
 pub mod relations;
 pub mod room;
 pub mod sphere_trees;
+pub mod tree_room;
 pub mod world;
 
 pub use document::Document;

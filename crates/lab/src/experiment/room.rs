@@ -50,17 +50,23 @@ pub struct Room {
     spheres: Spheres,
     slots: Vec<Slot>,
     velocities: Vec<Vec3>,
+    radius: f32,
 }
 
 impl Room {
     /// Objects at random places, flying in random directions.
     pub fn new(objects: usize, movement: Movement, speed: f32, seed: u64) -> Room {
+        Room::with_radius(objects, RADIUS, movement, speed, seed)
+    }
+
+    /// The same with spheres of another radius: those around bodies that the narrow phase looks at.
+    pub fn with_radius(objects: usize, radius: f32, movement: Movement, speed: f32, seed: u64) -> Room {
         let mut random = Random::new(seed);
         let mut spheres = Spheres::new();
         let mut velocities = Vec::with_capacity(objects);
         for _ in 0..objects {
-            let place = Vec3::splat(RADIUS) + random.point(1.0) * (SIZE - Vec3::splat(2.0 * RADIUS));
-            spheres.insert(Sphere::new(place, RADIUS)).expect("the room is within a world's limits");
+            let place = Vec3::splat(radius) + random.point(1.0) * (SIZE - Vec3::splat(2.0 * radius));
+            spheres.insert(Sphere::new(place, radius)).expect("the room is within a world's limits");
             let direction = random.direction();
             velocities.push(
                 speed
@@ -70,7 +76,7 @@ impl Room {
                     },
             );
         }
-        Room { slots: spheres.slots().collect(), spheres, velocities }
+        Room { slots: spheres.slots().collect(), spheres, velocities, radius }
     }
 
     /// The objects as they are now.
@@ -84,8 +90,21 @@ impl Room {
             self.turn_away(pair.a(), pair.b());
             self.turn_away(pair.b(), pair.a());
         }
+        self.move_on();
+    }
+
+    /// The same, where the narrow phase says which way the other is.
+    pub fn step_along(&mut self, touching: &[(Pair, Vec3)]) {
+        for &(pair, normal) in touching {
+            self.turn_back(pair.a(), normal);
+            self.turn_back(pair.b(), -normal);
+        }
+        self.move_on();
+    }
+
+    fn move_on(&mut self) {
         self.spheres.end_tick();
-        let (low, high) = (Vec3::splat(RADIUS), SIZE - Vec3::splat(RADIUS));
+        let (low, high) = (Vec3::splat(self.radius), SIZE - Vec3::splat(self.radius));
         for (&slot, velocity) in self.slots.iter().zip(&mut self.velocities) {
             let place = self.spheres.columns().sphere(slot.row()).center + *velocity;
             for axis in 0..3 {
@@ -102,12 +121,23 @@ impl Room {
     fn turn_away(&mut self, slot: Slot, other: Slot) {
         let columns = self.spheres.columns();
         let towards = columns.sphere(other.row()).center - columns.sphere(slot.row()).center;
-        let overlap = Vec3::splat(2.0 * RADIUS) - towards.abs();
+        let overlap = Vec3::splat(2.0 * self.radius) - towards.abs();
         // Slots are handed out in order and never removed here, so that a row is an index.
         let velocity = &mut self.velocities[slot.row()];
         let step = velocity.length();
         for axis in 0..3 {
             if overlap[axis] <= overlap.min_element() + step && velocity[axis] * towards[axis] > 0.0 {
+                velocity[axis] = -velocity[axis];
+            }
+        }
+    }
+
+    /// Negates the components of a velocity that lead towards the other, of those along which the contact mostly is.
+    fn turn_back(&mut self, slot: Slot, towards: Vec3) {
+        let velocity = &mut self.velocities[slot.row()];
+        let most = towards.abs().max_element();
+        for axis in 0..3 {
+            if towards[axis].abs() >= 0.5 * most && velocity[axis] * towards[axis] > 0.0 {
                 velocity[axis] = -velocity[axis];
             }
         }

@@ -76,6 +76,8 @@ pub struct Measured {
     pub messages_per_s: f64,
     /// Their bytes.
     pub bytes_per_s: f64,
+    /// Updates of objects in them, per host and second.
+    pub motions_per_s: f64,
     /// Messages per host and second if every frame were sent to the same audience.
     pub every_frame_per_s: f64,
     /// Their bytes.
@@ -355,6 +357,7 @@ impl Watcher {
             error_max: self.errors.2,
             messages_per_s: (tally.datagrams_sent + tally.messages_sent) as f64 / seconds,
             bytes_per_s: tally.bytes_sent as f64 / seconds,
+            motions_per_s: tally.motions_sent as f64 / seconds,
             every_frame_per_s: self.every_frame as f64 / seconds,
             every_frame_bytes_per_s: self.every_frame as f64 * frame_bytes / seconds,
             tally,

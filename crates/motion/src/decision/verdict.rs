@@ -158,9 +158,23 @@ impl Verdicts {
         counting
     }
 
-    /// Forgets contacts before a moment, when no message about them can still be under way.
+    /// All that were heard, those that yield included, by precedence.
+    pub fn heard(&self) -> &[Verdict] {
+        &self.heard
+    }
+
+    /// Forgets contacts before a moment, when no message about them can still be under way; and with each what yields to
+    /// it, or that would count from then on.
     pub fn forget_before(&mut self, moment: Time) {
-        self.heard.retain(|verdict| verdict.contact >= moment);
+        let mut forgotten = self.counting();
+        forgotten.retain(|verdict| verdict.contact < moment);
+        let overlap_us = self.overlap_us;
+        let counting = self.counting();
+        self.heard.retain(|verdict| {
+            let is_about =
+                |other: &Verdict| other.pair == verdict.pair && (other.contact - verdict.contact).abs() <= overlap_us;
+            verdict.contact >= moment && (counting.contains(verdict) || !forgotten.iter().any(is_about))
+        });
     }
 }
 
@@ -193,6 +207,25 @@ mod tests {
         assert_eq!(docket.answer(claim(1_400), Standing::Outside), Some(verdict), "the same contact, a little later");
         let nothing = docket.answer(claim(9_000), mine).unwrap();
         assert_eq!(nothing.after, None, "a contact that only the other saw");
+    }
+
+    #[test]
+    fn what_yields_never_counts_because_another_was_forgotten() {
+        let object = |number| ObjectId::new(number).unwrap();
+        let pair = ObjectPair::new(object(1), object(2));
+        let verdict = |term, host, ms: i64| Verdict {
+            pair,
+            term,
+            decider: NodeId::new(host),
+            contact: Time::from_micros(ms * 1_000),
+            after: None,
+        };
+        let mut verdicts = Verdicts::new(500_000);
+        verdicts.handle(verdict(3, 1, 1_000));
+        verdicts.handle(verdict(4, 2, 1_300));
+        verdicts.handle(verdict(9, 2, 4_000));
+        verdicts.forget_before(Time::from_micros(1_200_000));
+        assert_eq!(verdicts.counting(), [verdict(9, 2, 4_000)]);
     }
 
     #[test]

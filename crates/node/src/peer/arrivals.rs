@@ -70,7 +70,7 @@ impl Peer {
         let node = NodeId::new(hello.node);
         // Whoever came first under a number keeps it: an impostor cannot take a living peer's place.
         let is_taken = self.by_node.contains_key(&node) || node == self.settings.node;
-        if hello.version != PEER_VERSION || hello.rules != self.settings.rules.hash() || is_taken {
+        if hello.version != PEER_VERSION || hello.rules != self.world_hash || is_taken {
             self.tally.refused.hellos += 1;
             self.links.remove(&link);
             self.effects.push_back(Effect::Close { link });

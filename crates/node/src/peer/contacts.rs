@@ -14,6 +14,10 @@ use super::{Happening, Peer, steps};
 
 /// How far a verdict may put an object from where its owner has it, beside what both can have moved since, in metres.
 const DISPLACEMENT_MAX: f64 = 4.0;
+/// Two that met are no farther apart than they are wide, and this, in metres: what the wire rounds off, and more.
+const APART_MAX: f64 = 0.1;
+/// Nothing leaves a contact faster than so many times the fastest.
+const FASTER_MAX: f64 = 3.0;
 
 /// Two objects in a frame, the other as seen from the own.
 #[derive(Clone, Copy, Debug)]
@@ -57,14 +61,14 @@ impl Meeting {
 
     /// The own object and the other right after they touched: equal masses exchange what they have along the line between
     /// them.
-    fn after(&self, ago: f64) -> [peer::After; 2] {
+    fn after(&self, ago: f64, fastest: f64) -> [peer::After; 2] {
         let own = &self.body.state;
         let (place, other) = (own.pos - own.vel * ago, self.seen.pos - self.seen.vel * ago);
         let normal = (place - other).normalize_or(DVec3::Y);
         let push = normal * (own.vel - self.seen.vel).dot(normal);
         let after = |pos: DVec3, vel: DVec3| peer::After {
             place: steps::steps(pos, PLACE_MAX),
-            velocity: steps::steps(vel, RATE_MAX),
+            velocity: steps::steps(vel.clamp_length_max(fastest), RATE_MAX),
         };
         [after(place, own.vel - push), after(other, self.seen.vel + push)]
     }
@@ -104,7 +108,7 @@ impl Peer {
             _ => None,
         };
         let claim = Claim { pair, term, contact };
-        let after = meeting.after(ago);
+        let after = meeting.after(ago, FASTER_MAX * self.settings.rules.speed_max);
         let states = states_of(after, own_object < meeting.other, contact);
         let Some(encounter) = self.encounters.get_mut(&pair) else { return };
         match encounter.docket.decide(claim, standing, Some(states)) {
@@ -206,8 +210,9 @@ impl Peer {
         // A claim may wait for its answer, and a term begin meanwhile.
         let latest = self.epoch(contact + self.settings.rules.patience_us());
         let is_term = (1..=latest.saturating_add(1)).contains(&term);
-        let is_plausible = !is_mine || self.is_plausible(now, node, &verdict);
-        if node == owner || !self.others.contains_key(&theirs) || !(is_timely && is_term && is_plausible) {
+        let is_known = self.others.contains_key(&theirs) && (!is_mine || self.own.contains_key(&name::index(other)));
+        let is_possible = is_known && is_timely && is_term && self.can_be(theirs, other, after);
+        if node == owner || !is_possible || (is_mine && self.is_anothers(node, theirs, other, term)) {
             self.tally.refused.verdicts += 1;
             return;
         }
@@ -215,6 +220,11 @@ impl Peer {
         let pair = ObjectPair::new(theirs, other);
         let ruling = Verdict { pair, term, decider: node, contact, after: states };
         match self.rulings.handle(ruling, now) {
+            // What all others keep is kept here too: an owner that finds it strange does not follow, and nothing else.
+            Heard::Counts if is_mine && !self.is_near(now, node, other, contact, after) => {
+                self.tally.unfollowed += 1;
+                self.happened(Happening::Kept(ruling));
+            }
             Heard::Counts if is_mine => self.follow(now, ruling, other, theirs, after.map(|after| after[1])),
             Heard::Counts => self.happened(Happening::Kept(ruling)),
             Heard::Refused => self.tally.refused.verdicts += 1,
@@ -222,22 +232,34 @@ impl Peer {
         }
     }
 
-    /// Whether a verdict about an own object can be: its term is the sender's to decide as far as this peer knows, and
-    /// the object is put where it can have been.
-    fn is_plausible(&self, now: Time, node: NodeId, verdict: &peer::Verdict) -> bool {
-        let Some(owned) = self.own.get(&verdict.other) else { return false };
-        let Some(theirs) = name::object(node, verdict.own) else { return false };
-        let pair = ObjectPair::new(owned.object, theirs);
-        let decider = self.encounters.get(&pair).and_then(|encounter| encounter.decider(verdict.term));
-        if decider.is_some_and(|decider| decider != node) {
-            return false;
-        }
-        let Some([_, after]) = verdict.after else { return true };
-        let speed_max = self.settings.rules.speed_max;
-        let since = now.seconds_since(self.contact_here(node, Time::from_micros(verdict.contact_us), now)).max(0.0);
-        let way = (steps::vector(after.place) - owned.body.state.pos).length();
+    /// Whether two objects can have been so after a contact. Every peer that knows both finds the same.
+    fn can_be(&self, one: ObjectId, other: ObjectId, after: Option<[peer::After; 2]>) -> bool {
+        let Some(after) = after else { return true };
+        let [one_place, other_place] = after.map(|after| steps::vector(after.place));
+        let fastest = FASTER_MAX * self.settings.rules.speed_max + APART_MAX;
+        let radius = |object: ObjectId| {
+            let own = self.own.get(&name::index(object)).filter(|own| own.object == object);
+            own.map(|own| own.body.radius).or(self.others.get(&object).map(|other| other.radius))
+        };
+        let is_together = |radii: f64| one_place.distance(other_place) <= radii + APART_MAX;
+        after.iter().all(|after| steps::vector(after.velocity).length() <= fastest)
+            && radius(one).zip(radius(other)).is_none_or(|(one, other)| is_together(one + other))
+    }
+
+    /// Whether this peer knows that a term about an own object is not the sender's to decide. The term names the digests
+    /// that its decider is a function of, so that no honest peer thinks otherwise.
+    fn is_anothers(&self, node: NodeId, theirs: ObjectId, own: ObjectId, term: u32) -> bool {
+        let encounter = self.encounters.get(&ObjectPair::new(own, theirs));
+        encounter.and_then(|encounter| encounter.decider(term)).is_some_and(|decider| decider != node)
+    }
+
+    /// Whether a verdict puts an own object where it can have been. A decider that lost updates may have seen it elsewhere.
+    fn is_near(&self, now: Time, node: NodeId, own: ObjectId, contact: Time, after: Option<[peer::After; 2]>) -> bool {
+        let (Some([_, after]), Some(owned)) = (after, self.own.get(&name::index(own))) else { return true };
+        let since = now.seconds_since(self.contact_here(node, contact, now)).max(0.0);
         let late_s = since + self.settings.rules.latency_us_max as f64 * 1e-6;
-        way <= DISPLACEMENT_MAX + 2.0 * speed_max * late_s && steps::vector(after.velocity).length() <= 3.0 * speed_max
+        let way = (steps::vector(after.place) - owned.body.state.pos).length();
+        way <= DISPLACEMENT_MAX + 2.0 * self.settings.rules.speed_max * late_s
     }
 
     /// Does to an own object what a verdict says.

@@ -45,6 +45,7 @@ pub struct Encounter {
     hosts: [NodeId; 2],
     settings: EpisodeSettings,
     repeats: u32,
+    every: u32,
     watch: Option<OwnWatch>,
     heard_first: Option<u32>,
     heard: BTreeMap<u32, Digest>,
@@ -79,6 +80,7 @@ impl Encounter {
             hosts: [node, name::owner(other)],
             settings: rules.episode(radius),
             repeats: rules.repeats.clamp(1, peer::Report::DIGESTS_MAX as u32),
+            every: rules.every.clamp(1, rules.repeats.max(1)),
             watch: None,
             heard_first: None,
             heard: BTreeMap::new(),
@@ -101,7 +103,7 @@ impl Encounter {
         newest.is_some_and(|newest| newest.saturating_add(self.settings.delay) >= epoch)
     }
 
-    /// Goes on watching, or begins, or ends; returns what to say, once per epoch. `digest` is the own object now.
+    /// Goes on watching, or begins, or ends; returns what to say, in some epochs. `digest` is the own object now.
     pub fn look(&mut self, may_meet: bool, epoch: u32, digest: Digest, now: Time) -> Option<peer::Watch> {
         if may_meet {
             self.used_at = now;
@@ -132,6 +134,7 @@ impl Encounter {
         }
         self.said = Some(epoch);
         let watch = self.watch.as_mut()?;
+        let is_first = watch.digests.is_empty();
         let from = watch.digests.back().map_or(watch.first, |newest| newest.epoch + 1);
         for missing in from..=epoch {
             let digest = Digest { epoch: missing, ..digest };
@@ -142,6 +145,12 @@ impl Encounter {
             if let Some((_, episode)) = &mut self.episode {
                 episode.handle(self.hosts[0], digest);
             }
+        }
+        // All pairs in the same epochs: what is sent together is one message. Who begins says so at once, so that the other
+        // begins too.
+        if !is_first && !epoch.is_multiple_of(self.every) {
+            self.renew();
+            return None;
         }
         let said = watch.digests.iter().rev().take(self.repeats as usize);
         let watch = peer::Watch {

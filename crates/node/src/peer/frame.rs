@@ -1,6 +1,9 @@
 //! A frame: move, predict, listen, watch, settle, send.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use motion::adaptive;
+use motion::company::predict_by_clocks;
 use motion::decision::Digest;
 use space::{NodeId, ObjectId, Time};
 use wire::ToPeer;
@@ -8,6 +11,7 @@ use wire::peer::name;
 
 use super::contacts::Meeting;
 use super::neighbour::Neighbour;
+use super::others::Other;
 use super::rules::Rules;
 use super::{Peer, single, steps};
 use crate::node::{Channel, Effect, LinkId};
@@ -37,12 +41,7 @@ impl Peer {
                 undisturbed.advance(now, &self.settings.rules, &self.scene);
             }
         }
-        for other in self.others.values_mut() {
-            let link = self.by_node.get(&name::owner(other.object));
-            if let Some(known) = link.and_then(|link| self.links.get(link)).filter(|known| known.is_timed()) {
-                other.predict(known.time_there(now), &self.scene);
-            }
-        }
+        self.predict(now);
         self.listen(now);
         for meeting in self.meetings() {
             self.watch(now, &meeting);
@@ -51,6 +50,55 @@ impl Peer {
         self.settle(now);
         self.tell(now);
         self.forget(now);
+    }
+
+    /// Works out where the others' objects are: bounces off the scene, and, of those that are near to each other, off each
+    /// other. What bounces off an own object is not predicted but decided.
+    fn predict(&mut self, now: Time) {
+        let times: BTreeMap<NodeId, Time> =
+            self.links.values().filter(|k| k.is_timed()).filter_map(|k| Some((k.node?, k.time_there(now)))).collect();
+        for other in self.others.values_mut() {
+            if let Some(&there) = times.get(&name::owner(other.object)) {
+                other.predict(there, &self.scene);
+            }
+        }
+        let near = self.near_each_other();
+        let mut company: Vec<(&mut Other, Time)> = self
+            .others
+            .values_mut()
+            .filter(|other| near.contains(&other.object))
+            .filter_map(|other| times.get(&name::owner(other.object)).map(|&there| (other, there)))
+            .collect();
+        let mut replicas: Vec<_> = company.iter_mut().map(|(other, there)| (other.replica_mut(), *there)).collect();
+        let together = predict_by_clocks(&mut replicas, &self.scene, None, |_| false);
+        for ((other, _), predicted) in company.iter_mut().zip(together.predicted).filter(|_| together.contacts > 0) {
+            if let Some(predicted) = predicted {
+                other.meets(predicted);
+            }
+        }
+        let bounces = together.contacts as u64;
+        // A bounce is predicted anew in every frame until an update makes it history.
+        self.tally.predicted_bounces += bounces.saturating_sub(self.bounces);
+        self.bounces = bounces;
+    }
+
+    /// Others' objects of which one may have met another since it was heard of.
+    fn near_each_other(&self) -> BTreeSet<ObjectId> {
+        let movers: Vec<_> = self.others.values().filter_map(|other| Some((other.object, other.mover()?))).collect();
+        let horizon_s = (self.settings.rules.heartbeat_us + self.settings.rules.latency_us_max) as f64 * 1e-6;
+        let mut near = BTreeSet::new();
+        for (at, (object, one)) in movers.iter().enumerate() {
+            for (other_object, other) in &movers[at + 1..] {
+                // What they can have moved towards each other since, and what they turned away by a bounce.
+                let reach = one.radius + other.radius + (one.vel - other.vel).length() * horizon_s;
+                if name::owner(*object) != name::owner(*other_object)
+                    && one.pos.distance_squared(other.pos) <= reach * reach
+                {
+                    near.extend([*object, *other_object]);
+                }
+            }
+        }
+        near
     }
 
     /// Drops who fell silent, and asks the others for the time.

@@ -13,6 +13,7 @@ mod arrivals;
 mod contacts;
 pub mod encounter;
 mod frame;
+pub mod ground;
 pub mod neighbour;
 pub mod others;
 pub mod owned;
@@ -20,6 +21,8 @@ pub mod rules;
 pub mod rulings;
 pub mod steps;
 pub mod tally;
+pub mod wanderer;
+pub mod window;
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -125,6 +128,8 @@ pub enum Happening {
 pub struct Peer {
     settings: PeerSettings,
     scene: Scene,
+    /// Of the rules and the scene: whoever has others is in another world.
+    world_hash: u64,
     links: BTreeMap<LinkId, Neighbour>,
     by_node: BTreeMap<NodeId, LinkId>,
     own: BTreeMap<u32, Owned>,
@@ -135,6 +140,8 @@ pub struct Peer {
     slots: BTreeMap<ObjectId, Slot>,
     /// Whether somebody of a peer hears an own object.
     hearers: BTreeMap<u32, Vec<NodeId>>,
+    /// Bounces among others' objects that were predicted in the last frame.
+    bounces: u64,
     listened_at: Option<Time>,
     forgot_at: Option<Time>,
     effects: VecDeque<Effect>,
@@ -149,6 +156,7 @@ impl Peer {
         name::object(settings.node, 1).ok_or(PeerError::Node(settings.node))?;
         Ok(Peer {
             rulings: Rulings::new(settings.rules.overlap_us),
+            world_hash: world_hash(&settings.rules, &scene),
             settings,
             scene,
             links: BTreeMap::new(),
@@ -159,6 +167,7 @@ impl Peer {
             audience: Audience::new(),
             slots: BTreeMap::new(),
             hearers: BTreeMap::new(),
+            bounces: 0,
             listened_at: None,
             forgot_at: None,
             effects: VecDeque::new(),
@@ -211,6 +220,17 @@ impl Peer {
         }
     }
 
+    /// Lets an own object move with this velocity from now on, whenever it is free to: what it bounces off throws it back
+    /// for a moment. What is no number moves nothing.
+    pub fn walk(&mut self, index: u32, velocity: DVec3) {
+        let speed_max = self.settings.rules.speed_max;
+        if let Some(owned) = self.own.get_mut(&index)
+            && velocity.is_finite()
+        {
+            owned.walk(velocity.clamp_length_max(speed_max));
+        }
+    }
+
     /// Says goodbye, and forgets everybody.
     pub fn leave(&mut self) {
         self.broadcast(&ToPeer::Leave);
@@ -238,6 +258,19 @@ impl Peer {
     /// The objects of others, where they are in this frame.
     pub fn others(&self) -> impl Iterator<Item = (ObjectId, Predicted)> + '_ {
         self.others.values().filter_map(|other| Some((other.object, other.predicted()?)))
+    }
+
+    /// The same, with what their users are called and their radii in metres.
+    pub fn seen(&self) -> impl Iterator<Item = (ObjectId, &str, f32, Predicted)> + '_ {
+        self.others.values().filter_map(|other| {
+            let user = self.neighbour(name::owner(other.object)).map_or("", |known| known.name.as_str());
+            Some((other.object, user, other.radius as f32, other.predicted()?))
+        })
+    }
+
+    /// The radius of an own object, in metres.
+    pub fn radius(&self, index: u32) -> Option<f32> {
+        self.own.get(&index).map(|owned| owned.body.radius as f32)
     }
 
     /// The peers that are there, and half the quickest round trip to each in microseconds.
@@ -321,7 +354,7 @@ impl Peer {
             version: PEER_VERSION,
             node: self.settings.node.number(),
             name: self.settings.name.clone(),
-            rules: self.settings.rules.hash(),
+            rules: self.world_hash,
             time_us: now.micros(),
         })
     }
@@ -363,6 +396,12 @@ impl Peer {
             self.slots.insert(object, slot);
         }
     }
+}
+
+/// A number that is the same for the same rules and walls.
+fn world_hash(rules: &Rules, scene: &Scene) -> u64 {
+    let objects = scene.objects().iter().flat_map(|object| format!("{object:?}").into_bytes());
+    objects.fold(rules.hash(), |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// As the audience has places.

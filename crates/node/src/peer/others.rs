@@ -50,6 +50,16 @@ impl Other {
         self.is_stale = self.replica.is_stale(owner_time);
     }
 
+    /// The replica, for those who predict several together.
+    pub fn replica_mut(&mut self) -> &mut Replica {
+        &mut self.replica
+    }
+
+    /// It bounced off another, as this peer predicts it.
+    pub fn meets(&mut self, predicted: Predicted) {
+        self.now = Some(predicted);
+    }
+
     /// Where it is in this frame; `None` before its first update.
     pub fn predicted(&self) -> Option<Predicted> {
         self.now

@@ -63,7 +63,13 @@ pub struct Owned {
     newest: Option<Update>,
     /// When the newest update went to everybody.
     told_all: Option<Time>,
+    /// The velocity that its user wants, if it walks; and until when it is thrown back.
+    wish: Option<DVec3>,
+    thrown_until: Option<Time>,
 }
+
+/// Whoever bounced off something follows its user again after this, in microseconds.
+const THROWN_US: i64 = 400_000;
 
 /// What is to be sent of an object in a frame.
 #[derive(Clone, Copy, Debug, Default)]
@@ -87,12 +93,27 @@ impl Owned {
             collision: None,
             newest: None,
             told_all: None,
+            wish: None,
+            thrown_until: None,
         }
+    }
+
+    /// Is moved by its user, from now on.
+    pub fn walk(&mut self, velocity: DVec3) {
+        self.wish = Some(velocity);
     }
 
     /// Moves on.
     pub fn advance(&mut self, now: Time, rules: &Rules, scene: &Scene) {
-        self.collision = self.body.advance(now, rules, scene).or(self.collision);
+        if let Some(wish) = self.wish.filter(|_| self.thrown_until.is_none_or(|until| now >= until)) {
+            (self.body.state.vel, self.body.state.acc) = (wish, DVec3::ZERO);
+            self.thrown_until = None;
+        }
+        let collision = self.body.advance(now, rules, scene);
+        if collision.is_some() {
+            self.thrown_until = Some(now + THROWN_US);
+        }
+        self.collision = collision.or(self.collision);
     }
 
     /// Is somewhere else, or moves otherwise, from now on: those who hear it must know at once.
@@ -100,6 +121,7 @@ impl Owned {
         let normal = (body.state.vel - self.body.state.vel).normalize_or(DVec3::Y);
         self.collision = Some(Collision { normal, vel_before: self.body.state.vel });
         self.body = body;
+        self.thrown_until = Some(body.state.stamp + THROWN_US);
     }
 
     /// What to send, given how close the closest object of another peer is.

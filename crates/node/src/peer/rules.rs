@@ -22,6 +22,8 @@ pub struct Rules {
     pub epoch_us: i64,
     /// How many digests a report carries for a pair.
     pub repeats: u32,
+    /// Digests are made at every epoch and sent at every so manieth, so that each is sent `repeats / every` times.
+    pub every: u32,
     /// No message that counts takes longer, in microseconds.
     pub latency_us_max: i64,
     /// No two clocks are thought to differ by more, after what is known of them, in microseconds.
@@ -51,7 +53,8 @@ impl Default for Rules {
             },
             heartbeat_us: 1_000_000,
             epoch_us: 100_000,
-            repeats: 3,
+            repeats: 6,
+            every: 3,
             latency_us_max: 250_000,
             clock_error_us: 50_000,
             closing_us: 1_500_000,

@@ -59,12 +59,13 @@ impl Rulings {
         if counting.contains(&verdict) {
             return Heard::Known;
         }
-        // A decider says one thing about one contact.
+        // A decider says one thing about one contact. What it said first came first to everybody, over its stream; what
+        // others say does not matter here, or peers that hear them in another order would keep something else.
         let is_contradiction = |held: &Verdict| {
             (held.term, held.decider) == (verdict.term, verdict.decider)
                 && (held.contact - verdict.contact).abs() <= overlap_us
         };
-        if counting.iter().any(is_contradiction) {
+        if verdicts.heard().iter().any(is_contradiction) && !verdicts.heard().contains(&verdict) {
             return Heard::Refused;
         }
         if !verdicts.handle(verdict) {

@@ -13,6 +13,8 @@ pub struct Tally {
     pub motions_sent: u64,
     /// Watches within the datagrams.
     pub watches_sent: u64,
+    /// Bounces of others' objects off each other that it predicted.
+    pub predicted_bounces: u64,
     /// Contacts that this peer saw between its objects and others'.
     pub contacts: u64,
     /// Of them, those that it decided.
@@ -25,6 +27,8 @@ pub struct Tally {
     pub dropped: u64,
     /// Verdicts that it followed with an object of its own.
     pub followed: u64,
+    /// Verdicts that it keeps as all do, and did not follow: they put an own object where it cannot have been.
+    pub unfollowed: u64,
     /// Peers that fell silent.
     pub silent: u64,
     /// States and digests of objects that were not announced yet, and claims by a clock that is not known yet.
@@ -41,12 +45,14 @@ impl Tally {
         self.bytes_sent += other.bytes_sent;
         self.motions_sent += other.motions_sent;
         self.watches_sent += other.watches_sent;
+        self.predicted_bounces += other.predicted_bounces;
         self.contacts += other.contacts;
         self.decided += other.decided;
         self.claims += other.claims;
         self.denied += other.denied;
         self.dropped += other.dropped;
         self.followed += other.followed;
+        self.unfollowed += other.unfollowed;
         self.silent += other.silent;
         self.early += other.early;
         let (own, other) = (&mut self.refused, &other.refused);

@@ -9,7 +9,7 @@ use crate::workload::Random;
 /// Names of all shapes, in the order of reports.
 pub const NAMES: [&str; 9] = ["box", "ball", "torus", "torus-knot", "vessel", "rabbit", "chair", "plate", "soup"];
 
-/// The shape of this name; `None` if there is none.
+/// The shape of this name; `None` if there is none. Besides those of reports there is a `flag`: a sheet that deforms.
 pub fn shape(name: &str) -> Option<TriangleMesh> {
     let made = match name {
         "box" => cuboid(Vec3::splat(0.5)),
@@ -21,9 +21,24 @@ pub fn shape(name: &str) -> Option<TriangleMesh> {
         "chair" => chair(),
         "plate" => cuboid(Vec3::new(0.5, 0.4, 0.005)),
         "soup" => soup(200, 7),
+        "flag" => sheet(1.5, 1.0, 12, 8),
         _ => return None,
     };
     made.ok()
+}
+
+/// An open sheet in the plane of x and y, from the origin to the right and up, cut into so many quads.
+pub fn sheet(width: f32, height: f32, across: u32, up: u32) -> Result<TriangleMesh, TriangleMeshError> {
+    let (across, up) = (across.clamp(1, 512), up.clamp(1, 512));
+    let place = |i: u32, j: u32| Vec3::new(width * i as f32 / across as f32, height * j as f32 / up as f32, 0.0);
+    let vertices = (0..=up).flat_map(|j| (0..=across).map(move |i| place(i, j))).collect();
+    let at = |i: u32, j: u32| j * (across + 1) + i;
+    let quads = (0..up).flat_map(|j| (0..across).map(move |i| (i, j)));
+    let triangles = quads.flat_map(|(i, j)| {
+        let [a, b, c, d] = [at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)];
+        [[a, b, c], [a, c, d]]
+    });
+    TriangleMesh::new(vertices, triangles.collect())
 }
 
 /// A tube along a knot that winds three times around a ring while it goes around it twice.

@@ -7,6 +7,7 @@
 
 use glam::DVec3;
 
+use super::balls::{BallSet, pairs_of};
 use super::body::Body;
 use super::convex::{Convex, Core, Rounded, penetration, separation};
 use super::pose::{Course, Motion, WidePose};
@@ -41,6 +42,12 @@ pub(super) fn first_meeting(
     let mut best: Option<Meeting> = None;
     let until = |best: &Option<Meeting>| best.map_or(1.0, |meeting| meeting.time);
     match (a, b) {
+        (Body::Balls(set), _) => {
+            best = balls_meet(set, &first, b, &second, gap);
+        }
+        (_, Body::Balls(set)) => {
+            best = balls_meet(set, &second, a, &first, gap).map(Meeting::swapped);
+        }
         (Body::Convex(a), Body::Convex(b)) => best = meet(a, &first, b, &second, gap, 1.0),
         (Body::Mesh(mesh), Body::Convex(rounded)) => {
             for triangle in swept(b, &second, a, &first, gap) {
@@ -68,6 +75,76 @@ pub(super) fn first_meeting(
         }
     }
     best
+}
+
+/// The first contact of balls with a body. A ball around all that is below a node rules most of them out.
+fn balls_meet(
+    set: &BallSet<'_>,
+    course: &Course,
+    other: &Body<'_>,
+    other_course: &Course,
+    gap: f64,
+) -> Option<Meeting> {
+    let mut best: Option<Meeting> = None;
+    match other {
+        Body::Convex(rounded) => {
+            let mut waiting = vec![0];
+            while let Some(node) = waiting.pop() {
+                let until = best.map_or(1.0, |meeting| meeting.time);
+                let children = set.tree.children(node, set.level);
+                if children.is_empty() {
+                    let ball = Rounded::ball(set.tree.ball(node));
+                    best = earlier(best, meet(&ball, course, rounded, other_course, gap, until));
+                } else if may_meet(&Rounded::ball(set.tree.wrapping(node)), course, rounded, other_course, gap, until) {
+                    waiting.extend(children.rev());
+                }
+            }
+        }
+        Body::Balls(second) => {
+            let mut waiting = vec![(0, 0)];
+            while let Some((a, b)) = waiting.pop() {
+                let until = best.map_or(1.0, |meeting| meeting.time);
+                match pairs_of(set, a, second, b) {
+                    None => {
+                        let balls = (Rounded::ball(set.tree.ball(a)), Rounded::ball(second.tree.ball(b)));
+                        best = earlier(best, meet(&balls.0, course, &balls.1, other_course, gap, until));
+                    }
+                    Some(pairs) => {
+                        let balls = (Rounded::ball(set.tree.wrapping(a)), Rounded::ball(second.tree.wrapping(b)));
+                        if may_meet(&balls.0, course, &balls.1, other_course, gap, until) {
+                            waiting.extend(pairs.rev());
+                        }
+                    }
+                }
+            }
+        }
+        Body::Mesh(mesh) => {
+            for node in set.tree.ends(set.level) {
+                let ball = Rounded::ball(set.tree.ball(node));
+                for triangle in swept(&Body::Convex(ball), course, other, other_course, gap) {
+                    let until = best.map_or(1.0, |meeting| meeting.time);
+                    let corner = Rounded { core: mesh.core(triangle), radius: 0.0 };
+                    best = earlier(best, meet(&ball, course, &corner, other_course, gap, until));
+                }
+            }
+        }
+    }
+    best
+}
+
+/// Whether two cores may come as close as `gap` before `until`, or are so close at the start. A no is certain.
+fn may_meet(a: &Rounded<'_>, a_course: &Course, b: &Rounded<'_>, b_course: &Course, gap: f64, until: f64) -> bool {
+    let origin = a_course.start().position;
+    let at =
+        |course: &Course| WidePose { position: course.start().position - origin, rotation: course.start().rotation };
+    let found = separation(&a.core.place(&at(a_course)), &b.core.place(&at(b_course)));
+    found.certain - a.radius - b.radius <= gap || meet(a, a_course, b, b_course, gap, until).is_some()
+}
+
+impl Meeting {
+    fn swapped(self) -> Meeting {
+        Meeting { normal: -self.normal, on_a: self.on_b, on_b: self.on_a, ..self }
+    }
 }
 
 fn earlier(best: Option<Meeting>, found: Option<Meeting>) -> Option<Meeting> {
@@ -226,9 +303,9 @@ fn swept(body: &Body<'_>, course: &Course, mesh: &Body<'_>, mesh_course: &Course
 /// The deepest overlap of two bodies: how far and which way the second must be moved. `None` when they are apart.
 pub(super) fn deepest(a: &Body<'_>, at: &WidePose, b: &Body<'_>, bt: &WidePose) -> Option<(f64, DVec3)> {
     let mut best: Option<(f64, DVec3)> = None;
-    let mut consider = |first: &Convex<'_>, second: &Convex<'_>| {
+    let radii = a.radius() + b.radius();
+    let mut consider = |first: &Convex<'_>, second: &Convex<'_>, radii: f64| {
         let found = separation(first, second);
-        let radii = a.radius() + b.radius();
         let overlap = if found.distance > radii {
             None
         } else if found.distance > 0.0 {
@@ -245,15 +322,15 @@ pub(super) fn deepest(a: &Body<'_>, at: &WidePose, b: &Body<'_>, bt: &WidePose) 
     };
     let still = |pose: &WidePose| Course::resting(*pose);
     match (a, b) {
-        (Body::Convex(a), Body::Convex(b)) => consider(&a.core.place(at), &b.core.place(bt)),
+        (Body::Convex(a), Body::Convex(b)) => consider(&a.core.place(at), &b.core.place(bt), radii),
         (Body::Mesh(mesh), Body::Convex(rounded)) => {
             for triangle in swept(b, &still(bt), a, &still(at), 0.0) {
-                consider(&mesh.core(triangle).place(at), &rounded.core.place(bt));
+                consider(&mesh.core(triangle).place(at), &rounded.core.place(bt), radii);
             }
         }
         (Body::Convex(rounded), Body::Mesh(mesh)) => {
             for triangle in swept(a, &still(at), b, &still(bt), 0.0) {
-                consider(&rounded.core.place(at), &mesh.core(triangle).place(bt));
+                consider(&rounded.core.place(at), &mesh.core(triangle).place(bt), radii);
             }
         }
         (Body::Mesh(mesh), Body::Mesh(other)) => {
@@ -261,9 +338,49 @@ pub(super) fn deepest(a: &Body<'_>, at: &WidePose, b: &Body<'_>, bt: &WidePose) 
                 let core = mesh.core(triangle);
                 let corner = Body::Convex(Rounded { core, radius: 0.0 });
                 for opposite in swept(&corner, &still(at), b, &still(bt), 0.0) {
-                    consider(&core.place(at), &other.core(opposite).place(bt));
+                    consider(&core.place(at), &other.core(opposite).place(bt), radii);
                 }
             }
+        }
+        (Body::Balls(set), Body::Balls(second)) => {
+            let mut waiting = vec![(0, 0)];
+            while let Some((one, other)) = waiting.pop() {
+                let place =
+                    |sphere: crate::Sphere, pose: &WidePose| pose.position + pose.rotation * sphere.center.as_dvec3();
+                let (around, beside) = (set.tree.wrapping(one), second.tree.wrapping(other));
+                let apart = place(around, at).distance(place(beside, bt));
+                if apart > f64::from(around.radius) + f64::from(beside.radius) + 1e-9 * apart {
+                    continue;
+                }
+                match pairs_of(set, one, second, other) {
+                    Some(pairs) => waiting.extend(pairs.rev()),
+                    None => {
+                        let balls = (Rounded::ball(set.tree.ball(one)), Rounded::ball(second.tree.ball(other)));
+                        let radii = balls.0.radius + balls.1.radius;
+                        consider(&balls.0.core.place(at), &balls.1.core.place(bt), radii);
+                    }
+                }
+            }
+        }
+        (Body::Balls(set), other) => {
+            for node in set.tree.ends(set.level) {
+                let ball = Rounded::ball(set.tree.ball(node));
+                match other {
+                    Body::Convex(rounded) => {
+                        let radii = ball.radius + rounded.radius;
+                        consider(&ball.core.place(at), &rounded.core.place(bt), radii);
+                    }
+                    Body::Mesh(mesh) => {
+                        for triangle in swept(&Body::Convex(ball), &still(at), other, &still(bt), 0.0) {
+                            consider(&ball.core.place(at), &mesh.core(triangle).place(bt), ball.radius);
+                        }
+                    }
+                    Body::Balls(_) => {}
+                }
+            }
+        }
+        (_, Body::Balls(_)) => {
+            return deepest(b, bt, a, at).map(|(depth, normal)| (depth, -normal));
         }
     }
     best

@@ -2,17 +2,19 @@
 
 use glam::{DQuat, DVec3};
 
+use super::balls::{BallSet, ball_against, balls_against_balls, balls_against_core};
 use super::convex::{self, Convex, Core, Rounded, Separation, turned_half};
 use super::pose::WidePose;
 use super::proximity::Precision;
 use super::shape::Shape;
 use super::solid::Mesh;
 
-/// One convex core with a radius, or many triangles.
+/// One convex core with a radius, many triangles, or many balls.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Body<'a> {
     Convex(Rounded<'a>),
     Mesh(&'a Mesh),
+    Balls(BallSet<'a>),
 }
 
 /// The nearest parts of two bodies, with the first body's position as the origin.
@@ -30,19 +32,27 @@ pub(super) struct Nearest {
 
 impl<'a> Body<'a> {
     pub fn new(shape: &'a Shape, precision: Precision) -> Body<'a> {
-        match precision {
-            Precision::BoundingSphere => Body::Convex(Rounded::ball(shape.bounding_sphere())),
-            Precision::Exact => match (Rounded::new(shape), shape) {
-                (None, Shape::Mesh(mesh)) => Body::Mesh(mesh),
-                (rounded, _) => Body::Convex(rounded.unwrap_or_else(|| Rounded::ball(shape.bounding_sphere()))),
+        let level = match precision {
+            Precision::BoundingSphere => return Body::Convex(Rounded::ball(shape.bounding_sphere())),
+            Precision::Level(level) => Some(level),
+            Precision::Exact => None,
+        };
+        match (shape, level) {
+            (Shape::Balls(balls), level) => {
+                Body::Balls(BallSet { tree: &balls.tree, level: balls.level.min(level.unwrap_or(u8::MAX)) })
+            }
+            (Shape::Mesh(mesh), level) => match (&mesh.balls, level) {
+                (Some(tree), Some(level)) => Body::Balls(BallSet { tree, level }),
+                _ => Body::Mesh(mesh),
             },
+            _ => Body::Convex(Rounded::new(shape).unwrap_or_else(|| Rounded::ball(shape.bounding_sphere()))),
         }
     }
 
     pub fn radius(&self) -> f64 {
         match self {
             Body::Convex(rounded) => rounded.radius,
-            Body::Mesh(_) => 0.0,
+            Body::Mesh(_) | Body::Balls(_) => 0.0,
         }
     }
 
@@ -55,6 +65,11 @@ impl<'a> Body<'a> {
                 let (min, max) = (bounds.min.as_dvec3(), bounds.max.as_dvec3());
                 let center = pose.position + pose.rotation * ((min + max) * 0.5);
                 (center, turned_half(pose.rotation, (max - min) * 0.5))
+            }
+            Body::Balls(set) => {
+                let around = set.tree.wrapping(0);
+                let center = pose.position + pose.rotation * around.center.as_dvec3();
+                (center, DVec3::splat(f64::from(around.radius)))
             }
         }
     }
@@ -126,10 +141,6 @@ pub(super) fn nearest(
             let turn = WidePose { position: DVec3::ZERO, rotation: at.rotation };
             best.found = best.found.map(|found| found.moved(&turn));
         }
-        (Body::Convex(_), Body::Mesh(_)) => {
-            let there = WidePose { position: bt.position - at.position, rotation: DQuat::IDENTITY };
-            return nearest(b, bt, a, at, within, error).map(|found| found.swapped().moved(&there));
-        }
         (Body::Mesh(first), Body::Mesh(second)) => {
             // In the coordinates of the second mesh, one triangle of the first at a time.
             let seen = at.seen_from(bt);
@@ -141,6 +152,33 @@ pub(super) fn nearest(
             });
             let frame = WidePose { position: bt.position - at.position, rotation: bt.rotation };
             best.found = best.found.map(|found| found.swapped().moved(&frame));
+        }
+        (Body::Balls(set), Body::Convex(rounded)) => {
+            let (first_at, second_at) = around(at, bt);
+            balls_against_core(set, &first_at, &rounded.core.place(&second_at), &mut best);
+        }
+        (Body::Balls(first), Body::Balls(second)) => {
+            let (first_at, second_at) = around(at, bt);
+            balls_against_balls(first, &first_at, second, &second_at, &mut best);
+        }
+        (Body::Mesh(mesh), Body::Balls(set)) => {
+            // In the coordinates of the mesh, one ball at a time.
+            let seen = bt.seen_from(at);
+            for node in set.tree.ends(set.level) {
+                let ball = Rounded::ball(set.tree.ball(node));
+                let mut own = Best { within: best.within + ball.radius, ..Best::nothing() };
+                own.mesh_against(mesh, &ball.core, &ball.core.place(&seen), &seen, None);
+                if let Some(found) = own.found {
+                    let certain = Separation { certain: own.certain, ..found.separation };
+                    best.offer(ball_against(certain.swapped(), ball.radius).swapped(), found.part_a, None);
+                }
+            }
+            let turn = WidePose { position: DVec3::ZERO, rotation: at.rotation };
+            best.found = best.found.map(|found| found.moved(&turn));
+        }
+        (Body::Convex(_) | Body::Balls(_), Body::Balls(_) | Body::Mesh(_)) => {
+            let there = WidePose { position: bt.position - at.position, rotation: DQuat::IDENTITY };
+            return nearest(b, bt, a, at, within, error).map(|found| found.swapped().moved(&there));
         }
     }
     best.found.map(|mut found| {
@@ -157,15 +195,21 @@ pub(super) fn around(at: &WidePose, bt: &WidePose) -> (WidePose, WidePose) {
     )
 }
 
-struct Best {
-    within: f64,
+/// The nearest so far.
+pub(super) struct Best {
+    /// Cores farther apart than this do not matter.
+    pub within: f64,
     error: f64,
     certain: f64,
     found: Option<Nearest>,
 }
 
 impl Best {
-    fn offer(&mut self, separation: Separation, part_a: Option<u32>, part_b: Option<u32>) {
+    fn nothing() -> Best {
+        Best { within: f64::INFINITY, error: 0.0, certain: f64::INFINITY, found: None }
+    }
+
+    pub fn offer(&mut self, separation: Separation, part_a: Option<u32>, part_b: Option<u32>) {
         self.certain = self.certain.min(separation.certain);
         let nearer = match &self.found {
             None => separation.distance <= self.within,

@@ -73,7 +73,7 @@ impl<'a> Rounded<'a> {
             Shape::Capsule { half_height, radius } => bar(*half_height, *radius),
             Shape::Box { half } => Some(Rounded { core: Core::Block { half: half.as_dvec3() }, radius: 0.0 }),
             Shape::Hull(hull) => Some(Rounded { core: Core::Hull(hull), radius: 0.0 }),
-            Shape::Mesh(_) => None,
+            Shape::Mesh(_) | Shape::Balls(_) => None,
         }
     }
 

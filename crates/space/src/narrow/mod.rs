@@ -21,9 +21,11 @@
 //!
 //! - [`Shape`], [`Pose`], [`Motion`]: what is asked about.
 //! - [`decompose`]: a mesh as a few convex parts.
+//! - [`sphere_tree`]: shapes wrapped in balls; [`traversal`]: where two of them touch, as exactly as there is time for.
 //! - [`proximity`]: the questions, at a level of precision; [`exact`]: the same at the highest.
 
 mod advance;
+mod balls;
 mod body;
 mod closed;
 mod convex;
@@ -31,15 +33,17 @@ mod decompose;
 pub mod exact;
 mod feature;
 mod parry;
+pub mod peer;
 mod penetrate;
 mod pose;
 pub mod proximity;
 mod shape;
 mod solid;
 pub mod sphere_tree;
+pub mod traversal;
 
 pub use decompose::{Decomposition, DecompositionError, decompose};
 pub use pose::{Motion, Pose};
 pub use proximity::{Approximate, Closest, Contact, Feature, Penetration, Precision};
 pub use shape::{Bounds, Shape, ShapeError};
-pub use solid::{Hull, Mesh};
+pub use solid::{Balls, Hull, Mesh};

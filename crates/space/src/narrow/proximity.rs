@@ -15,6 +15,10 @@ use super::shape::{Shape, round_down};
 pub enum Precision {
     /// Their bounding spheres stand for them.
     BoundingSphere,
+    /// For what has a sphere-tree, the balls of this level, or of its own where that is coarser; all else is exact, as
+    /// closed forms cost no more than a ball. What is called apart is apart; what is called close is no farther than
+    /// that plus the errors of the balls.
+    Level(u8),
     /// Their faces, edges and corners.
     #[default]
     Exact,
@@ -203,7 +207,7 @@ pub fn closest(a: &Shape, at: &Pose, b: &Shape, bt: &Pose, precision: Precision)
     let feature = |body: &Body<'_>, part: Option<u32>, pose: &WidePose, towards: DVec3| match (part, body) {
         (Some(triangle), _) => Feature::Triangle(triangle),
         (None, Body::Convex(rounded)) => rounded.core.feature(pose.rotation.conjugate() * towards),
-        (None, Body::Mesh(_)) => Feature::Surface,
+        (None, Body::Mesh(_) | Body::Balls(_)) => Feature::Surface,
     };
     Closest {
         distance: found.gap().max(0.0) as f32,

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use glam::{DVec3, Vec3};
 
-use super::solid::{Hull, Mesh};
-use crate::Sphere;
+use super::solid::{Balls, Hull, Mesh};
+use crate::{BallTree, Sphere};
 
 /// A shape in its own coordinates. Make one with its constructors, which refuse what makes no shape; numbers that came
 /// in another way are caught by [`Shape::check`].
 ///
-/// Sphere, box, capsule and hull are solid. A mesh is its surface: what is wholly inside it does not touch it.
+/// Sphere, box, capsule and hull are solid. A mesh is its surface: what is wholly inside it does not touch it. Balls are
+/// what a level of a sphere-tree makes of a mesh: they contain its surface.
 #[derive(Clone, Debug)]
 pub enum Shape {
     /// A ball around the origin.
@@ -34,6 +35,8 @@ pub enum Shape {
     Hull(Arc<Hull>),
     /// The surface that triangles make.
     Mesh(Arc<Mesh>),
+    /// The balls of a level of a sphere-tree.
+    Balls(Arc<Balls>),
 }
 
 /// A box along the axes.
@@ -109,7 +112,17 @@ impl Shape {
         Shape::Mesh(Arc::new(Mesh::new(mesh)))
     }
 
-    /// Whether the shape's numbers make a shape; those of hulls and meshes always do.
+    /// The surface of `mesh`, with a sphere-tree around it for questions that need not be answered exactly.
+    pub fn mesh_in(mesh: crate::mesh::TriangleMesh, tree: Arc<BallTree>) -> Shape {
+        Shape::Mesh(Arc::new(Mesh::new(mesh).with_tree(tree)))
+    }
+
+    /// The balls of a tree in which walks down to `level` end.
+    pub fn balls(tree: Arc<BallTree>, level: u8) -> Result<Shape, ShapeError> {
+        Ok(Shape::Balls(Arc::new(Balls::new(tree, level)?)))
+    }
+
+    /// Whether the shape's numbers make a shape; those of hulls, meshes and balls always do.
     pub fn check(&self) -> Result<(), ShapeError> {
         match self {
             Shape::Sphere { radius } => check_length("radius", *radius),
@@ -120,7 +133,7 @@ impl Shape {
                 }
                 check_length("radius", *radius)
             }
-            Shape::Hull(_) | Shape::Mesh(_) => Ok(()),
+            Shape::Hull(_) | Shape::Mesh(_) | Shape::Balls(_) => Ok(()),
         }
     }
 
@@ -134,6 +147,7 @@ impl Shape {
             }
             Shape::Hull(hull) => hull.bounding_sphere(),
             Shape::Mesh(mesh) => mesh.bounding_sphere(),
+            Shape::Balls(balls) => balls.bounding_sphere(),
         }
     }
 
@@ -147,6 +161,7 @@ impl Shape {
             }
             Shape::Hull(hull) => hull.bounds(),
             Shape::Mesh(mesh) => mesh.bounds(),
+            Shape::Balls(balls) => balls.bounds(),
         }
     }
 
@@ -158,6 +173,7 @@ impl Shape {
             Shape::Capsule { .. } => "capsule",
             Shape::Hull(_) => "hull",
             Shape::Mesh(_) => "mesh",
+            Shape::Balls(_) => "balls",
         }
     }
 

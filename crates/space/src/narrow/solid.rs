@@ -1,12 +1,14 @@
 //! Hulls and meshes: shapes of many points, prepared once and shared.
 
+use std::sync::Arc;
+
 use glam::Vec3;
 
 use super::parry;
 use super::parry::Tree;
-use super::shape::{Bounds, Shape, ShapeError, sphere_around};
-use crate::Sphere;
+use super::shape::{Bounds, Shape, ShapeError, round_down, round_up, sphere_around};
 use crate::mesh::TriangleMesh;
+use crate::{BallTree, Sphere};
 
 /// The convex hull of some points.
 #[derive(Clone, Debug)]
@@ -22,8 +24,57 @@ pub struct Hull {
 pub struct Mesh {
     triangles: TriangleMesh,
     pub(super) tree: Tree,
+    pub(super) balls: Option<Arc<BallTree>>,
     bounds: Bounds,
     sphere: Sphere,
+}
+
+/// The balls in which walks down a sphere-tree to some level end.
+#[derive(Clone, Debug)]
+pub struct Balls {
+    pub(super) tree: Arc<BallTree>,
+    pub(super) level: u8,
+    bounds: Bounds,
+    sphere: Sphere,
+}
+
+impl Balls {
+    /// The balls of this level, or of the deepest if the tree is not so deep.
+    pub fn new(tree: Arc<BallTree>, level: u8) -> Result<Balls, ShapeError> {
+        if !(tree.reach() <= Shape::LARGEST) {
+            return Err(ShapeError::OutOfRange { field: "radius", value: tree.reach() });
+        }
+        let level = level.min(tree.depth());
+        let (mut low, mut high) = (glam::DVec3::INFINITY, glam::DVec3::NEG_INFINITY);
+        for node in tree.ends(level) {
+            let ball = tree.ball(node);
+            let (center, radius) = (ball.center.as_dvec3(), f64::from(ball.radius));
+            (low, high) = (low.min(center - radius), high.max(center + radius));
+        }
+        let outward =
+            |value: glam::DVec3, round: fn(f64) -> f32| Vec3::new(round(value.x), round(value.y), round(value.z));
+        let bounds = Bounds { min: outward(low, round_down), max: outward(high, round_up) };
+        let sphere = tree.wrapping(0);
+        Ok(Balls { tree, level, bounds, sphere })
+    }
+
+    /// The tree.
+    pub fn tree(&self) -> &Arc<BallTree> {
+        &self.tree
+    }
+
+    /// The level.
+    pub fn level(&self) -> u8 {
+        self.level
+    }
+
+    pub(super) fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+
+    pub(super) fn bounding_sphere(&self) -> Sphere {
+        self.sphere
+    }
 }
 
 impl Hull {
@@ -70,7 +121,17 @@ impl Mesh {
     pub fn new(triangles: TriangleMesh) -> Mesh {
         let tree = Tree::new(&triangles);
         let (bounds, sphere) = (Bounds::of(triangles.vertices()), sphere_around(triangles.vertices()));
-        Mesh { triangles, tree, bounds, sphere }
+        Mesh { triangles, tree, balls: None, bounds, sphere }
+    }
+
+    /// The same with a sphere-tree around it.
+    pub fn with_tree(self, tree: Arc<BallTree>) -> Mesh {
+        Mesh { balls: Some(tree), ..self }
+    }
+
+    /// The sphere-tree around it, if there is one.
+    pub fn sphere_tree(&self) -> Option<&Arc<BallTree>> {
+        self.balls.as_ref()
     }
 
     /// What it is made of.

@@ -5,7 +5,7 @@
 #![allow(dead_code)] // Not every test asks for everything.
 
 use space::mesh::{TriangleMesh, generated};
-use space::narrow::{Motion, Pose, Shape};
+use space::narrow::{Balls, Motion, Pose, Shape};
 use space::workload::Random;
 use space::{DQuat, DVec3, Quat, Vec3};
 
@@ -93,8 +93,20 @@ pub fn support(shape: &Shape, pose: &Pose, direction: DVec3) -> DVec3 {
         }
         Shape::Hull(hull) => among(hull.vertices()),
         Shape::Mesh(mesh) => among(mesh.triangles().vertices()),
+        Shape::Balls(balls) => balls_of(balls)
+            .map(|(center, radius)| center + local.normalize_or_zero() * radius)
+            .max_by(|p, q| p.dot(local).total_cmp(&q.dot(local)))
+            .unwrap(),
     };
     pose.position.as_dvec3() + turn * point
+}
+
+fn balls_of(balls: &Balls) -> impl Iterator<Item = (DVec3, f64)> {
+    let balls = balls.clone();
+    balls.tree().ends(balls.level()).into_iter().map(move |node| {
+        let ball = balls.tree().ball(node);
+        (ball.center.as_dvec3(), f64::from(ball.radius))
+    })
 }
 
 /// How far outside of the shape a point of the world is; zero inside. For a mesh, the distance from its surface, by
@@ -122,6 +134,9 @@ pub fn outside(shape: &Shape, pose: &Pose, point: DVec3) -> f64 {
                 from_triangle(local, corners)
             })
             .fold(f64::INFINITY, f64::min),
+        Shape::Balls(balls) => {
+            balls_of(balls).map(|(center, radius)| local.distance(center) - radius).fold(f64::INFINITY, f64::min)
+        }
     }
     .max(0.0)
 }

@@ -1,13 +1,14 @@
 //! One message of each kind and form, shared by the golden vectors and the corpus.
 
 use space::{GridPoint, ObjectId, Quat, Turn};
+use wire::cluster;
 use wire::inside::{Cells, Group, Groups, Hearing, Wanted};
 use wire::operator::{FromOperator, Known, OPERATOR_VERSION, ToOperator, View, Watched};
 use wire::peer::{self, PEER_VERSION, ToPeer};
 use wire::scene::{Scene, Solid};
 use wire::session::{Entered, EnteredKind, Hello, Reason, Refused, Roster, Walking, Welcome};
 use wire::state::{Body, Head, Own, State};
-use wire::{Handle, Moves, Shape, Step, ToClient, ToServer, VERSION};
+use wire::{Handle, Moves, Shape, Step, ToClient, ToNode, ToServer, VERSION};
 
 fn object(number: u64) -> ObjectId {
     ObjectId::new(number).unwrap()
@@ -368,5 +369,112 @@ pub fn to_operator() -> Vec<(&'static str, ToOperator)> {
                 heard_by: vec![],
             }),
         ),
+    ]
+}
+
+pub fn to_node() -> Vec<(&'static str, ToNode)> {
+    let standing = cluster::Standing { core: [0, 614, 0], radius: 307, at: GridPoint::new(-2_048, 921, 40) };
+    let ballot = cluster::Ballot { round: 3, node: 2 };
+    let member = |node: u64, is_witness| cluster::Member { node, address: format!("10.0.0.{node}:7777"), is_witness };
+    let plan = cluster::Plan {
+        version: 7,
+        members: vec![member(1, false), member(2, false), member(9, true)],
+        cuts: vec![
+            cluster::Cut::X(-1_024),
+            cluster::Cut::Leaf(1),
+            cluster::Cut::Z(4_096),
+            cluster::Cut::Leaf(2),
+            cluster::Cut::Leaf(1),
+        ],
+    };
+    let ask = cluster::Ask {
+        object: 1 << 40 | 12,
+        seq: 4,
+        asked: 900,
+        standing: Some(standing),
+        keeps: vec![898],
+        wants: Some([[-2_400, 0, -300], [-1_700, 1_900, 380]]),
+    };
+    let granted = cluster::Granted { room: [[-2_400, 0, -300], [-1_900, 1_900, 380]], standing: vec![(77, standing)] };
+    vec![
+        (
+            "beat",
+            ToNode::Beat(cluster::Beat {
+                version: 7,
+                sent_us: 1_234_567,
+                tick: 900,
+                load: 412,
+                lag: 3,
+                half: Some((1, cluster::Cut::Z(-64))),
+                suspects: vec![4],
+                awaiting: vec![2],
+                adopting: vec![3, 4],
+            }),
+        ),
+        ("vouch", ToNode::Vouch { version: 7, sent_us: 1_234_567 }),
+        (
+            "join",
+            ToNode::Join { version: 1, world: 0x0123_4567_89ab_cdef, address: "[::1]:7777".into(), is_witness: true },
+        ),
+        ("prepare", ToNode::Prepare { slot: 8, ballot }),
+        ("promise", ToNode::Promise { slot: 8, ballot, accepted: None }),
+        (
+            "promise, with what was accepted",
+            ToNode::Promise { slot: 7, ballot, accepted: Some((ballot, plan.clone())) },
+        ),
+        ("accept", ToNode::Accept { ballot, plan: plan.clone() }),
+        ("accepted", ToNode::Accepted { slot: 7, ballot }),
+        ("committed", ToNode::Committed(plan)),
+        ("declare", ToNode::Declare { version: 7, standing: vec![cluster::Declared { object: 5, seq: 1, standing }] }),
+        (
+            "batch",
+            ToNode::Batch(cluster::Batch {
+                version: 7,
+                tick: 900,
+                ghosts: vec![
+                    cluster::Ghost { object: 5, place: GridPoint::new(100, 921, -7), turn: Turn::IDENTITY },
+                    cluster::Ghost { object: 6, place: GridPoint::new(100, 921, -9_000), turn: Turn::upright(1.0) },
+                ],
+                asks: vec![
+                    ask.clone(),
+                    cluster::Ask { object: 13, standing: None, keeps: Vec::new(), wants: None, ..ask },
+                ],
+                answers: vec![
+                    cluster::Answer { object: 5, seq: 2, asked: 17, granted: Some(granted) },
+                    cluster::Answer { object: 6, seq: 1, asked: 3, granted: None },
+                ],
+            }),
+        ),
+        (
+            "introduce",
+            ToNode::Introduce {
+                objects: vec![cluster::Introduced { object: 5, seq: 2, model: 31, is_user: true, name: "Ann".into() }],
+            },
+        ),
+        (
+            "offer",
+            ToNode::Offer(cluster::Offer {
+                version: 7,
+                object: 5,
+                seq: 3,
+                is_exact: true,
+                parcel: vec![1, 2, 3],
+                session: vec![9],
+            }),
+        ),
+        ("taken", ToNode::Taken { object: 5, seq: 3 }),
+        ("closed", ToNode::Closed { object: 5, seq: 3 }),
+        (
+            "replicate",
+            ToNode::Replicate(cluster::Replicate {
+                number: 12,
+                is_first: true,
+                entries: vec![cluster::Entry { object: 5, seq: 3, parcel: vec![1, 2, 3], session: Vec::new() }],
+                gone: vec![6],
+            }),
+        ),
+        ("replicated", ToNode::Replicated { number: 12 }),
+        ("query", ToNode::Query { version: 8, objects: vec![cluster::Named { object: 5, seq: 3 }] }),
+        ("known", ToNode::Known { version: 8, objects: vec![5] }),
     ]
 }

@@ -1,11 +1,13 @@
 //! Settling: everybody in turn, in an order that favours nobody, against the others as they stand at that moment.
 
+mod attention;
 mod order;
 mod ride;
 mod schedule;
 mod surroundings;
 mod walk;
 
+pub(crate) use attention::Attention;
 pub(crate) use order::Order;
 pub(crate) use ride::longest_arm;
 pub(crate) use schedule::Schedule;
@@ -14,6 +16,7 @@ pub(crate) use surroundings::{CLOSEST_M, Surroundings};
 use space::narrow::{Motion, Pose, Shape, exact};
 use space::{DVec3, Grid, ObjectId, Quat, Turn, snap};
 
+use crate::border::{Border, Standing};
 use crate::neighbours::Neighbours;
 use crate::objects::{AVATAR, Body, EXACT, HOLDING, MOVABLE, Objects, RULED, SOLID};
 use crate::outcome::{Met, Outcome};
@@ -38,6 +41,8 @@ pub(crate) struct Settler<'a> {
     pub objects: &'a mut Objects,
     pub neighbours: &'a Neighbours,
     pub schedule: &'a mut Schedule,
+    /// Who is looked at coarsely in this tick.
+    pub attention: &'a Attention,
     pub surroundings: &'a mut Surroundings,
     /// What a pushed object may meet.
     pub pushed: &'a mut Surroundings,
@@ -49,13 +54,25 @@ pub(crate) struct Settler<'a> {
     pub riders: &'a mut Vec<u32>,
     /// Who may still be carried by a platform in this tick: its reach has room for that.
     pub may_ride: &'a mut [bool],
+    /// What lies around this world, if it is a part of a larger one.
+    pub border: Option<&'a Border>,
     pub tick: u64,
     pub outcome: &'a mut Outcome,
 }
 
 impl Settler<'_> {
-    /// Settles one mover.
+    /// Settles one mover, or leaves it to a later tick.
     pub fn settle(&mut self, row: u32) {
+        if self.is_held(row) {
+            return;
+        }
+        if self.attention.is_coarse(row) {
+            self.look_around(row);
+            if self.surroundings.is_held() {
+                self.outcome.work.put_off += 1;
+                return;
+            }
+        }
         match self.objects.body[row as usize].flags & (AVATAR | MOVABLE | RULED) {
             AVATAR => self.settle_avatar(row),
             MOVABLE => self.settle_movable(row),
@@ -93,6 +110,16 @@ impl Settler<'_> {
         if self.objects.body[row as usize].is(HOLDING) { self.objects.card(row).holds } else { None }
     }
 
+    /// Whether the border keeps somebody, or what it holds, where it is.
+    fn is_held(&self, row: u32) -> bool {
+        let Some(border) = self.border else { return false };
+        [Some(row), self.held_by(row)].into_iter().flatten().any(|row| {
+            let body = &self.objects.body[row as usize];
+            let standing = Standing { object: self.objects.name(row), solid: body.solid, at: body.at };
+            body.is(SOLID) && border.holds(&standing)
+        })
+    }
+
     /// Looks who may be met by a body and by what it holds.
     fn look_around(&mut self, row: u32) {
         let mut around = std::mem::take(self.surroundings);
@@ -117,6 +144,8 @@ impl Settler<'_> {
             return;
         }
         let reach = self.objects.body[row as usize].reach;
+        let is_coarse = self.attention.is_coarse(row);
+        let work = &mut self.outcome.work;
         for &other in self.neighbours.of(row) {
             let other_body = &self.objects.body[other as usize];
             if Some(other) == except || !other_body.block().meets(&reach) {
@@ -133,8 +162,10 @@ impl Settler<'_> {
                 (self.objects.drive[row as usize].odometer, self.objects.drive[other as usize].odometer);
             let pair = ExactPair::new(mine.shape, body.at, mine.turn, card.shape, other_body.at, card.turn);
             let names = (mine.id, card.id);
-            if self.schedule.may_meet(self.shapes, names, &pair, odometer + other_odometer, body.span()) {
-                around.add_exact(self.shapes, key, Other::Object(other), joint, pair);
+            if is_coarse {
+                around.add_coarse(self.shapes, key, Other::Object(other), joint, pair, body.span(), work);
+            } else if self.schedule.may_meet(self.shapes, names, &pair, odometer + other_odometer, body.span()) {
+                around.add_exact(self.shapes, key, Other::Object(other), joint, pair, work);
             }
         }
         let (objects, shapes, schedule, scenery) = (&*self.objects, self.shapes, &mut *self.schedule, self.scenery);
@@ -154,9 +185,35 @@ impl Settler<'_> {
             let (shape, turn) = (scenery.shape[index as usize], scenery.turn[index as usize]);
             let pair = ExactPair::new(mine.shape, body.at, mine.turn, shape, other.at, turn);
             let odometer = objects.drive[row as usize].odometer;
-            if schedule.may_meet(shapes, (mine.id, id), &pair, odometer, body.span()) {
-                around.add_exact(shapes, key, Other::Scenery(index), joint, pair);
+            if is_coarse {
+                around.add_coarse(shapes, key, Other::Scenery(index), joint, pair, body.span(), work);
+            } else if schedule.may_meet(shapes, (mine.id, id), &pair, odometer, body.span()) {
+                around.add_exact(shapes, key, Other::Scenery(index), joint, pair, work);
             }
+        });
+        self.look_beyond(around, row, part);
+    }
+
+    /// Looks at what is kept for others, and at where this one has no room. What is not upright counts as the box around it.
+    fn look_beyond(&self, around: &mut Surroundings, row: u32, part: u8) {
+        let Some(border) = self.border else { return };
+        let body = &self.objects.body[row as usize];
+        let object = self.objects.name(row);
+        let joint = |(solid, at)| Joint::new(body.solid, body.at, solid, at);
+        for guest in border.guests.iter().filter(|guest| guest.meets(&body.reach)) {
+            let id = guest.standing.object;
+            for (number, obstacle) in guest.obstacles().enumerate() {
+                around.add((id.number(), part + 2 * number as u8), Other::Beyond(id), joint(obstacle));
+            }
+        }
+        for standing in border.standing_in_rooms(object).filter(|standing| standing.block().meets(&body.reach)) {
+            let id = standing.object;
+            around.add((id.number(), part), Other::Beyond(id), joint((standing.solid, standing.at)));
+        }
+        let mut number = u64::MAX;
+        border.walls(object, &body.reach, |wall| {
+            around.add((number, part), Other::Bounds, joint(wall.as_solid()));
+            number -= 1;
         });
     }
 
@@ -182,6 +239,7 @@ impl Settler<'_> {
             Other::Bounds => None,
             Other::Scenery(index) => Some(self.scenery.id[index as usize]),
             Other::Object(row) => Some(self.objects.name(row)),
+            Other::Beyond(object) => Some(object),
         }
     }
 
@@ -214,6 +272,8 @@ impl Settler<'_> {
         let supported = hit.filter(|hit| hit.normal.y > 0.5);
         drive.standing = supported.is_some();
         self.objects.set_on_object(row, matches!(supported, Some(Hit { other: Other::Object(_), .. })));
+        // Nobody tells when what another node moves goes away from under it.
+        let is_on_guest = matches!(supported, Some(Hit { other: Other::Beyond(_), .. }));
         drive.velocity = velocity.as_vec3().to_array();
         if drive.standing {
             drive.velocity[0] *= ROLLING;
@@ -227,7 +287,7 @@ impl Settler<'_> {
         if is_at_rest {
             drive.velocity = [0.0; 3];
         }
-        drive.awake = !is_at_rest;
+        drive.awake = !is_at_rest || is_on_guest;
         self.objects.drive[row as usize] = drive;
         self.commit(row, to);
         if !is_at_rest {
@@ -275,7 +335,16 @@ impl Settler<'_> {
         let shape = &self.shapes[self.objects.card(row).shape as usize];
         let pose = |turn: Turn| Pose::new(position, turn.quat());
         let motion = Motion::new(pose(from), pose(to));
-        let others: Vec<(u32, Pose)> = self.surroundings.near().iter().map(|near| self.pose_of(near.other)).collect();
+        // Beyond a border the box around it counts, which is as wide however it is turned.
+        let is_here = |other: &Other| matches!(other, Other::Scenery(_) | Other::Object(_));
+        let others: Vec<(u32, Pose)> = self
+            .surroundings
+            .near()
+            .iter()
+            .map(|near| near.other)
+            .filter(is_here)
+            .map(|other| self.pose_of(other))
+            .collect();
         // Whoever stands on it or beside it is a gap away, and does not keep it from turning.
         let mut time = 1f32;
         for (other, at) in &others {
@@ -305,7 +374,7 @@ impl Settler<'_> {
 
     fn pose_of(&self, other: Other) -> (u32, Pose) {
         match other {
-            Other::Bounds => unreachable!("bounds are not among those near"),
+            Other::Bounds | Other::Beyond(_) => unreachable!("only what is here has a pose"),
             Other::Scenery(index) => {
                 let index = index as usize;
                 let pose = Pose::new(self.scenery.body[index].at.position(), self.scenery.turn[index].quat());
@@ -323,7 +392,10 @@ impl Settler<'_> {
     fn push(&mut self, pushed: u32, v: DVec3) -> bool {
         let body = self.objects.body[pushed as usize];
         let card = self.objects.card(pushed);
-        if !body.is(MOVABLE) || card.held_by.is_some() || std::mem::replace(&mut self.was_pushed[pushed as usize], true)
+        if !body.is(MOVABLE)
+            || card.held_by.is_some()
+            || self.is_held(pushed)
+            || std::mem::replace(&mut self.was_pushed[pushed as usize], true)
         {
             return false;
         }

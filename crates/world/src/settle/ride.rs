@@ -11,7 +11,7 @@ use super::surroundings::ExactPair;
 use super::{Settler, rule_pose};
 use crate::objects::{Body, EXACT};
 use crate::solid::{GAP, Joint, SKIN};
-use crate::spec::ObjectKind;
+use crate::spec::{ObjectKind, Rule};
 
 /// How many can ride on one platform; whoever comes later is in its way, as anybody else.
 const MOST_RIDERS: usize = 64;
@@ -31,6 +31,10 @@ impl Settler<'_> {
         let spec = self.spec;
         let object = &spec.objects[card.shape as usize];
         let ObjectKind::Moving(rule) = &object.kind else { return };
+        if matches!(rule, Rule::Deform(_)) {
+            // It took its form before anybody moved.
+            return;
+        }
         let (wanted, rotation) = rule_pose(spec, object, rule, phase + 1);
         let start = self.place(row);
         let v = wanted - start;
@@ -74,7 +78,7 @@ impl Settler<'_> {
             for index in 0..self.neighbours.of(carrier).len() {
                 let other = self.neighbours.of(carrier)[index];
                 let may_ride = self.may_ride[other as usize] && self.riders.len() < MOST_RIDERS;
-                if may_ride && self.stands_on(other, carrier) {
+                if may_ride && self.stands_on(other, carrier) && !self.is_held(other) {
                     self.may_ride[other as usize] = false;
                     self.riders.push(other);
                 }

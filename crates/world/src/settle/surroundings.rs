@@ -6,9 +6,10 @@
 //! starts from is free, so that there is always an answer: this is the induction that keeps a world without overlap.
 
 use space::impact::rounded;
-use space::narrow::{Motion, Pose, Shape, exact};
-use space::{DVec3, GridPoint, Turn, snap};
+use space::narrow::{Motion, Pose, Precision, Shape, proximity};
+use space::{DVec3, GridPoint, ObjectId, Turn, snap};
 
+use crate::outcome::Work;
 use crate::solid::{CLOSEST, GAP, Joint};
 
 /// Who stands in the way.
@@ -20,6 +21,8 @@ pub(crate) enum Other {
     Scenery(u32),
     /// Somebody that can move, by row.
     Object(u32),
+    /// An object of another node, or space that is kept for it, by name.
+    Beyond(ObjectId),
 }
 
 /// One thing that may be met.
@@ -46,6 +49,8 @@ pub(crate) struct ExactPair {
     pub other_turn: Turn,
     /// The least distance that is allowed, in metres.
     least: f32,
+    /// How closely both are looked at: as their shapes are, or coarser.
+    precision: Precision,
 }
 
 /// What a body may meet, and how far the bounds let it go.
@@ -55,6 +60,8 @@ pub(crate) struct Surroundings {
     exact: Vec<ExactPair>,
     /// The least and the greatest offset from where it stands.
     room: ([i32; 3], [i32; 3]),
+    /// Whether a coarse look was not enough to say that anything is free.
+    is_held: bool,
     /// How many motions were tried.
     pub sweeps: u64,
 }
@@ -77,6 +84,12 @@ impl Surroundings {
         self.near.clear();
         self.exact.clear();
         self.room = ([i32::MIN; 3], [i32::MAX; 3]);
+        self.is_held = false;
+    }
+
+    /// Whether the body has to stay where it is.
+    pub fn is_held(&self) -> bool {
+        self.is_held
     }
 
     /// Keeps a part of the body within bounds: from its centre to the least and to the greatest place it may take.
@@ -93,9 +106,72 @@ impl Surroundings {
         self.near.push(Near { key, other, joint, floor, exact: None });
     }
 
-    pub fn add_exact(&mut self, shapes: &[Shape], key: (u64, u8), other: Other, joint: Joint, mut pair: ExactPair) {
+    pub fn add_exact(
+        &mut self,
+        shapes: &[Shape],
+        key: (u64, u8),
+        other: Other,
+        joint: Joint,
+        mut pair: ExactPair,
+        work: &mut Work,
+    ) {
+        let is_tree = |shape: u32| matches!(shapes[shape as usize], Shape::Balls(_));
+        if is_tree(pair.shape) || is_tree(pair.other_shape) {
+            work.by_tree += 1;
+        } else {
+            work.by_shape += 1;
+        }
         let distance = pair.distance(shapes, [0; 3]);
         pair.least = if distance >= CLOSEST_M { CLOSEST_M } else { (distance - 1e-5).max(0.0) };
+        self.push_exact(key, other, joint, pair);
+    }
+
+    /// The same at the coarsest level that shows the two apart, of bounding spheres and the first level of a sphere-tree.
+    /// Where neither does, the body is held: it stays where it is, which is free.
+    #[expect(clippy::too_many_arguments, reason = "what is known about a pair")]
+    pub fn add_coarse(
+        &mut self,
+        shapes: &[Shape],
+        key: (u64, u8),
+        other: Other,
+        joint: Joint,
+        mut pair: ExactPair,
+        span: f64,
+        work: &mut Work,
+    ) {
+        pair.precision = Precision::BoundingSphere;
+        let mut distance = pair.distance(shapes, [0; 3]);
+        if distance >= CLOSEST_M {
+            work.by_sphere += 1;
+            // As far as it can come in this tick, and beyond: there is no need to look again.
+            if f64::from(distance) * f64::from(snap::STEPS_PER_METRE) > span + f64::from(2 * GAP) {
+                return;
+            }
+        } else {
+            let has_tree = |shape: u32| match &shapes[shape as usize] {
+                Shape::Balls(_) => true,
+                Shape::Mesh(mesh) => mesh.sphere_tree().is_some(),
+                _ => false,
+            };
+            let is_worth_it = has_tree(pair.shape) || has_tree(pair.other_shape);
+            let is_exact =
+                |shape: u32| matches!(&shapes[shape as usize], Shape::Mesh(mesh) if mesh.sphere_tree().is_none());
+            pair.precision = Precision::Level(1);
+            if is_worth_it && !is_exact(pair.shape) && !is_exact(pair.other_shape) {
+                work.by_tree += 1;
+                distance = pair.distance(shapes, [0; 3]);
+            }
+        }
+        if distance < CLOSEST_M {
+            self.is_held = true;
+            self.room = ([0; 3], [0; 3]);
+            return;
+        }
+        pair.least = CLOSEST_M;
+        self.push_exact(key, other, joint, pair);
+    }
+
+    fn push_exact(&mut self, key: (u64, u8), other: Other, joint: Joint, pair: ExactPair) {
         self.near.push(Near { key, other, joint, floor: 0, exact: Some(self.exact.len() as u32) });
         self.exact.push(pair);
     }
@@ -282,12 +358,12 @@ impl Surroundings {
 
 impl ExactPair {
     pub fn new(shape: u32, at: GridPoint, turn: Turn, other_shape: u32, other_at: GridPoint, other_turn: Turn) -> Self {
-        ExactPair { shape, at, turn, other_shape, other_at, other_turn, least: CLOSEST_M }
+        ExactPair { shape, at, turn, other_shape, other_at, other_turn, least: CLOSEST_M, precision: Precision::Exact }
     }
 
     pub fn distance(&self, shapes: &[Shape], offset: [i32; 3]) -> f32 {
         let (a, b) = (&shapes[self.shape as usize], &shapes[self.other_shape as usize]);
-        exact::distance(a, &self.pose(offset), b, &self.other_pose())
+        proximity::distance(a, &self.pose(offset), b, &self.other_pose(), self.precision)
     }
 
     /// When a motion by `v` steps first touches the other, and the normal there.
@@ -296,7 +372,8 @@ impl ExactPair {
         let end = Pose::new((start.position.as_dvec3() + v * f64::from(snap::STEP)).as_vec3(), start.rotation);
         let (a, b) = (&shapes[self.shape as usize], &shapes[self.other_shape as usize]);
         let gap = GAP as f32 * snap::STEP;
-        let contact = exact::first_contact(a, &Motion::new(start, end), b, &Motion::rest(self.other_pose()), gap)?;
+        let (motion, rest) = (Motion::new(start, end), Motion::rest(self.other_pose()));
+        let contact = proximity::first_contact(a, &motion, b, &rest, gap, self.precision)?;
         Some((f64::from(contact.time), -contact.normal.as_dvec3()))
     }
 

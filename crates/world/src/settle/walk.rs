@@ -36,6 +36,9 @@ impl Settler<'_> {
         if !is_plain || !self.neighbours.of(row).is_empty() {
             return false;
         }
+        if self.border.is_some_and(|border| border.concerns(&body.reach)) {
+            return false;
+        }
         let (low, high, half) = (self.grid.low(), self.grid.high(), body.solid.half_extents());
         let is_on_ground = low.y + half[1] + GAP >= body.at.y;
         let mut is_near = false;
@@ -125,7 +128,9 @@ impl Settler<'_> {
         }
         self.objects.set_on_object(row, matches!(carried, Some(Hit { other: Other::Object(_), .. })));
         drive.jump = false;
-        drive.awake = !drive.standing;
+        // Nobody tells when what another node moves goes away from under one's feet.
+        let is_on_guest = matches!(carried, Some(Hit { other: Other::Beyond(_), .. }));
+        drive.awake = !drive.standing || is_on_guest;
         self.objects.drive[row as usize] = drive;
         self.commit(row, place);
         self.note(row, hit);
@@ -171,7 +176,7 @@ impl Settler<'_> {
         let body = &self.objects.body[row as usize];
         let feet = body.block().low[1];
         let top = match other {
-            Other::Bounds => return false,
+            Other::Bounds | Other::Beyond(_) => return false,
             Other::Scenery(index) => {
                 let other = &self.scenery.body[index as usize];
                 if other.is(crate::objects::EXACT) {

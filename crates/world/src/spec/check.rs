@@ -2,7 +2,7 @@
 
 use space::{Grid, GridError, Vec3};
 
-use super::{AvatarSpec, ObjectKind, ObjectSpec, Policy, Rule, Shape, Spec};
+use super::{AvatarSpec, Deformation, ObjectKind, ObjectSpec, Policy, Rule, Shape, Spec};
 
 /// Why a spec makes no world.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -102,6 +102,7 @@ impl Spec {
             ("limits.avatars", limits.avatars as f32, 0.0..=1e6),
             ("limits.name_bytes", limits.name_bytes as f32, 1.0..=1000.0),
             ("limits.text_bytes", limits.text_bytes as f32, 1.0..=100_000.0),
+            ("limits.narrow_operations", limits.narrow_operations.unwrap_or(1) as f32, 1.0..=1e9),
             ("objects", self.objects.len() as f32, 0.0..=OBJECTS_MAX as f32),
             ("avatars", self.avatars.len() as f32, 1.0..=1000.0),
         ] {
@@ -200,6 +201,36 @@ impl Spec {
                 }
                 if !(0.1..=60.0).contains(period_s) {
                     return bad("flight.period", period_s.to_string(), "0.1 to 60 s");
+                }
+            }
+            Rule::Deform(deformation) => {
+                let (key, period_s) = match deformation {
+                    Deformation::Wave { period_s, .. } => ("wave.period", *period_s),
+                    Deformation::Breathe { period_s, .. } => ("breathe.period", *period_s),
+                };
+                if !(0.1..=3600.0).contains(&period_s) {
+                    return bad(key, period_s.to_string(), "0.1 to 3,600 s");
+                }
+                match deformation {
+                    Deformation::Wave { along, push, length, .. } => {
+                        if !(along.is_finite() && along.length() > 1e-3) {
+                            return bad("wave.along", along.to_string(), "a direction");
+                        }
+                        if !(push.is_finite() && push.length() <= 100.0) {
+                            return bad("wave.push", push.to_string(), "up to 100 m");
+                        }
+                        if !(0.01..=1e4).contains(length) {
+                            return bad("wave.length", length.to_string(), "0.01 to 10,000 m");
+                        }
+                    }
+                    Deformation::Breathe { share, .. } => {
+                        if !(0.0..=0.9).contains(share) {
+                            return bad("breathe.share", share.to_string(), "0 to 0.9");
+                        }
+                    }
+                }
+                if !matches!(object.shape, Shape::Mesh(_)) {
+                    return bad("shape", object.shape.name().to_owned(), "a mesh for what deforms");
                 }
             }
             Rule::Spin { degrees_per_s } => {

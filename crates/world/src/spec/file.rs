@@ -32,13 +32,18 @@
 //! seed = 1
 //! ```
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use serde::Deserialize;
-use space::mesh::TriangleMesh;
+use space::mesh::{TriangleMesh, shapes};
 use space::narrow::Shape;
-use space::{Quat, Vec3};
+use space::narrow::sphere_tree::Method;
+use space::narrow::traversal::wrap;
+use space::{BallTree, Quat, Vec3};
 use toml::Spanned;
 
-use super::{AvatarSpec, CrowdSpec, Limits, ObjectKind, ObjectSpec, Policy, Rule, Spec, SpecError};
+use super::{AvatarSpec, CrowdSpec, Deformation, Limits, ObjectKind, ObjectSpec, Policy, Rule, Spec, SpecError};
 
 /// Why a world file was refused: the file, the line, and what was expected there.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -172,6 +177,7 @@ struct LimitsFile {
     avatars: Option<u32>,
     name_bytes: Option<usize>,
     text_bytes: Option<usize>,
+    narrow_operations: Option<u32>,
 }
 
 #[derive(Deserialize)]
@@ -220,6 +226,10 @@ struct ObjectFile {
     /// Degrees per second.
     #[serde(default)]
     spin: Option<f32>,
+    #[serde(default)]
+    wave: Option<WaveFile>,
+    #[serde(default)]
+    breathe: Option<BreatheFile>,
 }
 
 #[derive(Clone, Copy, Default, Deserialize, PartialEq)]
@@ -269,9 +279,21 @@ struct HullFile {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields, expecting = "`{ file = name }`")]
+#[serde(deny_unknown_fields, expecting = "`{ file = name }` or `{ shape = name }`")]
 struct MeshFile {
-    file: Spanned<String>,
+    #[serde(default)]
+    file: Option<Spanned<String>>,
+    /// One of those that are shipped.
+    #[serde(default)]
+    shape: Option<Spanned<String>>,
+}
+
+impl MeshFile {
+    /// What tells it from other meshes of the same world file.
+    fn key(&self) -> String {
+        let name = |name: &Option<Spanned<String>>| name.as_ref().map_or("", |name| name.get_ref()).to_owned();
+        format!("{}/{}", name(&self.shape), name(&self.file))
+    }
 }
 
 #[derive(Deserialize)]
@@ -294,6 +316,25 @@ struct OrbitFile {
 #[serde(deny_unknown_fields, expecting = "`{ velocity = [x, y, z], period = seconds }`")]
 struct FlightFile {
     velocity: [f32; 3],
+    period: f32,
+}
+
+#[derive(Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "`{ along = [x, y, z], push = [x, y, z], length = metres, period = seconds }`"
+)]
+struct WaveFile {
+    along: [f32; 3],
+    push: [f32; 3],
+    length: f32,
+    period: f32,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, expecting = "`{ share = number, period = seconds }`")]
+struct BreatheFile {
+    share: f32,
     period: f32,
 }
 
@@ -344,13 +385,14 @@ impl WorldFile {
             avatars.push(AvatarSpec { name: "walker".to_owned(), radius: 0.3, height: 1.8, policy: Policy::Slide });
         }
         let mut objects = Vec::with_capacity(self.object.len());
+        let mut trees = Trees::new();
         for object in &self.object {
             if objects.iter().any(|known: &ObjectSpec| &known.name == object.name.get_ref()) && objects.len() < 10_000 {
                 let message =
                     format!("`{}` is the name of two objects, expected a name of its own", object.name.get_ref());
                 return Err(source.error(object.name.span().start, message));
             }
-            objects.push(object.spec(source, mesh)?);
+            objects.push(object.spec(source, mesh, &mut trees)?);
         }
         Ok(Spec {
             name: self.name.clone(),
@@ -382,12 +424,21 @@ impl LimitsFile {
             avatars: self.avatars.unwrap_or(default.avatars),
             name_bytes: self.name_bytes.unwrap_or(default.name_bytes),
             text_bytes: self.text_bytes.unwrap_or(default.text_bytes),
+            narrow_operations: self.narrow_operations.or(default.narrow_operations),
         }
     }
 }
 
+/// Sphere-trees that were built already, by mesh and level: many objects share a mesh.
+type Trees = BTreeMap<(String, u8), Arc<BallTree>>;
+
+/// The level of a sphere-tree where none is given.
+const TREE_LEVEL: u8 = 3;
+/// The deepest: some four thousand balls.
+const TREE_LEVEL_MAX: u8 = 4;
+
 impl ObjectFile {
-    fn spec(&self, source: &Source<'_>, mesh: Meshes<'_>) -> Result<ObjectSpec, FileError> {
+    fn spec(&self, source: &Source<'_>, mesh: Meshes<'_>, trees: &mut Trees) -> Result<ObjectSpec, FileError> {
         let name = self.name.get_ref().clone();
         let wrong = |message: String| source.error(self.name.span().start, format!("`{name}`: {message}"));
         let shape = self.shape(source, mesh, &wrong)?;
@@ -397,14 +448,36 @@ impl ObjectFile {
                 let sphere = shape.bounding_sphere();
                 Shape::Sphere { radius: sphere.center.length() + sphere.radius }
             }
-            Some((other, precision)) => {
-                let expected = "`exact` or `bounding-sphere`";
-                let message = if other.starts_with("sphere-tree") {
-                    format!("`{name}`: `precision` is `{other}`; sphere-trees are not there yet, expected {expected}")
-                } else {
-                    format!("`{name}`: `precision` is `{other}`, expected {expected}")
+            Some((text, precision)) => {
+                let refuse = |message: String| source.error(precision.span().start, format!("`{name}`: {message}"));
+                let level = match text.strip_prefix("sphere-tree").map(str::trim) {
+                    Some("") => Some(TREE_LEVEL),
+                    Some(level) => level.parse::<u8>().ok().filter(|level| (1..=TREE_LEVEL_MAX).contains(level)),
+                    None => None,
                 };
-                return Err(source.error(precision.span().start, message));
+                let expected = "`exact`, `bounding-sphere`, or `sphere-tree` with a level from 1 to 4";
+                let level = level.ok_or_else(|| refuse(format!("`precision` is `{text}`, expected {expected}")))?;
+                let Shape::Mesh(mesh) = &shape else {
+                    let shape = shape.name();
+                    return Err(refuse(format!(
+                        "`precision` is `{text}`, expected a mesh for it rather than a {shape}"
+                    )));
+                };
+                if self.wave.is_some() || self.breathe.is_some() {
+                    // Its balls are fitted in every tick; how many levels it has is all that is chosen here.
+                    return Err(refuse("`precision` of what deforms is always its sphere-tree, expected none".into()));
+                }
+                let key = (self.mesh.as_ref().map_or(String::new(), MeshFile::key), level);
+                let tree = match trees.get(&key) {
+                    Some(tree) => Arc::clone(tree),
+                    None => {
+                        let made = wrap(mesh.triangles(), Method::Best, usize::from(level));
+                        let tree = Arc::new(made.map_err(|error| refuse(format!("no sphere-tree: {error}")))?);
+                        trees.insert(key, Arc::clone(&tree));
+                        tree
+                    }
+                };
+                Shape::balls(tree, level).map_err(|error| refuse(error.to_string()))?
             }
         };
         let rules = [
@@ -420,15 +493,24 @@ impl ObjectFile {
                 .as_ref()
                 .map(|flight| Rule::Flight { velocity: Vec3::from_array(flight.velocity), period_s: flight.period }),
             self.spin.map(|degrees_per_s| Rule::Spin { degrees_per_s }),
+            self.wave.as_ref().map(|wave| {
+                let (along, push) = (Vec3::from_array(wave.along), Vec3::from_array(wave.push));
+                Rule::Deform(Deformation::Wave { along, push, length: wave.length, period_s: wave.period })
+            }),
+            self.breathe
+                .as_ref()
+                .map(|breathe| Rule::Deform(Deformation::Breathe { share: breathe.share, period_s: breathe.period })),
         ];
         let mut rules = rules.into_iter().flatten();
         let kind = match (self.kind, rules.next(), rules.next()) {
             (_, Some(_), Some(_)) => {
-                return Err(wrong("two rules, expected one of path, orbit, flight and spin".into()));
+                return Err(wrong("two rules, expected one of path, orbit, flight, spin, wave and breathe".into()));
             }
             (KindFile::Moving, Some(rule), None) => ObjectKind::Moving(rule),
             (KindFile::Moving, None, _) => {
-                return Err(wrong("`kind` is `moving`, expected one of path, orbit, flight and spin".into()));
+                return Err(wrong(
+                    "`kind` is `moving`, expected one of path, orbit, flight, spin, wave and breathe".into(),
+                ));
             }
             (_, Some(_), None) => return Err(wrong("a rule, expected `kind = \"moving\"` with it".into())),
             (KindFile::Fixed, None, _) => ObjectKind::Fixed,
@@ -484,8 +566,18 @@ impl ObjectFile {
             };
             return Shape::hull(&points).map_err(|error| wrong(format!("`hull`: {error}")));
         }
-        let file = self.mesh.as_ref().expect("one shape is given");
-        Ok(Shape::mesh(load(&file.file)?))
+        let given = self.mesh.as_ref().expect("one shape is given");
+        match (&given.file, &given.shape) {
+            (Some(file), None) => Ok(Shape::mesh(load(file)?)),
+            (None, Some(name)) => match shapes::shape(name.get_ref()) {
+                Some(mesh) => Ok(Shape::mesh(mesh)),
+                None => {
+                    let (name, known) = (name.get_ref(), shapes::NAMES.join(", "));
+                    Err(wrong(format!("no shape is called `{name}`, expected one of {known} and flag")))
+                }
+            },
+            _ => Err(wrong("`mesh` takes a `file` or a `shape`, expected one of them".into())),
+        }
     }
 }
 

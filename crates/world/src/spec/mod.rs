@@ -15,7 +15,7 @@ use space::{Quat, Vec3};
 
 pub use space::narrow::Shape;
 
-pub use crate::rule::Rule;
+pub use crate::rule::{Deformation, Rule};
 
 /// Everything a world starts from.
 #[derive(Clone, Debug)]
@@ -67,6 +67,9 @@ pub struct Limits {
     pub name_bytes: usize,
     /// The longest thing to say, in bytes.
     pub text_bytes: usize,
+    /// How much a tick may spend on shapes that need the narrow phase, by its own estimate: a pair of bounding spheres is
+    /// one operation. Beyond it, whoever is far from users and slow is looked at coarsely. `None` is as much as it takes.
+    pub narrow_operations: Option<u32>,
 }
 
 impl Default for Limits {
@@ -82,6 +85,7 @@ impl Default for Limits {
             avatars: 100_000,
             name_bytes: 96,
             text_bytes: 1_000,
+            narrow_operations: None,
         }
     }
 }

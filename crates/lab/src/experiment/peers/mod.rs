@@ -27,6 +27,8 @@ const POLICIES: [(Policy, &str); 4] = [
 ];
 /// The limits of the trade-off, in metres; below zero every frame is sent.
 const LIMITS: [f64; 6] = [-1.0, 0.1, 0.25, 0.5, 1.0, 2.0];
+/// Runs per limit: who meets whom differs from run to run, and so does what that costs.
+const TRADE_OFF_RUNS: usize = 4;
 /// Hosts of the trade-off, if there may be as many.
 const TRADE_OFF_HOSTS: usize = 8;
 /// Hosts of the runs on bad networks.
@@ -95,6 +97,8 @@ pub struct Row {
     pub messages_per_s: f64,
     /// Their bytes.
     pub bytes_per_s: f64,
+    /// Updates of objects in them, per host: what the limit governs.
+    pub motions_per_s: f64,
     /// How many times fewer messages than sending every frame to the same audience.
     pub fewer_messages: f64,
     /// How many times fewer bytes.
@@ -138,7 +142,12 @@ pub fn run(settings: &Settings, progress: &mut dyn FnMut(u32, u32)) -> Result<Pe
         plan.extend((0..POLICIES.len()).map(|policy| (policy, steady(hosts, policy, usual))));
     }
     let compared = plan.len();
-    plan.extend(LIMITS.map(|limit| (1, steady(TRADE_OFF_HOSTS.min(settings.hosts), 1, limit))));
+    for limit in LIMITS {
+        plan.extend((0..TRADE_OFF_RUNS as u64).map(|run| {
+            let one = steady(TRADE_OFF_HOSTS.min(settings.hosts), 1, limit);
+            (1, peers::Settings { seed: one.seed.wrapping_add(run), ..one })
+        }));
+    }
     let total = (plan.len() + 4) as u32;
     let mut measured: Vec<(Row, Measured)> = Vec::new();
     // A few at a time, so that progress shows; the order of results is that of the plan.
@@ -158,7 +167,7 @@ pub fn run(settings: &Settings, progress: &mut dyn FnMut(u32, u32)) -> Result<Pe
         add(&mut promises, &measured.promises);
     }
     let mut rows: Vec<Row> = measured.into_iter().map(|(row, _)| row).collect();
-    let trade_off = rows.split_off(compared);
+    let trade_off = rows.split_off(compared).chunks(TRADE_OFF_RUNS).map(mean).collect::<Vec<Row>>();
     let rough = run_rough(settings, &mut promises, &mut |done, all| {
         progress(total - 4 + (4 * done.min(all) / all.max(1)) as u32, total);
     });
@@ -249,12 +258,36 @@ fn row(policy: &'static str, settings: &peers::Settings, measured: &Measured) ->
         error_max_m: measured.error_max,
         messages_per_s: measured.messages_per_s,
         bytes_per_s: measured.bytes_per_s,
+        motions_per_s: measured.motions_per_s,
         fewer_messages: measured.every_frame_per_s / measured.messages_per_s.max(1e-9),
         fewer_bytes: measured.every_frame_bytes_per_s / measured.bytes_per_s.max(1e-9),
         ..Row::default()
     };
     outcomes(&mut row, measured);
     row
+}
+
+/// Several runs as one: means, of errors the largest, of contests the sum.
+fn mean(rows: &[Row]) -> Row {
+    let mean = |of: fn(&Row) -> f64| rows.iter().map(of).sum::<f64>() / rows.len().max(1) as f64;
+    let sum = |of: fn(&Row) -> u64| rows.iter().map(of).sum();
+    Row {
+        error_mean_m: mean(|row| row.error_mean_m),
+        error_max_m: rows.iter().map(|row| row.error_max_m).fold(0.0, f64::max),
+        messages_per_s: mean(|row| row.messages_per_s),
+        bytes_per_s: mean(|row| row.bytes_per_s),
+        motions_per_s: mean(|row| row.motions_per_s),
+        fewer_messages: mean(|row| row.fewer_messages),
+        fewer_bytes: mean(|row| row.fewer_bytes),
+        contests: sum(|row| row.contests),
+        by_none: sum(|row| row.by_none),
+        by_one: sum(|row| row.by_one),
+        by_both: sum(|row| row.by_both),
+        denied: sum(|row| row.denied),
+        common_ms_p50: mean(|row| row.common_ms_p50),
+        common_ms_p99: mean(|row| row.common_ms_p99),
+        ..rows.first().cloned().unwrap_or_default()
+    }
 }
 
 fn outcomes(row: &mut Row, measured: &Measured) {
@@ -336,6 +369,7 @@ fn table(rows: &[Row]) -> Table {
         "max m",
         "messages/s",
         "bytes/s",
+        "updates/s",
         "fewer",
         "fewer bytes",
         "contests",
@@ -357,6 +391,7 @@ fn table(rows: &[Row]) -> Table {
             format!("{:.2}", row.error_max_m),
             format!("{:.1}", row.messages_per_s),
             format!("{:.0}", row.bytes_per_s),
+            format!("{:.1}", row.motions_per_s),
             format!("{:.1}", row.fewer_messages),
             format!("{:.1}", row.fewer_bytes),
             row.contests.to_string(),

@@ -2,6 +2,7 @@
 //! are built again, beside a tight octree and our own best, and every level is measured.
 
 mod claims;
+mod figures;
 
 use serde::Serialize;
 use space::mesh::TriangleMesh;
@@ -165,11 +166,14 @@ impl SphereTrees {
                 .to_owned(),
             sections: vec![
                 Section { heading: "Verdicts".to_owned(), blocks: vec![Block::Verdicts(self.verdicts.clone())] },
+                Section { heading: "More balls".to_owned(), blocks: vec![Block::Figures(figures::all(self))] },
                 Section { heading: "All levels".to_owned(), blocks: vec![Block::Table(table(&self.rows))] },
             ],
             command: self.command.clone(),
         };
-        vec![Document::page(&page), Document::csv("sphere-trees", &self.rows), Document::json("sphere-trees", self)]
+        let tables =
+            [Document::page(&page), Document::csv("sphere-trees", &self.rows), Document::json("sphere-trees", self)];
+        tables.into_iter().chain(Document::plots(figures::all(self))).collect()
     }
 
     /// The report for a terminal.
@@ -219,7 +223,7 @@ mod tests {
         assert!((row("octree", 1).e_max - 0.2113).abs() < 1e-3 && row("octree", 1).spheres == 8);
         assert!((row("octree", 2).e_max - 0.1057).abs() < 1e-3 && row("octree", 2).spheres == 56);
         assert!(report.to_text().contains("octree-tight"));
-        assert_eq!(report.documents().len(), 3);
+        assert_eq!(report.documents().len(), 3 + 2);
     }
 
     #[test]

@@ -77,6 +77,10 @@ pub struct Kinesphere {
     /// What the tick's effort may cost on average before it is not worth it; and what it has cost, averaged.
     cost_limit: f64,
     cost: f64,
+    /// What the plan promised, and how many times as much the last ones took that were given up: plans are trusted less
+    /// then, and more again as time goes by.
+    promised: f64,
+    disappointment: Disappointment,
     direct: PlainGrid,
     scout: Scout,
     outlook: Option<Outlook>,
@@ -99,6 +103,16 @@ struct Seen {
     revision: u64,
 }
 
+/// By how much plans were too hopeful: a factor.
+#[derive(Clone, Copy, Debug)]
+struct Disappointment(f64);
+
+impl Default for Disappointment {
+    fn default() -> Disappointment {
+        Disappointment(1.0)
+    }
+}
+
 /// What began and ended, for those who ask.
 #[derive(Debug, Default)]
 struct Changes {
@@ -113,6 +127,9 @@ struct Changes {
 
 /// Following is given up when it costs so many times what it may: estimates are rough, and changing one's mind is dear.
 const PATIENCE: f64 = 1.2;
+/// Disappointments are taken for no greater than this, and forgotten by a tenth with every plan that is made.
+const DISAPPOINTMENT_MAX: f64 = 4.0;
+const FORGETTING: f64 = 0.9;
 /// Ticks in which an average forgets.
 const MEMORY: f64 = 16.0;
 /// The first pause after courses were given up, and the longest.
@@ -221,14 +238,16 @@ impl Kinesphere {
         let census = Census::take(spheres, self.pairs_found, self.tests_made, velocity);
         let mut work = Work::default();
         let limit = if self.is_eager { f64::INFINITY } else { census.direct_cost() };
-        if let Some(plan) = census.plan(outlook, limit) {
+        let plan = census.plan(outlook, limit / self.disappointment.0);
+        self.disappointment.0 = 1.0 + (self.disappointment.0 - 1.0) * FORGETTING;
+        if let Some(plan) = plan {
             work.sphere_tests = self.following.start(spheres, self.now, &plan, velocity);
             self.is_following = true;
             // Courses are what memory is for now; the grid takes its own again if need be.
             self.direct = PlainGrid::default();
             self.started_at = self.now;
             self.cost_limit = limit;
-            self.cost = plan.cost;
+            (self.cost, self.promised) = (plan.cost, plan.cost);
         } else {
             self.rest = (2 * self.rest).clamp(RESTS.0, RESTS.1);
             self.rests_until = self.now + self.rest;
@@ -241,7 +260,11 @@ impl Kinesphere {
     fn weigh(&mut self, effort: Effort, objects: usize) {
         let cost = Plan::cost_of(effort, objects);
         self.cost += (cost - self.cost) / MEMORY;
-        if self.cost > PATIENCE * self.cost_limit || self.following.misfits() * 5 > objects {
+        let is_too_dear = self.cost > PATIENCE * self.cost_limit;
+        if is_too_dear {
+            self.disappointment.0 = (self.cost / self.promised).clamp(1.0, DISAPPOINTMENT_MAX);
+        }
+        if is_too_dear || self.following.misfits() * 5 > objects {
             self.give_up();
         }
     }

@@ -10,6 +10,7 @@ use super::course::{Course, REFERENCE_TICKS, drift};
 use super::following::{Following, NOWHERE, Newcomer};
 use super::renewal::REFINE_EVERY;
 use super::tile::NEVER;
+use super::tile_map::Key;
 use crate::Columns;
 use crate::simd::sweep::Row;
 
@@ -43,7 +44,7 @@ impl Following {
             key = cells.key(cell);
         }
         key = cells.key(cells.cells(entry.place.into()));
-        let due = self.now + self.life;
+        let due = self.now + 1 + spread(key) % self.life;
         match self.lattice.tile_or_new(layer, key, middle, due) {
             (tile, true) => {
                 self.calendar[(due % LOOK_AHEAD) as usize].push(tile);
@@ -90,7 +91,7 @@ impl Following {
 
     fn layer_for(&mut self, reach: f32, standing: bool) -> u32 {
         self.lattice.layer_for(reach, standing).unwrap_or_else(|| {
-            self.lattice.add_layer(reach * 1.2, 0.0, [3, 2, 2], standing);
+            self.lattice.add_layer(reach * 1.2, 0.0, [3, 1, 1], standing);
             self.lattice.layers.len() as u32 - 1
         })
     }
@@ -111,6 +112,13 @@ impl Following {
         self.newcomers.push(Newcomer { tile: number, entry });
         self.newcomer_rows.insert(entry.id as usize);
     }
+}
+
+/// Some number for a tile. A new one falls due after a part of a life that this decides: when many begin at once, as when
+/// those who stood begin to move, they do not fall due at once for ever.
+fn spread(key: Key) -> u64 {
+    key.iter()
+        .fold(0, |hash: u64, &part| (hash ^ u64::from(part as u32)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29))
 }
 
 /// How an object is entered whose course is this at the middle of a tile that lives for `life` ticks.

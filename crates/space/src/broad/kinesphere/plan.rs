@@ -89,6 +89,8 @@ const DIRECT_PAIR: f64 = 14.0;
 const THIN: f64 = 1.3;
 /// Objects per cell that cells are widened for, where nothing else asks for wide cells.
 const OCCUPANCY: f64 = 2.5;
+/// A layer with a smaller share of all objects is sparse.
+const SPARSE: f64 = 0.1;
 /// More layers than this never pay.
 const LAYERS: usize = 6;
 /// Estimates are rough: courses have to promise this share of what it costs to find pairs afresh, or less.
@@ -236,9 +238,14 @@ impl Census {
         // them for one to fall due at least at every other tick: more would be smoother, but thin tiles are mostly
         // surface, and what they find there is found from both sides.
         let across = |thick: u32| (side / f64::from(1 << thick)).max(1.0).powi(2);
-        let thick = if standing || across(2) * 2.0 >= life { 2 } else { 1 };
+        // Those of a few large objects may be as small as it takes: what such an object finds is hardly ever another one,
+        // and each looks at so many small ones that a tick should not have many of them.
+        let is_sparse = share * cut.share < SPARSE;
+        let thick =
+            if standing || across(2) * 2.0 >= life { 2 } else { u32::from(!is_sparse || across(1) * 2.0 >= life) };
         let enough = |long: &u32| standing || across(thick) * (side / f64::from(1 << long)).max(1.0) * 4.0 >= life;
-        let long = (2..=6).rev().find(enough).unwrap_or(2);
+        let shortest = if is_sparse { 0 } else { 2 };
+        let long = (shortest..=6).rev().find(enough).unwrap_or(shortest);
         // A little more than the sample has seen, for those it has not.
         LayerPlan {
             reach: (cut.reach * 1.03) as f32,

@@ -11,13 +11,15 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use super::ball::Ball;
-use super::certificate::{Regions, mend};
+use super::certificate::mend;
 use super::cover::{Share, Task, cover};
-use super::division::{Division, Effort, fit, improve};
+use super::division::{Division, Effort, divide, fit, improve, settle};
 use super::error::error_of;
 use super::field::Field;
+use super::gaps::gaps;
 use super::medial::medial_balls;
 use super::object::Object;
+use super::polish::{Coarse, polish, slim, tighten};
 use super::samples::{Samples, sample};
 use super::site::{Judge, Site};
 use super::tree::{SphereTree, TreeError};
@@ -25,15 +27,17 @@ use super::tree::{SphereTree, TreeError};
 /// A level that sticks out no farther is repeated below: there is nothing to gain, and much to compute.
 const CLOSE_ENOUGH: f64 = 1e-3;
 /// Halvings of the interval in which the common error lies.
-const SEARCH_STEPS: usize = 8;
+const SEARCH_STEPS: usize = 6;
 /// Up to so many balls, several beginnings are tried.
 const FEW: usize = 16;
 /// Balls exchanged in search of a cover.
 const EXCHANGES: usize = 2_000;
+/// Rounds of looking for what is missed between points.
+const REFINEMENTS: usize = 4;
+/// What is missed is looked for in parts this long, as a share of the points' spacing.
+const GAP: f64 = 0.25;
 /// How exactly errors are known while building.
 const TOLERANCE: f64 = 4e-3;
-/// Rounds of taking from the worst balls and giving to the others.
-const TIGHTENINGS: usize = 8;
 
 /// Builds a tree in unit coordinates, with at most `caps[l - 1]` balls on level `l`.
 pub fn build_best(object: &Object, caps: &[usize]) -> Result<SphereTree, TreeError> {
@@ -49,52 +53,12 @@ pub fn build_best(object: &Object, caps: &[usize]) -> Result<SphereTree, TreeErr
     let mut tree = assemble(&mut plans, root, root_error)?;
     let finest = (plans[plans.len() - 1].error / 16.0).max(1e-4);
     let (regions, _) = mend(&mut tree, object.triangles(), finest);
-    polish(object, field, &mut tree, &regions);
-    Ok(tighten(object, field, tree, finest))
-}
-
-/// Takes the balls a little smaller than the worst of their level, all alike, covers what is then missed by growing
-/// whoever needs least, and fits again: the worst give to the others. What is better stays.
-fn tighten(object: &Object, field: Option<&Field>, mut best: SphereTree, finest: f64) -> SphereTree {
-    let mut factor: f64 = 0.94;
-    for _ in 0..TIGHTENINGS {
-        let mut tree = best.clone();
-        for level in 1..=tree.depth() {
-            let worst = worst_of(&best, level);
-            let judge = judge_of(object, field, worst);
-            let first = tree.level_range(level).start as u32;
-            let reaches: Vec<f64> = tree
-                .level(level)
-                .par_iter()
-                .map(|node| judge.site(node.ball.center, 0, None).reach(worst * factor).max(1e-9))
-                .collect();
-            for (index, reach) in reaches.into_iter().enumerate() {
-                tree.node_mut(first + index as u32).ball.radius = reach;
-            }
-        }
-        let (regions, _) = mend(&mut tree, object.triangles(), finest);
-        polish(object, field, &mut tree, &regions);
-        let product =
-            |tree: &SphereTree| (1..=tree.depth()).map(|level| worst_of(tree, level).max(1e-9)).product::<f64>();
-        if product(&tree) < product(&best) * (1.0 - 1e-3) {
-            best = tree;
-        } else {
-            factor = factor.sqrt();
-            if factor > 0.98 {
-                break;
-            }
-        }
-    }
-    best
-}
-
-fn worst_of(tree: &SphereTree, level: usize) -> f64 {
-    tree.level(level).iter().map(|node| node.error).fold(0.0, f64::max)
-}
-
-/// Errors well above the field's pitch are judged with it.
-fn judge_of<'a>(object: &'a Object, field: Option<&'a Field>, worst: f64) -> Judge<'a> {
-    Judge { object, field: field.filter(|_| worst > 2.0 * Field::PITCH), radius_max: 1.2, stride: 1 }
+    polish(object, field, &mut tree, &regions, Coarse::AreFitted);
+    let mut tree = tighten(object, field, tree, finest);
+    let (regions, _) = mend(&mut tree, object.triangles(), finest);
+    polish(object, field, &mut tree, &regions, Coarse::AreFitted);
+    slim(object, field, &mut tree, &regions);
+    Ok(tree)
 }
 
 /// A level as far as it is known before all are: balls as large as the level's error allows.
@@ -110,19 +74,26 @@ fn plan_level(object: &Object, field: Option<&Field>, plans: &[Plan], cap: usize
         let parents = (0..above.balls.len() as u32).collect();
         return Plan { balls: above.balls.clone(), parents, error: above.error };
     }
-    let samples = sample(object, (70 * cap).clamp(4_000, 40_000));
-    let is_coarse = field.is_some() && above.error * 0.5 > 2.0 * Field::PITCH;
+    let samples = sample(object, (36 * cap).clamp(4_000, 40_000));
+    // More balls, less error, by about this power.
+    let expected = above.error * (above.balls.len() as f64 / cap as f64).powf(0.65);
+    let is_coarse = field.is_some() && expected * 1.25 > 2.0 * Field::PITCH;
     let radius_max = above.balls.iter().map(|ball| ball.radius).fold(0.0, f64::max).min(1.2);
-    let judge = Judge { object, field: field.filter(|_| is_coarse), radius_max, stride: 1 };
-    let task = task_of(plans, &samples);
+    // Far above the pitch, a node in eight tells enough.
+    let stride = if above.balls.len() == 1 && above.error > 12.0 * Field::PITCH { 2 } else { 1 };
+    let judge = Judge { object, field: field.filter(|_| is_coarse), radius_max, stride };
+    let mut points = samples.points.clone();
+    let firm = points.len();
+    let mut task = task_of(plans, points.clone(), samples.spacing, firm);
     // The search looks at many covers: it gets fewer points.
-    let rough = task_of(plans, &sample(object, (24 * cap).clamp(1_200, 30_000)));
+    let few = sample(object, (16 * cap).clamp(1_200, 30_000));
+    let few_points = few.points.len();
+    let rough = task_of(plans, few.points, few.spacing, few_points);
     let candidates = candidates(object, Judge { stride: 2, ..judge }, above, &samples, cap, is_coarse);
     let mut found: Option<Vec<Site>> = None;
-    // More balls, less error, by about this power: begin there, and widen until it is between two.
-    let ratio = above.balls.len() as f64 / cap as f64;
+    // Begin with what is expected, and widen until it is between two.
     let (mut low, mut high) = (0.0, f64::INFINITY);
-    let mut error = above.error * ratio.powf(0.65);
+    let mut error = expected;
     for _ in 0..SEARCH_STEPS {
         match cover(&rough, &candidates, error, cap, EXCHANGES.min(60 * cap)) {
             Some(chosen) => {
@@ -139,10 +110,11 @@ fn plan_level(object: &Object, field: Option<&Field>, plans: &[Plan], cap: usize
             (low, high) => (low * high).sqrt(),
         };
     }
-    let effort = if cap <= 128 {
-        Effort { sweeps: 16, transfers: 20, evaluations: 50 }
-    } else {
-        Effort { sweeps: 5, transfers: 4, evaluations: 28 }
+    // To judge a ball by the field takes long; and many balls take long in any case.
+    let effort = match judge.field {
+        Some(_) => Effort { sweeps: 8, transfers: 4, evaluations: 30 },
+        None if cap <= 128 => Effort { sweeps: 12, transfers: 6, evaluations: 36 },
+        None => Effort { sweeps: 5, transfers: 4, evaluations: 28 },
     };
     let as_above = || -> Vec<Site> {
         let sites = above.balls.iter().enumerate();
@@ -158,6 +130,27 @@ fn plan_level(object: &Object, field: Option<&Field>, plans: &[Plan], cap: usize
                 division = tried;
             }
         }
+    }
+    // What was missed between the points becomes points: what is planned should be what can be proven.
+    for round in 1..=REFINEMENTS {
+        let plan = plan_of(&task, division.clone());
+        let above = paths_to(plans);
+        let planned = plan.balls.iter().zip(&plan.parents);
+        let paths: Vec<Vec<Ball>> =
+            planned.map(|(&ball, &parent)| [&[ball], above[parent as usize].as_slice()].concat()).collect();
+        let missed = gaps(object.triangles(), &paths, samples.spacing * GAP);
+        if missed.is_empty() {
+            break;
+        }
+        points.extend(missed);
+        task = task_of(plans, points.clone(), samples.spacing, firm);
+        let worst = division.worst();
+        // Whoever is put elsewhere leaves other gaps: only as long as these are looked for again.
+        division = if round % 2 == 1 && judge.field.is_none() {
+            improve(&task, judge, division.sites, worst, cap, Effort { transfers: 3, ..effort })
+        } else {
+            settle(&task, judge, divide(&task, division.sites, worst), Effort { sweeps: 4, ..effort })
+        };
     }
     plan_of(&task, division)
 }
@@ -211,44 +204,51 @@ fn plan_of(task: &Task, division: Division) -> Plan {
     Plan { balls, parents: division.sites.iter().map(|site| site.parent).collect(), error }
 }
 
-/// The points of a level, and which of them each node above may have covered by its children.
-fn task_of(plans: &[Plan], samples: &Samples) -> Task {
-    let above = plans.len() - 1;
-    let count = samples.points.len();
-    let path = |node: usize| {
-        let mut balls = Vec::new();
-        let mut node = node;
-        for level in (0..=above).rev() {
-            balls.push(plans[level].balls[node]);
-            node = plans[level].parents[node] as usize;
-        }
-        balls
+/// For each node of the lowest level that is planned, its ball and all above it.
+fn paths_to(plans: &[Plan]) -> Vec<Vec<Ball>> {
+    let path = |mut node: usize| {
+        let balls = plans.iter().rev().map(|plan| {
+            let ball = plan.balls[node];
+            node = plan.parents[node] as usize;
+            ball
+        });
+        balls.collect()
     };
-    let paths: Vec<Vec<Ball>> = (0..plans[above].balls.len()).map(path).collect();
+    (0..plans[plans.len() - 1].balls.len()).map(path).collect()
+}
+
+/// The points of a level, and which of them each node above may have covered by its children.
+fn task_of(plans: &[Plan], points: Vec<DVec3>, spacing: f64, firm: usize) -> Task {
+    let count = points.len();
+    let paths = paths_to(plans);
     let lack = |path: &[Ball], point: DVec3| {
         path.iter().map(|ball| ball.center.distance(point) - ball.radius).fold(f64::NEG_INFINITY, f64::max)
     };
     // Not up to the rim: between two points, one in each of two balls, their children must meet within both. What is near
-    // the rim of all goes to whom it is nearest.
-    let margin = 0.5 * samples.spacing;
-    let nearest: Vec<Option<usize>> = samples
-        .points
-        .par_iter()
-        .map(|&point| {
-            if paths.iter().any(|path| lack(path, point) <= -margin) {
+    // the rim of all goes to whom it is nearest. Places that were found missing are taken as they are.
+    let margin = |point: usize| if point < firm { 0.5 * spacing } else { 0.0 };
+    let is_in = |path: &[Ball], point: usize| {
+        let margin = margin(point);
+        path.iter().all(|ball| {
+            let reach = ball.radius - margin;
+            reach > 0.0 && ball.center.distance_squared(points[point]) <= reach * reach
+        })
+    };
+    let nearest: Vec<Option<usize>> = (0..count)
+        .into_par_iter()
+        .map(|point| {
+            if paths.iter().any(|path| is_in(path, point)) {
                 return None;
             }
-            (0..paths.len()).min_by(|&a, &b| lack(&paths[a], point).total_cmp(&lack(&paths[b], point)))
+            (0..paths.len()).min_by(|&a, &b| lack(&paths[a], points[point]).total_cmp(&lack(&paths[b], points[point])))
         })
         .collect();
     let shares = paths
         .par_iter()
         .enumerate()
-        .map(|(index, path)| {
-            Share::new(count, |point| nearest[point] == Some(index) || lack(path, samples.points[point]) <= -margin)
-        })
+        .map(|(index, path)| Share::new(count, |point| nearest[point] == Some(index) || is_in(path, point)))
         .collect();
-    Task::new(samples.points.clone(), samples.spacing, shares)
+    Task::new(points, spacing, shares)
 }
 
 /// Centres worth trying: those of inner balls that touch twice, those of the level above, and where dents may be filled
@@ -261,7 +261,9 @@ fn candidates(
     cap: usize,
     is_coarse: bool,
 ) -> Vec<Site> {
-    let wanted = (20 * cap).clamp(1_500, 10_000);
+    // Few balls have few good places; and far out of the object each takes long to judge.
+    let (least, pitch) = if cap <= FEW { (700, 0.19) } else { (1_500, 0.14) };
+    let wanted = (12 * cap).clamp(least, 10_000);
     let stride = samples.patches.len().div_ceil(wanted).max(1);
     let patches: Vec<_> = samples.patches.iter().copied().step_by(stride).collect();
     let mut centers: Vec<DVec3> = above.balls.iter().map(|ball| ball.center).collect();
@@ -271,7 +273,6 @@ fn candidates(
     }
     centers.extend(medial.iter().map(|ball| ball.center));
     if is_coarse {
-        let pitch = 0.14;
         let steps = (1.0 / pitch) as i32;
         for x in -steps..=steps {
             for y in -steps..=steps {
@@ -328,69 +329,4 @@ fn assemble(plans: &mut [Plan], root: Ball, root_error: f64) -> Result<SphereTre
         }
     }
     SphereTree::new(&levels, 1.0)
-}
-
-/// Fits every ball, from the leaves up, to the part of the surface that it answers for.
-fn polish(object: &Object, field: Option<&Field>, tree: &mut SphereTree, regions: &Regions) {
-    let depth = tree.depth();
-    let mut points: Vec<Vec<DVec3>> = regions
-        .leaves
-        .iter()
-        .map(|pieces| {
-            let corners = pieces.iter().map(|piece| piece.positions(&object.triangles()[piece.triangle as usize]));
-            distinct(corners.flatten().collect())
-        })
-        .collect();
-    for level in (1..=depth).rev() {
-        let nodes = tree.level(level).to_vec();
-        let worst = worst_of(tree, level);
-        let judge = judge_of(object, field, worst);
-        let is_coarse = judge.field.is_some();
-        let fitted: Vec<(Ball, f64)> = nodes
-            .par_iter()
-            .zip(&points)
-            .map(|(node, points)| {
-                if points.is_empty() {
-                    // Others cover all that it was for: a speck on the surface takes its place.
-                    let speck = Ball::new(object.nearest(node.ball.center, None).point, 1e-9);
-                    return (speck, quick_error(object, speck, false));
-                }
-                let kept = Ball::around(node.ball.center, points.iter().copied());
-                let (center, _) = fit(judge, points, node.ball.center, 80);
-                let moved = Ball::around(center, points.iter().copied());
-                let [kept, moved] = [kept, moved].map(|ball| {
-                    let ball = Ball::new(ball.center, ball.radius.max(1e-9));
-                    (ball, quick_error(object, ball, is_coarse))
-                });
-                if moved.1 < kept.1 { moved } else { kept }
-            })
-            .collect();
-        let first = tree.level_range(level).start as u32;
-        for (index, (ball, error)) in fitted.into_iter().enumerate() {
-            let node = tree.node_mut(first + index as u32);
-            node.ball = ball;
-            node.error = error;
-        }
-        let above = tree.level_range(level - 1);
-        let mut gathered = vec![Vec::new(); above.len()];
-        for (node, own) in nodes.iter().zip(&points) {
-            gathered[node.parent as usize - above.start].extend_from_slice(own);
-        }
-        points = gathered.into_iter().map(distinct).collect();
-    }
-}
-
-fn quick_error(object: &Object, ball: Ball, is_coarse: bool) -> f64 {
-    if is_coarse {
-        error_of(object, ball, TOLERANCE).at_most
-    } else {
-        (ball.radius - object.depth(ball.center, None).0).max(0.0)
-    }
-}
-
-fn distinct(mut points: Vec<DVec3>) -> Vec<DVec3> {
-    let key = |point: &DVec3| (point.x, point.y, point.z);
-    points.sort_by(|a, b| key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal));
-    points.dedup();
-    points
 }

@@ -6,8 +6,9 @@ use super::ball::Ball;
 use super::best::build_best;
 use super::certificate::{Regions, Uncovered, certify, mend};
 use super::combined::{Reducer, build_combined};
+use super::frame::Frame;
 use super::monotone::monotone;
-use super::object::{Object, ObjectError};
+use super::object::{Object, ObjectError, check};
 use super::octree::build_octree;
 use super::tree::{MAX_DEPTH, MAX_NODES, SphereTree, TreeError};
 
@@ -98,19 +99,18 @@ pub fn default_caps(depth: usize) -> Vec<usize> {
 /// Builds a tree around a mesh; level `l` has at most `caps[l - 1]` balls. The result is certified: every part of every
 /// triangle is in all balls of a path from the root to a leaf.
 pub fn build(vertices: &[DVec3], triangles: &[[u32; 3]], method: Method, caps: &[usize]) -> Result<Built, BuildError> {
-    let object = Object::new(vertices, triangles)?;
+    check(vertices, triangles)?;
+    let frame = Frame::of(vertices);
+    let turned: Vec<DVec3> = vertices.iter().map(|&vertex| frame.turned(vertex)).collect();
+    let tree = search(&Object::new(&turned, triangles)?, method, caps)?;
+    let tree = tree.mapped(1.0, |ball| Ball::new(frame.back(ball.center), ball.radius));
     let corners: Vec<[DVec3; 3]> =
         triangles.iter().map(|corners| corners.map(|corner| vertices[corner as usize])).collect();
-    build_around(&object, &corners, method, caps)
+    proven(tree, &corners)
 }
 
-/// The same, for an object that is ready; `corners` are those of its triangles in the mesh's coordinates.
-pub fn build_around(
-    object: &Object,
-    corners: &[[DVec3; 3]],
-    method: Method,
-    caps: &[usize],
-) -> Result<Built, BuildError> {
+/// A tree in the mesh's coordinates, not yet proven.
+fn search(object: &Object, method: Method, caps: &[usize]) -> Result<SphereTree, BuildError> {
     let depth = caps.len();
     if depth == 0 || depth > MAX_DEPTH {
         return Err(BuildError::Caps { level: depth, depth, cap: 0 });
@@ -128,7 +128,11 @@ pub fn build_around(
         Method::Combined => monotone(&build_combined(object, caps, &Reducer::ALL)?.tree)?,
         Method::Best => monotone(&build_best(object, caps)?)?,
     };
-    let mut tree = to_mesh(object, tree);
+    Ok(to_mesh(object, tree))
+}
+
+/// The tree with its certificate.
+fn proven(mut tree: SphereTree, corners: &[[DVec3; 3]]) -> Result<Built, BuildError> {
     let regions = match certify(&tree, corners) {
         Ok(regions) => regions,
         // The last bits: coordinates were scaled and moved.

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::cover::Task;
 use super::enclosing::smallest_enclosing_ball;
 use super::minimise::minimise;
-use super::site::{Judge, Site};
+use super::site::{Hints, Judge, Site};
 
 /// A sweep that gains less than this has gained nothing.
 const LEAST_GAIN: f64 = 1e-3;
@@ -193,23 +193,38 @@ pub fn settle(task: &Task, judge: Judge<'_>, division: Division, effort: Effort)
 
 fn move_site(task: &Task, judge: Judge<'_>, division: &Division, index: usize, evaluations: usize) -> Site {
     let site = &division.sites[index];
+    let moved_for = sum_of(&division.regions[index]);
+    if site.moved_for == moved_for && site.times > 1 {
+        return site.clone();
+    }
     let points: Vec<DVec3> = division.regions[index].iter().map(|&point| task.points[point as usize]).collect();
     let (center, error) = fit(judge, &points, site.center, evaluations);
-    if error < division.errors[index] { judge.site(center, site.parent, Some(site.hint)) } else { site.clone() }
+    let mut moved =
+        if error < division.errors[index] { judge.site(center, site.parent, Some(site.hint)) } else { site.clone() };
+    moved.times = if site.moved_for == moved_for { site.times + 1 } else { 1 };
+    moved.moved_for = moved_for;
+    moved
+}
+
+/// A number that hardly two lists share (FNV-1a).
+fn sum_of(points: &[u32]) -> u64 {
+    points.iter().fold(0xcbf2_9ce4_8422_2325, |sum, &point| (sum ^ u64::from(point)).wrapping_mul(0x100_0000_01b3))
 }
 
 /// Where a ball around the points sticks out least, from `start` or from the middle of the smallest ball, and how far.
 pub fn fit(judge: Judge<'_>, points: &[DVec3], start: DVec3, evaluations: usize) -> (DVec3, f64) {
-    let mut hint = 0;
+    let smallest = smallest_enclosing_ball(points);
+    let step = (smallest.radius * 0.25).max(1e-6);
+    let mut around = judge.object.around(start, 2.0 * step);
+    let mut hints = Hints::default();
     let mut value = |center: DVec3| {
         let squared = points.iter().map(|&point| center.distance_squared(point)).fold(0.0, f64::max);
-        judge.error(center, squared.sqrt(), &mut hint)
+        judge.error_around(&mut around, center, squared.sqrt(), &mut hints)
     };
-    let smallest = smallest_enclosing_ball(points);
     let (from_start, from_middle) = (value(start), value(smallest.center));
     let best = if from_start <= from_middle { start } else { smallest.center };
     let least = from_start.min(from_middle);
-    let (center, error) = minimise(best, (smallest.radius * 0.25).max(1e-6), evaluations, &mut value);
+    let (center, error) = minimise(best, step, evaluations, &mut value);
     if error < least { (center, error) } else { (best, least) }
 }
 

@@ -14,6 +14,9 @@ const BLOCK: usize = 4;
 /// Whatever is farther out than this need not be known exactly.
 const FAR: f64 = 0.75;
 
+/// From this radius on, not every row of nodes is looked at.
+const LARGE: f64 = 8.0 * Field::PITCH;
+
 /// Distances out of an object, on a lattice around it.
 #[derive(Clone, Debug)]
 pub struct Field {
@@ -62,7 +65,8 @@ impl Field {
         }
     }
 
-    /// The node in the ball that is farthest out, and how far; `None` if there is none.
+    /// The node in the ball that is farthest out, and how far; `None` if there is none. In a large ball every other plane
+    /// and row of nodes is enough to begin with.
     pub fn farthest_node(&self, center: DVec3, radius: f64) -> Option<(DVec3, f64)> {
         let index = |value: f64| (value + REACH) / Self::PITCH;
         let range = |low: f64, high: f64| {
@@ -70,15 +74,16 @@ impl Field {
             let to = index(high).floor().min((NODES - 1) as f64);
             from..if to < 0.0 { 0 } else { to as usize + 1 }
         };
+        let stride = if radius > LARGE { 2 } else { 1 };
         let mut farthest = (0.0_f32, None);
-        for x in range(center.x - radius, center.x + radius) {
+        for x in range(center.x - radius, center.x + radius).step_by(stride) {
             let dx = x as f64 * Self::PITCH - REACH - center.x;
             let left = radius * radius - dx * dx;
             if left < 0.0 {
                 continue;
             }
             let wide = left.sqrt();
-            for y in range(center.y - wide, center.y + wide) {
+            for y in range(center.y - wide, center.y + wide).step_by(stride) {
                 let dy = y as f64 * Self::PITCH - REACH - center.y;
                 let left = left - dy * dy;
                 if left < 0.0 {

@@ -32,7 +32,8 @@ pub fn medial_balls(object: &Object, patches: &[Patch], same: f64) -> Vec<Ball> 
     balls
 }
 
-fn shrink(object: &Object, patch: &Patch) -> Option<Ball> {
+/// The largest inner ball that touches a patch and another place; `None` if none is inside.
+pub(super) fn shrink(object: &Object, patch: &Patch) -> Option<Ball> {
     let inward = -patch.normal;
     let mut radius = 1.0;
     let mut hint = None;

@@ -19,6 +19,7 @@
 //! - [`Object`]: a mesh, repaired as far as distances need it. [`error_of`]: how far a ball sticks out of it.
 //! - [`build`](build()): a tree by one of four [`Method`]s; [`octree`], [`combined`] and [`best`] have them.
 //! - [`certify`]: the proof that a tree covers a mesh. [`refit`](refit()): the same tree around a mesh that deformed.
+//! - [`cover_solid`]: balls inside, so that all of an object is covered. [`outside_volume`]: how much of a ball is not in it.
 //! - [`metrics`]: the numbers of reports. [`file`](mod@file): a tree as bytes.
 
 mod ball;
@@ -33,6 +34,8 @@ mod error;
 mod exchange;
 mod field;
 pub mod file;
+mod frame;
+mod gaps;
 mod holes;
 mod medial;
 pub mod metrics;
@@ -41,20 +44,26 @@ mod monotone;
 mod nearest;
 mod object;
 pub mod octree;
+mod polish;
 mod refit;
 mod samples;
 mod sides;
 mod site;
+mod solid;
 mod topology;
 mod tree;
+mod volume;
 mod winding;
 
 pub use ball::Ball;
-pub use build::{BuildError, Built, MAX_SEARCHED, Method, build, build_around, default_caps};
+pub use build::{BuildError, Built, MAX_SEARCHED, Method, build, default_caps};
 pub use certificate::{Piece, Regions, Uncovered, certify};
 pub use enclosing::smallest_enclosing_ball;
 pub use error::{ErrorBounds, error_of};
+pub(in crate::narrow) use nearest::nearest_of_triangle;
 pub use nearest::{Feature, Nearest};
 pub use object::{Inside, MAX_TRIANGLES, Object, ObjectError, Repairs};
 pub use refit::refit;
+pub use solid::{MAX_MARGIN, MIN_MARGIN, Solid, SolidError, certify_solid, cover_solid};
 pub use tree::{MAX_DEPTH, MAX_NODES, Node, SphereTree, TreeError};
+pub use volume::outside_volume;

@@ -4,6 +4,8 @@ use glam::DVec3;
 
 /// Triangles per leaf.
 const LEAF: usize = 4;
+/// A vicinity has no more triangles than this.
+const MAX_VICINITY: usize = 192;
 
 /// What part of a triangle is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +50,9 @@ pub struct TriangleTree {
     names: Vec<u32>,
     /// A ball around each, in the same order: most triangles of a leaf are ruled out by it.
     around: Vec<(DVec3, f64)>,
+    /// The plane of each, in the same order: a unit normal and how far along it the plane is. Points of the triangle are no
+    /// nearer than the plane.
+    planes: Vec<(DVec3, f64)>,
     /// Where in that order each triangle went.
     places: Vec<u32>,
 }
@@ -71,11 +76,19 @@ impl TriangleTree {
             (center, radius * (1.0 + 1e-9) + 1e-300)
         };
         let around = corners.iter().map(ball).collect();
+        let plane = |[a, b, c]: &[DVec3; 3]| {
+            let normal = (*b - *a).cross(*c - *a).normalize_or_zero();
+            // Of a needle's normal hardly a digit is right.
+            let wide =
+                (*b - *a).cross(*c - *a).length() > 1e-6 * (*b - *a).length_squared().max((*c - *a).length_squared());
+            if wide { (normal, normal.dot(*a)) } else { (DVec3::ZERO, 0.0) }
+        };
+        let planes = corners.iter().map(plane).collect();
         let mut places = vec![0; names.len()];
         for (place, &name) in names.iter().enumerate() {
             places[name as usize] = place as u32;
         }
-        TriangleTree { nodes, corners, names, around, places }
+        TriangleTree { nodes, corners, names, around, planes, places }
     }
 
     /// The nearest point; `hint` is a triangle that may be near. `None` without triangles.
@@ -107,9 +120,7 @@ impl TriangleTree {
             let node = &self.nodes[index as usize];
             if node.count > 0 {
                 for place in node.first as usize..(node.first + node.count) as usize {
-                    let (center, radius) = self.around[place];
-                    let far = reach + radius;
-                    if center.distance_squared(point) <= far * far {
+                    if self.may_be_within(place, point, reach) {
                         self.try_triangle(place, point, &mut squared, &mut best);
                         reach = squared.sqrt() * (1.0 + 1e-12);
                     }
@@ -134,6 +145,57 @@ impl TriangleTree {
         best
     }
 
+    /// The triangles around a place, those that may be nearest first: for many questions about points close to it.
+    pub fn vicinity(&self, center: DVec3, radius: f64) -> Vicinity<'_> {
+        let mut order: Vec<(f64, u32)> = Vec::new();
+        self.places_within(center, radius, |place, least| order.push((least, place)));
+        order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let known = order.get(MAX_VICINITY).map_or(radius, |&(least, _)| least);
+        order.truncate(MAX_VICINITY);
+        Vicinity { tree: self, center, order, known }
+    }
+
+    /// Calls `found` with the name and the corners of each triangle that may be within `radius` of `center`.
+    pub fn within(&self, center: DVec3, radius: f64, mut found: impl FnMut(usize, &[DVec3; 3])) {
+        self.places_within(center, radius, |place, _| {
+            found(self.names[place as usize] as usize, &self.corners[place as usize]);
+        });
+    }
+
+    /// Places of triangles, and a distance that they are not nearer than.
+    fn places_within(&self, center: DVec3, radius: f64, mut found: impl FnMut(u32, f64)) {
+        let mut waiting = vec![0_u32];
+        while let Some(index) = waiting.pop() {
+            let Some(node) = self.nodes.get(index as usize) else { continue };
+            if distance_to_box(node, center) > radius * radius {
+                continue;
+            }
+            if node.count == 0 {
+                waiting.extend([node.first, index + 1]);
+                continue;
+            }
+            for place in node.first..node.first + node.count {
+                let (middle, reach) = self.around[place as usize];
+                let least = (middle.distance(center) - reach) * (1.0 - 1e-12);
+                if least <= radius {
+                    found(place, least);
+                }
+            }
+        }
+    }
+
+    /// Whether a triangle may be as near as this: neither the ball around it nor its plane says otherwise.
+    #[inline]
+    fn may_be_within(&self, place: usize, point: DVec3, reach: f64) -> bool {
+        let (center, radius) = self.around[place];
+        let far = reach + radius;
+        if center.distance_squared(point) > far * far {
+            return false;
+        }
+        let (normal, offset) = self.planes[place];
+        (normal.dot(point) - offset).abs() <= reach + 1e-9
+    }
+
     #[inline]
     fn try_triangle(&self, place: usize, point: DVec3, squared: &mut f64, best: &mut Option<Nearest>) {
         let (on, feature) = nearest_of_triangle(point, &self.corners[place]);
@@ -142,6 +204,41 @@ impl TriangleTree {
             *squared = distance;
             *best = Some(Nearest { point: on, squared: distance, triangle: self.names[place], feature });
         }
+    }
+}
+
+/// The triangles around a place, in the order of how near to it they can be.
+#[derive(Clone, Debug)]
+pub struct Vicinity<'a> {
+    tree: &'a TriangleTree,
+    center: DVec3,
+    /// No point of the triangle is nearer to the centre than this.
+    order: Vec<(f64, u32)>,
+    /// Every triangle that can be nearer than this is among them.
+    known: f64,
+}
+
+impl Vicinity<'_> {
+    /// The nearest point of all triangles, as [`TriangleTree::nearest`] finds it.
+    pub fn nearest(&self, point: DVec3, hint: Option<u32>) -> Option<Nearest> {
+        let moved = point.distance(self.center) * (1.0 + 1e-12);
+        let mut best = None;
+        let (mut squared, mut reach) = (f64::INFINITY, f64::INFINITY);
+        // What was nearest a step before mostly still is, and rules out the others.
+        if let Some(&place) = hint.and_then(|name| self.tree.places.get(name as usize)) {
+            self.tree.try_triangle(place as usize, point, &mut squared, &mut best);
+            reach = squared.sqrt() * (1.0 + 1e-12);
+        }
+        for &(least, place) in &self.order {
+            if least - moved > reach {
+                return best;
+            }
+            if self.tree.may_be_within(place as usize, point, reach) {
+                self.tree.try_triangle(place as usize, point, &mut squared, &mut best);
+                reach = squared.sqrt() * (1.0 + 1e-12);
+            }
+        }
+        if reach <= self.known - moved { best } else { self.tree.nearest(point, hint) }
     }
 }
 
@@ -258,6 +355,12 @@ mod tests {
                 let looped = triangles.iter().map(|corners| nearest_of_triangle(point, corners).0.distance(point));
                 let expected = looped.fold(f64::INFINITY, f64::min);
                 assert!((found.squared.sqrt() - expected).abs() < 1e-12, "seed {seed}");
+                // Asked nearby, farther away than what is known, and with nothing known.
+                for radius in [0.0, 0.3, 4.0] {
+                    let near = tree.vicinity(point + random.in_ball().as_dvec3() * 0.2, radius);
+                    let found = near.nearest(point, hint).unwrap();
+                    assert!((found.squared.sqrt() - expected).abs() < 1e-12, "seed {seed}, vicinity of {radius}");
+                }
             }
         }
     }

@@ -9,7 +9,7 @@ use glam::DVec3;
 use super::ball::Ball;
 use super::enclosing::smallest_enclosing_ball;
 use super::holes::caps;
-use super::nearest::{Feature, Nearest, TriangleTree};
+use super::nearest::{Feature, Nearest, TriangleTree, Vicinity};
 use super::sides::Sides;
 use super::topology::{orient, weld};
 use super::winding::Winding;
@@ -103,6 +103,15 @@ pub struct Object {
     repairs: Repairs,
     volume: f64,
     area: f64,
+}
+
+/// What is around a place of space, and what was last asked there.
+#[derive(Clone, Debug)]
+pub(super) struct Around<'a> {
+    vicinity: Vicinity<'a>,
+    /// The place and the last point, and how deep each is.
+    known: [(DVec3, f64); 2],
+    nearest: Nearest,
 }
 
 impl Object {
@@ -229,6 +238,36 @@ impl Object {
         (if self.is_inside(point, &nearest) { distance } else { -distance }, nearest)
     }
 
+    /// Calls `found` with each triangle that may meet a ball, and its corners; with caps of holes too.
+    pub(super) fn triangles_near(&self, center: DVec3, radius: f64, found: impl FnMut(usize, &[DVec3; 3])) {
+        self.tree.within(center, radius, found);
+    }
+
+    /// What is around a place: for many questions about points that are not much farther than `room` away from it.
+    pub(super) fn around(&self, center: DVec3, room: f64) -> Around<'_> {
+        let (depth, nearest) = self.depth(center, None);
+        let vicinity = self.tree.vicinity(center, depth.abs() + room);
+        Around { vicinity, known: [(center, depth); 2], nearest }
+    }
+
+    /// As [`depth`](Object::depth), for a point around a place.
+    pub(super) fn depth_around(&self, around: &mut Around<'_>, point: DVec3) -> (f64, Nearest) {
+        let hint = Some(around.nearest.triangle);
+        let Some(nearest) = around.vicinity.nearest(point, hint) else { return self.depth(point, hint) };
+        let distance = nearest.squared.sqrt();
+        // Between two points, one of which is farther from the surface than from the other, there is no surface.
+        let is_known =
+            |(other, depth): &&(DVec3, f64)| other.distance(point) < distance.max(depth.abs()) * (1.0 - 1e-9);
+        let is_inside = match around.known.iter().find(is_known) {
+            Some((_, depth)) => *depth > 0.0,
+            None => self.is_inside(point, &nearest),
+        };
+        let depth = if is_inside { distance } else { -distance };
+        around.known[1] = (point, depth);
+        around.nearest = nearest;
+        (depth, nearest)
+    }
+
     /// How far a point is out of the object; zero within.
     pub fn out(&self, point: DVec3, hint: Option<u32>) -> (f64, Nearest) {
         let (depth, nearest) = self.depth(point, hint);
@@ -344,7 +383,8 @@ impl Object {
     }
 }
 
-fn check(vertices: &[DVec3], triangles: &[[u32; 3]]) -> Result<(), ObjectError> {
+/// Whether a mesh can be wrapped at all.
+pub(super) fn check(vertices: &[DVec3], triangles: &[[u32; 3]]) -> Result<(), ObjectError> {
     if triangles.is_empty() {
         return Err(ObjectError::Empty);
     }

@@ -7,6 +7,9 @@ use super::object::Object;
 /// The most points; beyond, they are spread thinner.
 const MAX_POINTS: f64 = 200_000.0;
 
+/// Attempts to come near the number of points that was asked for.
+const MAX_TRIES: usize = 12;
+
 /// Where the surface is, and where it looks: a small triangle's middle and normal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Patch {
@@ -30,7 +33,25 @@ pub struct Samples {
 /// Cuts every triangle at its longest edge until there are about `target` points.
 pub fn sample(object: &Object, target: usize) -> Samples {
     let target = (target as f64).min(MAX_POINTS);
-    let mut spacing = (3.0 * object.area() / target).sqrt().max(1e-4);
+    let spacing = (3.0 * object.area() / target).sqrt().max(1e-4);
+    let mut samples = sample_at(object, spacing);
+    // Long triangles are cut oftener than their area asks for; corners alone may be more than that.
+    for _ in 0..MAX_TRIES {
+        let excess = samples.points.len() as f64 / target;
+        if excess <= 1.5 {
+            break;
+        }
+        let fewer = sample_at(object, samples.spacing * excess.min(16.0).sqrt());
+        let is_last = fewer.points.len() * 10 > samples.points.len() * 9;
+        samples = fewer;
+        if is_last {
+            break;
+        }
+    }
+    samples
+}
+
+fn sample_at(object: &Object, mut spacing: f64) -> Samples {
     // Needles have long edges and little area: count before cutting.
     while estimate(object, spacing) > 4.0 * MAX_POINTS + object.triangles().len() as f64 {
         spacing *= 1.5;

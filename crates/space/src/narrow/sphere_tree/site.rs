@@ -4,7 +4,7 @@ use glam::DVec3;
 
 use super::ball::Ball;
 use super::field::Field;
-use super::object::Object;
+use super::object::{Around, Object};
 
 /// Steps of the table.
 const STEPS: usize = 20;
@@ -22,6 +22,10 @@ pub struct Site {
     pub hint: u32,
     /// The node of the level above whose part of the surface it shares.
     pub parent: u32,
+    /// Which points it was last moved for: a sum over them.
+    pub moved_for: u64,
+    /// How often it was moved for them.
+    pub times: u8,
     /// Where a ball can fill a dent or a hole: the error at every radius that is a multiple of a step.
     table: Option<Box<Table>>,
 }
@@ -61,22 +65,39 @@ impl Judge<'_> {
             }
             Box::new(Table { step, errors })
         });
-        Site { center, depth, hint: nearest.triangle, parent, table }
+        Site { center, depth, hint: nearest.triangle, parent, moved_for: 0, times: 0, table }
     }
 
     /// About how far a ball sticks out: never more than its depth proves.
-    pub fn error(&self, center: DVec3, radius: f64, hint: &mut u32) -> f64 {
-        let (depth, nearest) = self.object.depth(center, Some(*hint));
-        *hint = nearest.triangle;
+    pub fn error(&self, center: DVec3, radius: f64, hints: &mut Hints) -> f64 {
+        let (depth, nearest) = self.object.depth(center, hints.center);
+        hints.center = Some(nearest.triangle);
+        self.error_at_depth(Ball::new(center, radius), depth, hints)
+    }
+
+    /// The same, for a centre around a place.
+    pub fn error_around(&self, around: &mut Around<'_>, center: DVec3, radius: f64, hints: &mut Hints) -> f64 {
+        let (depth, _) = self.object.depth_around(around, center);
+        self.error_at_depth(Ball::new(center, radius), depth, hints)
+    }
+
+    fn error_at_depth(&self, ball: Ball, depth: f64, hints: &mut Hints) -> f64 {
         match self.field {
-            Some(field) => estimate(self.object, field, Ball::new(center, radius), depth),
-            None => (radius - depth).max(0.0),
+            Some(field) => estimate(self.object, field, ball, depth, hints),
+            None => (ball.radius - depth).max(0.0),
         }
     }
 }
 
+/// Triangles that were nearest when a ball much like this one was judged: to its centre, and to its farthest point.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Hints {
+    center: Option<u32>,
+    farthest: Option<u32>,
+}
+
 /// Begins at the farthest node and climbs: each step goes away from the nearest surface, and stays in the ball.
-fn estimate(object: &Object, field: &Field, ball: Ball, depth: f64) -> f64 {
+fn estimate(object: &Object, field: &Field, ball: Ball, depth: f64, hints: &mut Hints) -> f64 {
     let proven = (ball.radius - depth).max(0.0);
     if proven < LEAST {
         return proven;
@@ -87,10 +108,9 @@ fn estimate(object: &Object, field: &Field, ball: Ball, depth: f64) -> f64 {
     }
     let mut farthest = out;
     let mut step = Field::PITCH;
-    let mut hint = None;
     for _ in 0..2 {
-        let (out, nearest) = object.out(place, hint);
-        hint = Some(nearest.triangle);
+        let (out, nearest) = object.out(place, hints.farthest);
+        hints.farthest = Some(nearest.triangle);
         farthest = farthest.max(out);
         let ahead = place + (place - nearest.point).normalize_or_zero() * step;
         let offset = ahead - ball.center;
@@ -98,7 +118,7 @@ fn estimate(object: &Object, field: &Field, ball: Ball, depth: f64) -> f64 {
         place = if distance > ball.radius { ball.center + offset * (ball.radius / distance) } else { ahead };
         step *= 0.5;
     }
-    proven.min(farthest.max(object.out(place, hint).0))
+    proven.min(farthest.max(object.out(place, hints.farthest).0))
 }
 
 impl Site {

@@ -4,6 +4,7 @@ use glam::DVec3;
 
 use super::super::ball::Ball;
 use super::super::enclosing::smallest_enclosing_ball;
+use super::super::site::Hints;
 use super::Region;
 
 /// Points, a centre for them, and how far the ball around it sticks out.
@@ -13,7 +14,6 @@ pub(super) struct Group {
     pub center: DVec3,
     pub radius: f64,
     pub error: f64,
-    hint: u32,
 }
 
 impl Group {
@@ -21,14 +21,13 @@ impl Group {
     pub fn around(region: &Region<'_>, points: Vec<u32>, hints: &[DVec3]) -> Group {
         let places: Vec<DVec3> = points.iter().map(|&point| region.task.points[point as usize]).collect();
         let smallest = smallest_enclosing_ball(&places);
-        let mut best =
-            Group { points, center: smallest.center, radius: smallest.radius, error: f64::INFINITY, hint: 0 };
-        let mut hint = 0;
+        let mut best = Group { points, center: smallest.center, radius: smallest.radius, error: f64::INFINITY };
+        let mut seen = Hints::default();
         for center in std::iter::once(smallest.center).chain(hints.iter().copied()) {
             let radius = Ball::around(center, places.iter().copied()).radius;
-            let error = region.judge.error(center, radius, &mut hint);
+            let error = region.judge.error(center, radius, &mut seen);
             if error < best.error {
-                (best.center, best.radius, best.error, best.hint) = (center, radius, error, hint);
+                (best.center, best.radius, best.error) = (center, radius, error);
             }
         }
         best

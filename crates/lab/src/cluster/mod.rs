@@ -1,0 +1,583 @@
+//! Many servers that are one world, on a network from a seed, in a time of their own.
+//!
+//! The nodes are those that serve users, to the line; their worlds are real. Messages are lost, delayed, doubled and
+//! overtaken, the network parts and heals, nodes freeze, wake, die at any message and come back as new ones, clocks run
+//! differently. A [`Watcher`] sees all of them at once.
+//!
+//! - [`explore`]: one object, three nodes, every interleaving.
+//! - [`fault`]: what must be found.
+//! - [`scale`]: what a node costs as nodes are added.
+
+pub mod explore;
+pub mod fault;
+pub mod scale;
+mod watcher;
+
+pub use fault::Fault;
+pub use watcher::{Measured, Promise};
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use node::cluster::{Cluster, ClusterSettings, Status, territory};
+use space::workload::Random;
+use space::{NodeId, Tick, Time, Vec3};
+use wire::ToNode;
+use wire::cluster::Member;
+use world::spec::Spec;
+use world::{Act, Input, Plaza, World};
+
+use self::watcher::Watcher;
+use crate::network::{LinkSettings, Path, Stream};
+use crate::setting::OutOfRange;
+
+/// What to simulate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// The same seed gives the same run.
+    pub seed: u64,
+    /// Nodes with objects.
+    pub nodes: usize,
+    /// Whether a node without objects takes part in votes.
+    pub witness: bool,
+    /// Users who walk about.
+    pub users: usize,
+    /// Things that lie about.
+    pub crates: u32,
+    /// How long, in seconds.
+    pub seconds: u32,
+    /// The world's edge, in metres.
+    pub side: f32,
+    /// How far a user hears, in metres.
+    pub reach: f32,
+    /// The share of datagrams that are lost; as many are doubled.
+    pub loss: f64,
+    /// One way between nodes, in milliseconds; as much jitter comes on top.
+    pub latency_ms: f64,
+    /// Whether nodes die, freeze and are cut off.
+    pub upsets: bool,
+    /// Whether one node is killed half-way.
+    pub kill: bool,
+    /// Whether one more node joins after a third of the time.
+    pub joins: bool,
+    /// A mistake to make: its promise must be found broken.
+    pub fault: Option<Fault>,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            seed: 1,
+            nodes: 3,
+            witness: false,
+            users: 30,
+            crates: 12,
+            seconds: 24,
+            side: 60.0,
+            reach: 12.0,
+            loss: 0.02,
+            latency_ms: 3.0,
+            upsets: true,
+            kill: false,
+            joins: false,
+            fault: None,
+        }
+    }
+}
+
+impl Settings {
+    /// What a seed stands for in tests: 2 to 8 nodes, good and bad networks.
+    pub fn from_seed(seed: u64) -> Settings {
+        let mut random = Random::new(seed ^ 0xc1c5_7e55);
+        let nodes = random.whole(2, 9) as usize;
+        Settings {
+            seed,
+            nodes,
+            witness: nodes == 2 || random.unit() < 0.2,
+            users: 10 + 3 * nodes,
+            crates: 8,
+            seconds: 20,
+            loss: [0.0, 0.02, 0.15][random.whole(0, 3) as usize],
+            latency_ms: [0.5, 3.0, 20.0][random.whole(0, 3) as usize],
+            ..Settings::default()
+        }
+    }
+
+    fn check(&self) -> Result<(), OutOfRange> {
+        let rules = [
+            ("nodes", self.nodes as f64, 1.0, 64.0, "1 to 64"),
+            ("users", self.users as f64, 0.0, 20_000.0, "0 to 20000"),
+            ("seconds", f64::from(self.seconds), 1.0, 86_400.0, "1 to 86400"),
+            ("loss", self.loss, 0.0, 0.5, "a fraction of 0 to 0.5"),
+            ("latency", self.latency_ms, 0.0, 200.0, "0 to 200 ms"),
+        ];
+        for (field, value, low, high, expected) in rules {
+            if !(low..=high).contains(&value) {
+                return Err(OutOfRange { field, value, expected });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A tick by a node's own clock, in microseconds.
+pub const TICK_US: i64 = 33_333;
+/// Nothing is upset before this, nor within so long before the end, in microseconds.
+const BEGIN_US: i64 = 4_000_000;
+const END_US: i64 = 7_000_000;
+
+/// Runs a simulation. `progress` is told how many seconds are done, of how many.
+pub fn run(settings: &Settings, progress: &mut dyn FnMut(u32, u32)) -> Result<Measured, OutOfRange> {
+    settings.check()?;
+    let mut simulation = Simulation::new(settings.clone());
+    let end = Time::from_micros(i64::from(settings.seconds) * 1_000_000);
+    let mut second = 0;
+    while let Some(Reverse(planned)) = simulation.queue.pop() {
+        if planned.at > end {
+            break;
+        }
+        simulation.now = planned.at;
+        if planned.at.micros() / 1_000_000 >= second {
+            progress(second as u32, settings.seconds);
+            second += 1;
+        }
+        simulation.advance(planned.what);
+    }
+    Ok(simulation.finish())
+}
+
+/// One node, and what it runs on.
+struct Host {
+    node: NodeId,
+    is_witness: bool,
+    /// `None` while it is dead.
+    running: Option<(Cluster, World)>,
+    /// Its clock shows this at the true time zero, and runs so many times as fast.
+    clock_us: i64,
+    rate: f64,
+    frozen_until: Time,
+    /// It dies when it has handled so many more messages.
+    dies_after: Option<u32>,
+    /// Since when it runs.
+    since: Time,
+}
+
+impl Host {
+    fn here(&self, now: Time) -> Time {
+        Time::from_micros(self.clock_us + (now.micros() as f64 * self.rate) as i64)
+    }
+}
+
+#[derive(Clone, Debug)]
+enum What {
+    Tick(usize, NodeId),
+    Arrive {
+        from: NodeId,
+        to: usize,
+        bytes: Rc<Vec<u8>>,
+    },
+    Start(usize),
+    Second,
+    /// The watcher looks.
+    Look,
+}
+
+struct Planned {
+    at: Time,
+    number: u64,
+    what: What,
+}
+
+impl PartialEq for Planned {
+    fn eq(&self, other: &Planned) -> bool {
+        (self.at, self.number) == (other.at, other.number)
+    }
+}
+
+impl Eq for Planned {}
+
+impl PartialOrd for Planned {
+    fn partial_cmp(&self, other: &Planned) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Planned {
+    fn cmp(&self, other: &Planned) -> std::cmp::Ordering {
+        (self.at, self.number).cmp(&(other.at, other.number))
+    }
+}
+
+struct Simulation {
+    settings: Settings,
+    spec: Arc<Spec>,
+    random: Random,
+    now: Time,
+    queue: BinaryHeap<Reverse<Planned>>,
+    planned: u64,
+    hosts: Vec<Host>,
+    paths: BTreeMap<(usize, usize), (Path, Stream)>,
+    next_node: u64,
+    watcher: Watcher,
+}
+
+impl Simulation {
+    fn new(settings: Settings) -> Simulation {
+        let spec = Plaza {
+            side: settings.side,
+            obstacles: 8,
+            crates: settings.crates,
+            balls: settings.crates / 4,
+            seekers: 0,
+            seed: settings.seed,
+        };
+        let spec = Arc::new(spec.spec());
+        let mut random = Random::new(settings.seed.wrapping_mul(0x9e37_79b9) ^ 0x0c10_57e4);
+        let total = settings.nodes + usize::from(settings.witness) + usize::from(settings.joins);
+        let hosts: Vec<Host> = (0..total)
+            .map(|index| Host {
+                node: NodeId::new(index as u64 + 1),
+                is_witness: settings.witness && index == settings.nodes,
+                running: None,
+                clock_us: i64::from(random.whole(0, 1 << 30)),
+                rate: 1.0 + f64::from(random.between(-0.02, 0.02)),
+                frozen_until: Time::from_micros(0),
+                dies_after: None,
+                since: Time::from_micros(0),
+            })
+            .collect();
+        let latency = (settings.latency_ms * 1_000.0) as i64;
+        let link = LinkSettings {
+            latency_us_min: latency,
+            latency_us_max: 2 * latency,
+            loss: settings.loss,
+            duplicates: settings.loss,
+            keeps_order: false,
+            reordered: settings.loss,
+        };
+        let mut paths = BTreeMap::new();
+        for from in 0..total {
+            for to in 0..total {
+                let seed = settings.seed.wrapping_mul(31).wrapping_add((from * 64 + to) as u64);
+                paths.insert((from, to), (Path::new(link, seed), Stream::new(link, seed ^ 0xff)));
+            }
+        }
+        let watcher = Watcher::new(&settings);
+        let mut simulation = Simulation {
+            next_node: total as u64 + 1,
+            spec,
+            random,
+            now: Time::from_micros(0),
+            queue: BinaryHeap::new(),
+            planned: 0,
+            hosts,
+            paths,
+            watcher,
+            settings,
+        };
+        simulation.found();
+        simulation.plan(Time::from_micros(1_000_000), What::Second);
+        simulation.plan(Time::from_micros(20_000), What::Look);
+        simulation
+    }
+
+    fn plan(&mut self, at: Time, what: What) {
+        self.planned += 1;
+        self.queue.push(Reverse(Planned { at, number: self.planned, what }));
+    }
+
+    fn cluster_settings(&self, index: usize) -> ClusterSettings {
+        ClusterSettings {
+            node: self.hosts[index].node,
+            address: format!("host {}", index + 1),
+            is_witness: self.hosts[index].is_witness,
+            copies: 2,
+            reach: self.settings.reach * 1.1,
+            world: 7,
+        }
+    }
+
+    /// All start at once, with a plan; users are where they are.
+    fn found(&mut self) {
+        let mut all = World::new(Arc::clone(&self.spec)).expect("a plaza is a world");
+        let half = 0.5 * self.settings.side - 3.0;
+        for user in 0..self.settings.users {
+            let at = Vec3::new(self.random.between(-half, half), 0.0, self.random.between(-half, half));
+            let sender = NodeId::new(1_000 + user as u64);
+            let act = Act::Join { name: format!("user {user}").into(), avatar: (user % 2) as u16, at: Some(at) };
+            all.step(&[Input { sender, sequence: 1, made_for: Tick::new(1), act }]);
+        }
+        let parcels: Vec<Vec<u8>> = all.dynamic().filter_map(|object| all.parcel(object.id)).collect();
+        self.watcher.expect(all.dynamic().map(|object| object.id));
+        let founders = self.hosts.len() - usize::from(self.settings.joins);
+        let members = (0..founders).map(|index| {
+            let host = &self.hosts[index];
+            let address = format!("host {}", index + 1);
+            Member { node: host.node.number(), address, is_witness: host.is_witness }
+        });
+        let plan = territory::even(members.collect(), all.grid());
+        for index in 0..founders {
+            let mut world = World::empty(Arc::clone(&self.spec)).expect("a plaza is a world");
+            world.catch_up(all.tick());
+            for parcel in &parcels {
+                world.put_in(parcel, world::Placing::Exact).expect("it was so in the whole world");
+            }
+            let here = self.hosts[index].here(self.now);
+            let cluster = Cluster::founding(self.cluster_settings(index), &mut world, plan.clone(), here);
+            self.begin(index, cluster, world);
+        }
+        if self.settings.joins {
+            let third = i64::from(self.settings.seconds) * 1_000_000 / 3;
+            self.plan(Time::from_micros(third), What::Start(founders));
+        }
+    }
+
+    fn begin(&mut self, index: usize, mut cluster: Cluster, world: World) {
+        fault::plant(self.settings.fault, index, &mut cluster);
+        for other in 0..self.hosts.len() {
+            if other != index {
+                let there = self.hosts[other].node;
+                cluster.connected(there);
+                let here = self.hosts[index].node;
+                if let Some((cluster, _)) = &mut self.hosts[other].running {
+                    cluster.connected(here);
+                }
+            }
+        }
+        self.hosts[index].running = Some((cluster, world));
+        self.hosts[index].since = self.now;
+        let after = i64::from(self.random.whole(0, TICK_US as u32));
+        self.plan(self.now + after, What::Tick(index, self.hosts[index].node));
+    }
+
+    /// A node starts anew, under a number that nobody had before.
+    fn start(&mut self, index: usize) {
+        if self.hosts[index].running.is_some() {
+            return;
+        }
+        self.hosts[index].node = NodeId::new(self.next_node);
+        self.next_node += 1;
+        let mut world = World::empty(Arc::clone(&self.spec)).expect("a plaza is a world");
+        let here = self.hosts[index].here(self.now);
+        let cluster = Cluster::joining(self.cluster_settings(index), &mut world, here);
+        self.begin(index, cluster, world);
+    }
+
+    fn kill(&mut self, index: usize) {
+        if let Some((cluster, _)) = self.hosts[index].running.take() {
+            self.watcher.killed(self.now, &cluster);
+        }
+        self.hosts[index].dies_after = None;
+        for other in 0..self.hosts.len() {
+            let node = self.hosts[index].node;
+            if let Some((cluster, _)) = &mut self.hosts[other].running {
+                cluster.disconnected(node);
+            }
+        }
+    }
+
+    fn advance(&mut self, what: What) {
+        match what {
+            What::Tick(index, node) => self.tick(index, node),
+            What::Arrive { from, to, bytes } => self.arrive(from, to, &bytes),
+            What::Start(index) => self.start(index),
+            What::Second => {
+                self.upset();
+                self.plan(self.now + 1_000_000, What::Second);
+            }
+            What::Look => {
+                let is_cut = self.paths.values().any(|(path, _)| path.cut_until() > self.now);
+                self.watcher.look(self.now, &self.hosts, is_cut);
+                self.plan(self.now + TICK_US, What::Look);
+            }
+        }
+    }
+
+    fn tick(&mut self, index: usize, node: NodeId) {
+        let host = &mut self.hosts[index];
+        if host.node != node || host.running.is_none() {
+            return;
+        }
+        if self.now < host.frozen_until {
+            let at = host.frozen_until;
+            self.plan(at, What::Tick(index, node));
+            return;
+        }
+        let here = host.here(self.now);
+        let (cluster, world) = host.running.as_mut().expect("it was just looked at");
+        let inputs = wishes(cluster, world, self.now, self.settings.seed);
+        cluster.tick(here, world, &inputs);
+        let is_left_out = cluster.status() == Status::LeftOut;
+        let next = (TICK_US as f64 / host.rate) as i64;
+        self.watcher.ticked(self.now, index, &self.hosts);
+        self.carry(index);
+        if is_left_out {
+            self.hosts[index].running = None;
+            self.plan(self.now + 300_000, What::Start(index));
+            return;
+        }
+        self.plan(self.now + next, What::Tick(index, node));
+    }
+
+    fn arrive(&mut self, from: NodeId, to: usize, bytes: &Rc<Vec<u8>>) {
+        let host = &mut self.hosts[to];
+        if host.running.is_none() {
+            return;
+        }
+        if self.now < host.frozen_until {
+            // It lies in a queue until the node wakes.
+            let at = host.frozen_until;
+            let bytes = Rc::clone(bytes);
+            self.plan(at, What::Arrive { from, to, bytes });
+            return;
+        }
+        if let Some(left) = &mut host.dies_after {
+            if *left == 0 {
+                self.kill(to);
+                let after = 500_000 + i64::from(self.random.whole(0, 3_000_000));
+                self.plan(self.now + after, What::Start(to));
+                return;
+            }
+            *left -= 1;
+        }
+        let here = host.here(self.now);
+        let (cluster, world) = host.running.as_mut().expect("it was just looked at");
+        match ToNode::decode(bytes) {
+            Ok(message) => {
+                cluster.handle(here, from, &message, world);
+                self.watcher.arrived(self.now, from, to, &message);
+            }
+            Err(error) => self.watcher.garbled(&error.to_string()),
+        }
+        self.carry(to);
+    }
+
+    /// What a node says goes on its way.
+    fn carry(&mut self, index: usize) {
+        let mut out = Vec::new();
+        let from = self.hosts[index].node;
+        if let Some((cluster, _)) = &mut self.hosts[index].running {
+            while let Some((to, message)) = cluster.poll() {
+                let bytes = message.encode();
+                cluster.count(&message, bytes.len());
+                out.push((to, message, bytes));
+            }
+        }
+        for (node, message, bytes) in out {
+            let Some(to) = self.hosts.iter().position(|host| host.node == node) else { continue };
+            self.watcher.sent(self.now, index, to, &message, bytes.len(), &self.hosts);
+            let mut back = None;
+            let Some(message) = fault::in_flight(self.settings.fault, to, message, &mut back) else {
+                if let Some(answer) = back {
+                    let bytes = Rc::new(answer.encode());
+                    self.plan(self.now + 1_000, What::Arrive { from: node, to: index, bytes });
+                }
+                continue;
+            };
+            let paths = self.paths.get_mut(&(index, to)).expect("all pairs have paths");
+            let arrivals = if message.is_datagram() {
+                paths.0.arrivals(self.now)
+            } else {
+                [Some(paths.1.arrival(self.now)), None]
+            };
+            let bytes = Rc::new(bytes);
+            for at in arrivals.into_iter().flatten() {
+                self.plan(at, What::Arrive { from, to, bytes: Rc::clone(&bytes) });
+            }
+        }
+    }
+
+    /// Every second: what goes wrong? Only when all is well: two deaths at once are within the promise, three are not.
+    fn upset(&mut self) {
+        let end = i64::from(self.settings.seconds) * 1_000_000 - END_US;
+        let second = self.now.micros() / 1_000_000;
+        if self.settings.kill && second == i64::from(self.settings.seconds) / 2 {
+            let victim = self.random.whole(0, self.settings.nodes as u32) as usize;
+            self.kill(victim);
+            self.plan(self.now + 4_000_000, What::Start(victim));
+        }
+        if !self.settings.upsets || self.now.micros() < BEGIN_US || self.now.micros() > end || !self.is_well() {
+            return;
+        }
+        let total = self.hosts.len();
+        let victim = self.random.whole(0, total as u32) as usize;
+        let may_die = total >= 3;
+        self.watcher.upset(self.now);
+        match self.random.whole(0, 5) {
+            0 if may_die => self.hosts[victim].dies_after = Some(self.random.whole(0, 60)),
+            1 if may_die => {
+                self.kill(victim);
+                let after = 200_000 + i64::from(self.random.whole(0, 4_000_000));
+                self.plan(self.now + after, What::Start(victim));
+            }
+            2 => self.hosts[victim].frozen_until = self.now + i64::from(self.random.whole(100_000, 3_500_000)),
+            3 => {
+                // Two are cut off from the others, if those still are a majority.
+                let second = if total >= 5 { (victim + 1) % total } else { victim };
+                let until = self.now + i64::from(self.random.whole(200_000, 4_000_000));
+                self.cut(&[victim, second], until);
+            }
+            _ => {
+                let other = (victim + 1 + self.random.whole(0, total as u32 - 1) as usize) % total;
+                let until = self.now + i64::from(self.random.whole(200_000, 2_000_000));
+                for pair in [(victim, other), (other, victim)] {
+                    if let Some((path, stream)) = self.paths.get_mut(&pair) {
+                        path.cut(until);
+                        stream.cut(until);
+                    }
+                }
+            }
+        }
+    }
+
+    fn cut(&mut self, side: &[usize], until: Time) {
+        for (&(from, to), (path, stream)) in &mut self.paths {
+            if side.contains(&from) != side.contains(&to) {
+                path.cut(until);
+                stream.cut(until);
+            }
+        }
+    }
+
+    /// Whether everybody is there, and settled, and has copies.
+    fn is_well(&self) -> bool {
+        self.paths.values().all(|(path, _)| path.cut_until() <= self.now)
+            && self.hosts.iter().all(|host| {
+                host.dies_after.is_none()
+                    && self.now >= host.frozen_until
+                    && host.running.as_ref().is_some_and(|(cluster, _)| {
+                        cluster.is_settled()
+                            && (host.is_witness || cluster.may_act(host.here(self.now)))
+                            && cluster.custody().adopting().is_empty()
+                            && cluster.plan().members.len() == self.hosts.len()
+                            && cluster.has_copies()
+                    })
+            })
+    }
+
+    fn finish(mut self) -> Measured {
+        self.watcher.look(self.now, &self.hosts, false);
+        self.watcher.finish(self.now, &self.hosts)
+    }
+}
+
+/// Where users want to go: somewhere else every few seconds, whoever their node is.
+fn wishes(cluster: &Cluster, world: &World, now: Time, seed: u64) -> Vec<Input> {
+    let mut inputs = Vec::new();
+    for object in world.dynamic() {
+        let Some(sender) = object.owner.filter(|_| cluster.custody().owns(object.id)) else { continue };
+        let phase = sender.number().wrapping_mul(700_001) % 4_000_000;
+        let turn = (now.micros() as u64 + phase) / 4_000_000;
+        let mut random =
+            Random::new(seed ^ sender.number().wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ turn.wrapping_mul(0x51_7cc1));
+        let (low, high) = (world.spec().low, world.spec().high);
+        let goal = Vec3::new(random.between(low.x, high.x), 0.0, random.between(low.z, high.z)) * 0.9;
+        let way = (goal - object.position()).with_y(0.0);
+        let velocity = if way.length() < 0.5 { Vec3::ZERO } else { way.normalize() * random.between(1.0, 5.5) };
+        let sequence = world.last_sequence(sender).unwrap_or(0) + 1;
+        inputs.push(Input { sender, sequence, made_for: world.tick(), act: Act::Move { velocity } });
+    }
+    inputs
+}

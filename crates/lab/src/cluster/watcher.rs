@@ -1,0 +1,433 @@
+//! Sees all nodes at once, and what must hold: promises rather than outputs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use node::Cluster;
+use node::cluster::ghosts::distance;
+use space::{GridPoint, NodeId, ObjectId, Time, Turn, snap};
+use wire::ToNode;
+use wire::cluster::Batch;
+use world::Standing;
+
+use super::{Host, Settings};
+
+/// Promises.
+pub mod promise {
+    /// At any time at most one node may move an object.
+    pub const ONE_OWNER: &str = "an object has one owner";
+    /// No two solids overlap, whoever owns them.
+    pub const APART: &str = "nothing overlaps across the cluster";
+    /// In the end every object is there, once.
+    pub const NOBODY_LOST: &str = "no object is lost or doubled";
+    /// Whoever is in a user's aura is known to the user's node.
+    pub const AUDIENCE: &str = "all in aura are heard across borders";
+    /// Every message is one.
+    pub const UNDERSTOOD: &str = "every message is understood";
+    /// All of them.
+    pub const ALL: [&str; 5] = [ONE_OWNER, APART, NOBODY_LOST, AUDIENCE, UNDERSTOOD];
+}
+
+/// So long after everything was well again audiences are complete, in microseconds.
+pub const HEALED_US: i64 = 5_000_000;
+/// Who has been near for so long is heard of, in microseconds.
+const NEAR_US: i64 = 1_500_000;
+/// By so much a ghost may be behind, in metres.
+const ASTRAY: f32 = 2.5;
+
+/// An object that nobody may move is on its way for so long at most when all is well, in microseconds.
+const ON_THE_WAY_US: i64 = 1_500_000;
+
+/// One promise, and how it was kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Promise {
+    /// What was promised.
+    pub promise: &'static str,
+    /// How often it was looked at.
+    pub checks: u64,
+    /// How often it was broken.
+    pub violations: u64,
+    /// The first time, in words.
+    pub first: Option<String>,
+}
+
+/// What came of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Measured {
+    /// The promises.
+    pub promises: Vec<Promise>,
+    /// Objects that changed hands.
+    pub handovers: u64,
+    /// Objects that were adopted.
+    pub adopted: u64,
+    /// Times that something went wrong on purpose.
+    pub upsets: u64,
+    /// Objects that nobody had in the end, and that several had.
+    pub lost: u64,
+    /// See above.
+    pub doubled: u64,
+    /// Batches, and those that somebody needed.
+    pub batches: (u64, u64),
+    /// Bytes of batches, and those that somebody needed.
+    pub bytes: (u64, u64),
+    /// From a move to the tick over there that tells of it, in milliseconds, sorted.
+    pub move_ms: Vec<f64>,
+    /// From a node's death until somebody may move each of its objects, in seconds, sorted.
+    pub resume_s: Vec<f64>,
+    /// Ticks that objects stood at a border for want of a room.
+    pub waited_ticks: u64,
+    /// How long it was, in seconds.
+    pub seconds: f64,
+    /// Plans that held.
+    pub plans: u64,
+    /// Objects per node in the end, the fewest and the most.
+    pub load: (usize, usize),
+    /// Bytes of copies.
+    pub copy_bytes: u64,
+}
+
+impl Measured {
+    /// Whether all promises held.
+    pub fn holds(&self) -> bool {
+        self.promises.iter().all(|promise| promise.violations == 0)
+    }
+
+    /// The promises that did not, each with the first time.
+    pub fn failures(&self) -> Vec<String> {
+        let broken = self.promises.iter().filter(|promise| promise.violations > 0);
+        let text = |promise: &Promise| {
+            let first = promise.first.as_deref().unwrap_or_default();
+            format!("{}: {} of {}; first: {first}", promise.promise, promise.violations, promise.checks)
+        };
+        broken.map(text).collect()
+    }
+}
+
+/// Sees all.
+pub(super) struct Watcher {
+    promises: Vec<Promise>,
+    expected: BTreeSet<ObjectId>,
+    reach: f32,
+    healed_at: Time,
+    upsets: u64,
+    /// Who has been near whom since when, with both nodes.
+    near: BTreeMap<(ObjectId, ObjectId), (NodeId, NodeId, Time)>,
+    looks: u64,
+    /// When each object last had an owner.
+    owned_at: BTreeMap<ObjectId, Time>,
+    /// Whose node died when.
+    orphans: BTreeMap<ObjectId, Time>,
+    resume_s: Vec<f64>,
+    /// Batches on their way, and those that wait for a tick.
+    sent_at: BTreeMap<(usize, usize, u64), Time>,
+    waiting: BTreeMap<usize, Vec<Time>>,
+    move_ms: Vec<f64>,
+    told: BTreeMap<(usize, usize, u64), (GridPoint, Turn)>,
+    asked: BTreeMap<(usize, usize, u64), u32>,
+    batches: (u64, u64),
+    bytes: (u64, u64),
+    copy_bytes: u64,
+    past: (u64, u64, u64),
+}
+
+impl Watcher {
+    pub fn new(settings: &Settings) -> Watcher {
+        Watcher {
+            promises: promise::ALL.map(|promise| Promise { promise, ..Promise::default() }).into(),
+            expected: BTreeSet::new(),
+            reach: settings.reach * snap::STEPS_PER_METRE as f32,
+            healed_at: Time::from_micros(0),
+            upsets: 0,
+            near: BTreeMap::new(),
+            looks: 0,
+            owned_at: BTreeMap::new(),
+            orphans: BTreeMap::new(),
+            resume_s: Vec::new(),
+            sent_at: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+            move_ms: Vec::new(),
+            told: BTreeMap::new(),
+            asked: BTreeMap::new(),
+            batches: (0, 0),
+            bytes: (0, 0),
+            copy_bytes: 0,
+            past: (0, 0, 0),
+        }
+    }
+
+    pub fn expect(&mut self, objects: impl Iterator<Item = ObjectId>) {
+        self.expected.extend(objects);
+    }
+
+    pub fn upset(&mut self, _now: Time) {
+        self.upsets += 1;
+    }
+
+    pub fn garbled(&mut self, text: &str) {
+        self.check(promise::UNDERSTOOD, false, || text.to_owned());
+    }
+
+    pub fn killed(&mut self, now: Time, cluster: &Cluster) {
+        self.remember(cluster);
+        for (object, _) in cluster.custody().own() {
+            self.orphans.insert(object, now);
+        }
+    }
+
+    fn remember(&mut self, cluster: &Cluster) {
+        self.past.0 += cluster.custody().taken;
+        self.past.1 += cluster.custody().adopted();
+        self.past.2 += cluster.part().tenancies.waited_ticks;
+    }
+
+    /// A message was sent.
+    pub fn sent(&mut self, now: Time, from: usize, to: usize, message: &ToNode, bytes: usize, hosts: &[Host]) {
+        match message {
+            ToNode::Batch(batch) => {
+                self.batches.0 += 1;
+                self.bytes.0 += bytes as u64;
+                if !batch.ghosts.is_empty() {
+                    self.sent_at.insert((from, to, batch.tick), now);
+                }
+                let needed = self.needed(from, to, batch, hosts);
+                if !(needed.ghosts.is_empty() && needed.asks.is_empty() && needed.answers.is_empty()) {
+                    self.batches.1 += 1;
+                    self.bytes.1 += ToNode::Batch(needed).encode().len() as u64;
+                }
+            }
+            ToNode::Replicate(_) => self.copy_bytes += bytes as u64,
+            _ => {}
+        }
+    }
+
+    /// What of a batch somebody needs: moves that a listener over there hears, and what is asked and answered first.
+    fn needed(&mut self, from: usize, to: usize, batch: &Batch, hosts: &[Host]) -> Batch {
+        let mut needed = Batch { version: batch.version, tick: batch.tick, ..Batch::default() };
+        let listeners: Vec<GridPoint> = hosts[to].running.iter().flat_map(|(_, world)| users(world)).collect();
+        for ghost in &batch.ghosts {
+            let last = self.told.insert((from, to, ghost.object), (ghost.place, ghost.turn));
+            let is_news = last != Some((ghost.place, ghost.turn));
+            let is_heard = listeners.iter().any(|&at| distance(at, ghost.place) <= self.reach * 1.1);
+            if is_news && is_heard {
+                needed.ghosts.push(*ghost);
+            }
+        }
+        for ask in &batch.asks {
+            if self.asked.insert((from, to, ask.object), ask.asked) != Some(ask.asked) {
+                needed.asks.push(ask.clone());
+            }
+        }
+        needed.answers = batch.answers.clone();
+        needed
+    }
+
+    pub fn arrived(&mut self, _now: Time, from: NodeId, to: usize, message: &ToNode) {
+        self.check(promise::UNDERSTOOD, true, String::new);
+        if let ToNode::Batch(batch) = message {
+            let index = from.number() as usize - 1;
+            if let Some(sent) = self.sent_at.remove(&(index, to, batch.tick)) {
+                self.waiting.entry(to).or_default().push(sent);
+            }
+        }
+    }
+
+    /// A node had a tick: its objects against those of all others.
+    pub fn ticked(&mut self, now: Time, index: usize, hosts: &[Host]) {
+        let waited = self.waiting.remove(&index).unwrap_or_default();
+        self.move_ms.extend(waited.into_iter().map(|sent| (now - sent) as f64 * 1e-3));
+        if self.sent_at.len() > 10_000 {
+            self.sent_at.clear();
+        }
+        let own = confirmed(&hosts[index], now);
+        let mut owned = BTreeSet::new();
+        let mut others: Vec<(usize, Standing, bool)> = Vec::new();
+        for (other, host) in hosts.iter().enumerate().filter(|(other, _)| *other != index) {
+            for (standing, is_own) in confirmed(host, now) {
+                if is_own {
+                    owned.insert(standing.object);
+                }
+                others.push((other, standing, is_own));
+            }
+        }
+        let own_names: BTreeSet<ObjectId> = own.iter().filter(|one| one.1).map(|one| one.0.object).collect();
+        let mut wrong = None;
+        for (mine, is_mine) in &own {
+            // What is offered may be another's already, and elsewhere.
+            if !is_mine && owned.contains(&mine.object) {
+                continue;
+            }
+            for (other, theirs, is_theirs) in &others {
+                if mine.object == theirs.object || (!is_theirs && own_names.contains(&theirs.object)) {
+                    continue;
+                }
+                if mine.block().overlaps(&theirs.block()) && mine.solid.overlaps(mine.at, theirs.solid, theirs.at) {
+                    wrong = Some((*mine, *theirs, *other));
+                }
+            }
+        }
+        self.check(promise::APART, wrong.is_none(), || {
+            let (mine, theirs, other) = wrong.expect("only said when something is wrong");
+            format!("{mine:?} of host {} overlaps {theirs:?} of host {} at {now}", index + 1, other + 1)
+        });
+    }
+
+    /// Looks at all nodes.
+    pub fn look(&mut self, now: Time, hosts: &[Host], is_cut: bool) {
+        let mut owners: BTreeMap<ObjectId, usize> = BTreeMap::new();
+        for (index, host) in hosts.iter().enumerate() {
+            let Some((cluster, world)) = host.running.as_ref().filter(|(c, _)| c.may_act(host.here(now))) else {
+                continue;
+            };
+            for (object, _) in cluster.custody().own() {
+                let last = owners.insert(object, index);
+                let is_there = world.object(object).is_some();
+                self.check(promise::ONE_OWNER, last.is_none() && is_there, || {
+                    format!("{object} of hosts {last:?} and {} at {now}", index + 1)
+                });
+            }
+        }
+        self.owned_at.extend(owners.keys().map(|&object| (object, now)));
+        let back: Vec<ObjectId> = self.orphans.keys().copied().filter(|object| owners.contains_key(object)).collect();
+        for object in back {
+            let since = self.orphans.remove(&object).expect("it was just listed");
+            self.resume_s.push((now - since) as f64 * 1e-6);
+        }
+        let is_well = hosts.iter().all(|host| {
+            now >= host.frozen_until
+                && host.running.as_ref().is_some_and(|(cluster, _)| {
+                    cluster.is_settled() && (host.is_witness || cluster.may_act(host.here(now)))
+                })
+        });
+        if !is_well || is_cut {
+            self.healed_at = now;
+        }
+        self.looks += 1;
+        if self.looks.is_multiple_of(5) && now - self.healed_at >= HEALED_US {
+            self.look_at_audiences(now, hosts);
+        }
+    }
+
+    fn look_at_audiences(&mut self, now: Time, hosts: &[Host]) {
+        let mut all: Vec<(usize, ObjectId, GridPoint, bool)> = Vec::new();
+        for (index, host) in hosts.iter().enumerate() {
+            let Some((cluster, world)) = &host.running else { continue };
+            let own = world.dynamic().filter(|object| cluster.custody().owns(object.id));
+            all.extend(own.map(|object| (index, object.id, object.at, object.owner.is_some())));
+        }
+        let mut near = BTreeMap::new();
+        for (listener_host, listener, ear, _) in all.iter().filter(|one| one.3) {
+            for (speaker_host, speaker, place, _) in &all {
+                if listener_host == speaker_host || distance(*ear, *place) > self.reach {
+                    continue;
+                }
+                let nodes = (hosts[*listener_host].node, hosts[*speaker_host].node);
+                let since = match self.near.get(&(*listener, *speaker)) {
+                    Some(known) if (known.0, known.1) == nodes => known.2,
+                    _ => now,
+                };
+                near.insert((*listener, *speaker), (nodes.0, nodes.1, since));
+                if now - since < NEAR_US {
+                    continue;
+                }
+                let Some((cluster, _)) = &hosts[*listener_host].running else { continue };
+                let seen = cluster.part().ghosts.get(*speaker).map(|ghost| distance(ghost.place, *place));
+                let holds = seen.is_some_and(|away| away <= ASTRAY * snap::STEPS_PER_METRE as f32);
+                self.check(promise::AUDIENCE, holds, || {
+                    format!(
+                        "{speaker} of host {} for {listener} of host {} at {now}: {seen:?}",
+                        speaker_host + 1,
+                        listener_host + 1
+                    )
+                });
+            }
+        }
+        self.near = near;
+    }
+
+    pub fn finish(mut self, now: Time, hosts: &[Host]) -> Measured {
+        let mut owners: BTreeMap<ObjectId, usize> = BTreeMap::new();
+        let mut loads = Vec::new();
+        let mut plans = 0;
+        for host in hosts {
+            let Some((cluster, _)) = &host.running else { continue };
+            plans = plans.max(cluster.plan().version);
+            self.remember(cluster);
+            if host.is_witness {
+                continue;
+            }
+            loads.push(cluster.custody().own().count());
+            if cluster.may_act(host.here(now)) {
+                cluster.custody().own().for_each(|(object, _)| *owners.entry(object).or_default() += 1);
+            }
+        }
+        let (mut lost, mut doubled) = (0, 0);
+        let states = |object: ObjectId| -> Vec<String> {
+            let of = |(index, host): (usize, &Host)| {
+                let (cluster, _) = host.running.as_ref()?;
+                let custody = cluster.custody();
+                let leaving =
+                    custody.leaving().find(|(known, _)| *known == object).map(|(_, l)| (l.to, l.seq, l.is_exact));
+                let may_act = cluster.may_act(host.here(now));
+                custody.has(object).then(|| {
+                    format!("host {} owns {} leaving {leaving:?} acts {may_act}", index + 1, custody.owns(object))
+                })
+            };
+            hosts.iter().enumerate().filter_map(of).collect()
+        };
+        for object in self.expected.clone() {
+            let count = owners.get(&object).copied().unwrap_or(0);
+            // It may be on its way from one to another.
+            let owned_at = self.owned_at.get(&object).copied().unwrap_or(Time::from_micros(0));
+            let is_lost = count == 0 && now - owned_at > ON_THE_WAY_US;
+            lost += u64::from(is_lost);
+            doubled += u64::from(count > 1);
+            let holds = !is_lost && count <= 1;
+            let what = if holds { Vec::new() } else { states(object) };
+            self.check(promise::NOBODY_LOST, holds, || format!("{object} has {count} owners in the end: {what:?}"));
+        }
+        let sort = |mut list: Vec<f64>| {
+            list.sort_by(f64::total_cmp);
+            list
+        };
+        Measured {
+            promises: self.promises,
+            handovers: self.past.0,
+            adopted: self.past.1,
+            upsets: self.upsets,
+            lost,
+            doubled,
+            batches: self.batches,
+            bytes: self.bytes,
+            move_ms: sort(self.move_ms),
+            resume_s: sort(self.resume_s),
+            waited_ticks: self.past.2,
+            seconds: now.micros() as f64 * 1e-6,
+            plans,
+            load: (loads.iter().copied().min().unwrap_or(0), loads.iter().copied().max().unwrap_or(0)),
+            copy_bytes: self.copy_bytes,
+        }
+    }
+
+    fn check(&mut self, promise: &'static str, holds: bool, text: impl FnOnce() -> String) {
+        let row = self.promises.iter_mut().find(|row| row.promise == promise).expect("all promises have a row");
+        row.checks += 1;
+        if !holds {
+            row.violations += 1;
+            row.first.get_or_insert_with(text);
+        }
+    }
+}
+
+/// What a node says is so: where its objects are, and whether it may move them.
+fn confirmed(host: &Host, now: Time) -> Vec<(Standing, bool)> {
+    let Some((cluster, world)) = host.running.as_ref().filter(|(c, _)| c.may_act(host.here(now))) else {
+        return Vec::new();
+    };
+    let custody = cluster.custody();
+    let own = custody.own().filter_map(|(object, _)| Some((world.standing(object)?, true)));
+    let leaving = custody.leaving().filter_map(|(object, _)| Some((world.standing(object)?, false)));
+    own.chain(leaving).collect()
+}
+
+fn users(world: &world::World) -> impl Iterator<Item = GridPoint> + '_ {
+    world.dynamic().filter(|object| object.owner.is_some()).map(|object| object.at)
+}

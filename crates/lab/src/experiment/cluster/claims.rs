@@ -1,0 +1,58 @@
+//! What the cluster must reach, and what came out.
+
+use super::Report;
+use crate::report::number::grouped;
+use crate::report::verdict::{Outcome, Verdict};
+
+pub(super) fn judge(report: &Report) -> Vec<Verdict> {
+    let verdict = |claim: &str, holds: Vec<bool>, evidence: String| Verdict {
+        claim: claim.to_owned(),
+        source: "our promise".to_owned(),
+        outcome: Outcome::of_cases(holds),
+        evidence,
+    };
+    let checks: u64 = report.promises.iter().map(|promise| promise.checks).sum();
+    let most = |of: fn(&super::Row) -> f64| report.rows.iter().map(of).fold(0.0, f64::max);
+    vec![
+        verdict(
+            "Whatever is lost, cut off, frozen or killed: one owner, nothing lost, nothing doubled, nothing overlaps",
+            report.promises.iter().map(|promise| promise.violations == 0).collect(),
+            format!(
+                "{} checks over {} seeds with {} upsets, {} hand-overs and {} adoptions.",
+                grouped(checks),
+                report.seeds,
+                grouped(report.upsets),
+                grouped(report.handovers),
+                grouped(report.adopted)
+            ),
+        ),
+        verdict(
+            "One object among three nodes, one of which dies: every interleaving goes well",
+            vec![report.explored_failure.is_none()],
+            format!(
+                "All of up to {} steps: {} states, {} steps between them; one message lost or doubled.",
+                report.explored_depth,
+                grouped(report.explored_states as u64),
+                grouped(report.explored_steps)
+            ),
+        ),
+        verdict(
+            "Between nodes go at most 1.1 times the messages and 1.3 times the bytes that somebody needs",
+            vec![report.messages_over_needed <= 1.1, report.bytes_over_needed <= 1.3],
+            format!(
+                "{:.2} and {:.2} times. Needed is a batch with a move that a listener over there hears, or with something \
+                 asked or answered for the first time; copies, beats and introductions are counted apart.",
+                report.messages_over_needed, report.bytes_over_needed
+            ),
+        ),
+        verdict(
+            "A node costs less than a fifth more as the cluster grows from 1 to 64 nodes",
+            report.rows.iter().map(|row| row.over_one < 1.2).collect(),
+            format!(
+                "At most {:.2} times what one node alone takes, which has no border, and {:.2} times what each of four takes.",
+                most(|row| row.over_one),
+                most(|row| row.over_four)
+            ),
+        ),
+    ]
+}

@@ -1,0 +1,439 @@
+//! Many servers as one world: what it costs, how long it takes, and whether it holds.
+//!
+//! A calm run measures what goes between nodes; runs with a kill measure how soon somebody else goes on; runs on bad networks
+//! look whether the promises hold; and a cluster that grows with its space shows what a node costs then.
+
+mod claims;
+mod figures;
+mod page;
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::Document;
+use crate::cluster::{self, Measured, Promise, explore, scale};
+use crate::report::number::grouped;
+use crate::report::table::Table;
+use crate::report::verdict::Verdict;
+use crate::setting::OutOfRange;
+use crate::stopwatch::Stopwatch;
+
+/// What to run.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Nodes of the measured cluster.
+    pub nodes: usize,
+    /// Users per node.
+    pub users: usize,
+    /// Seconds of the measured runs.
+    pub seconds: u32,
+    /// The first of the runs on bad networks.
+    pub first_seed: u64,
+    /// And one more than the last.
+    pub end_seed: u64,
+    /// How many nodes the cluster grows to.
+    pub scale_to: usize,
+    /// How deep interleavings are explored.
+    pub depth: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { nodes: 4, users: 30, seconds: 60, first_seed: 0, end_seed: 200, scale_to: 64, depth: 8 }
+    }
+}
+
+/// What came out.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// The command that repeats the run.
+    pub command: String,
+    /// Nodes of the measured cluster.
+    pub nodes: usize,
+    /// Users per node.
+    pub users: usize,
+    /// Batches between nodes, by those that somebody needed.
+    pub messages_over_needed: f64,
+    /// Their bytes, by those that somebody needed.
+    pub bytes_over_needed: f64,
+    /// From a move to the tick of another node that tells of it, in milliseconds.
+    pub move_latency_ms: Percentiles,
+    /// Ticks that an object stands at a border for want of a room, per hand-over.
+    pub border_delay_ticks: f64,
+    /// From a kill until somebody may move each object of the killed node, in seconds.
+    pub resume_s: Percentiles,
+    /// Objects that change hands per second, in the calm run.
+    pub handovers_per_s: f64,
+    /// Over all runs.
+    pub handovers: u64,
+    /// Objects that were adopted, over all runs.
+    pub adopted: u64,
+    /// Times that something was made to go wrong.
+    pub upsets: u64,
+    /// Objects that nobody had in the end.
+    pub objects_lost: u64,
+    /// Objects that several had.
+    pub objects_doubled: u64,
+    /// Bytes of copies per object and second, in the calm run.
+    pub copy_bytes_per_object_s: f64,
+    /// Seeds on bad networks.
+    pub seeds: u64,
+    /// Of them, those that broke a promise.
+    pub broken_seeds: Vec<u64>,
+    /// States of one object among three nodes that were looked at, and steps between them.
+    pub explored_states: usize,
+    /// See above.
+    pub explored_steps: u64,
+    /// All interleavings up to so many steps.
+    pub explored_depth: usize,
+    /// Whether one of them went wrong.
+    pub explored_failure: Option<String>,
+    /// What a node costs as nodes are added.
+    pub rows: Vec<Row>,
+    /// What a large world would take.
+    pub estimate: Vec<Estimate>,
+    /// The promises, over all runs.
+    pub promises: Vec<PromiseRow>,
+    /// What must be reached.
+    pub verdicts: Vec<Verdict>,
+}
+
+/// Two percentiles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Percentiles {
+    /// Half are not longer.
+    pub p50: f64,
+    /// Ninety-nine of a hundred are not.
+    pub p99: f64,
+}
+
+/// One number of nodes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Row {
+    /// Nodes.
+    pub nodes: usize,
+    /// Objects per node.
+    pub objects: usize,
+    /// Processor time per node and tick.
+    pub cpu_ms: f64,
+    /// By that of one node alone.
+    pub over_one: f64,
+    /// By that of four nodes, the first that have borders on two sides; for fewer, by itself.
+    pub over_four: f64,
+    /// Batches per node and tick.
+    pub batches: f64,
+    /// Bytes per node and tick.
+    pub bytes: f64,
+}
+
+/// One line of the estimate.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Estimate {
+    /// What.
+    pub quantity: &'static str,
+    /// How much.
+    pub value: String,
+    /// How it is worked out.
+    pub how: String,
+}
+
+/// A promise, and how it was kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PromiseRow {
+    /// What was promised.
+    pub promise: &'static str,
+    /// How often it was looked at.
+    pub checks: u64,
+    /// How often it was broken.
+    pub violations: u64,
+    /// The first time.
+    pub first: Option<String>,
+}
+
+/// Square metres per node are those of a square of this edge.
+const SIDE: f32 = 44.0;
+/// Ticks that are timed.
+const TICKS: u32 = 90;
+
+/// Runs everything. `progress` is told how many parts are done, of how many.
+pub fn run(
+    settings: &Settings,
+    stopwatch: &mut dyn Stopwatch,
+    progress: &mut dyn FnMut(u32, u32),
+) -> Result<Report, OutOfRange> {
+    check(settings)?;
+    let seeds: Vec<u64> = (settings.first_seed..settings.end_seed).collect();
+    let sizes: Vec<usize> = [1, 2, 4, 8, 16, 32, 64].into_iter().filter(|&nodes| nodes <= settings.scale_to).collect();
+    let total = (3 + sizes.len() + seeds.len()) as u32;
+    let mut done = 0;
+    let mut step = || {
+        done += 1;
+        progress(done, total);
+    };
+    let side = SIDE * (settings.nodes as f32).sqrt();
+    let calm = cluster::Settings {
+        nodes: settings.nodes,
+        users: settings.users * settings.nodes,
+        side,
+        reach: 20.0,
+        seconds: settings.seconds,
+        loss: 0.0,
+        latency_ms: 0.3,
+        upsets: false,
+        ..cluster::Settings::default()
+    };
+    let calm_run = cluster::run(&calm, &mut |_, _| {})?;
+    step();
+    let mut promises = Vec::new();
+    add(&mut promises, &calm_run.promises);
+    let kills = if settings.nodes >= 3 { 0..8 } else { 0..0 };
+    let killed: Vec<Measured> = kills
+        .into_par_iter()
+        .map(|seed| cluster::Settings { seed, kill: true, seconds: 24, ..calm.clone() })
+        .map(|settings| cluster::run(&settings, &mut |_, _| {}).expect("the same settings were taken before"))
+        .collect();
+    step();
+    let mut rows: Vec<Row> = Vec::new();
+    for nodes in sizes {
+        let scale = scale::measure(nodes, settings.users.max(60), SIDE, TICKS, stopwatch);
+        let one = rows.first().map_or(scale.cpu_ms, |row| row.cpu_ms);
+        let four = rows.iter().find(|row| row.nodes == 4).map_or(scale.cpu_ms, |row| row.cpu_ms);
+        rows.push(Row {
+            nodes,
+            objects: scale.objects,
+            cpu_ms: scale.cpu_ms,
+            over_one: scale.cpu_ms / one.max(1e-9),
+            over_four: scale.cpu_ms / four.max(1e-9),
+            batches: scale.batches,
+            bytes: scale.bytes,
+        });
+        step();
+    }
+    let explored = explore::explore(&explore::Settings { depth: settings.depth, ..explore::Settings::default() });
+    step();
+    let mut rough: Vec<(u64, Measured)> = Vec::new();
+    for part in seeds.chunks(16) {
+        let measure = |&seed: &u64| {
+            let settings = cluster::Settings::from_seed(seed);
+            (seed, cluster::run(&settings, &mut |_, _| {}).expect("a seed makes sense"))
+        };
+        rough.extend(part.par_iter().map(measure).collect::<Vec<_>>());
+        part.iter().for_each(|_| step());
+    }
+    for measured in killed.iter().chain(rough.iter().map(|(_, measured)| measured)) {
+        add(&mut promises, &measured.promises);
+    }
+    let all = || std::iter::once(&calm_run).chain(&killed).chain(rough.iter().map(|(_, measured)| measured));
+    let mut resume: Vec<f64> = killed.iter().flat_map(|measured| measured.resume_s.iter().copied()).collect();
+    resume.sort_by(f64::total_cmp);
+    let over = |(sent, needed): (u64, u64)| sent as f64 / needed.max(1) as f64;
+    let objects = (settings.users * settings.nodes) as f64 + 16.0;
+    let mut report = Report {
+        command: format!(
+            "kinesphere lab cluster --nodes {} --users {} --seconds {} --seeds {}..{} --scale-to {} --depth {}",
+            settings.nodes,
+            settings.users,
+            settings.seconds,
+            settings.first_seed,
+            settings.end_seed,
+            settings.scale_to,
+            settings.depth
+        ),
+        nodes: settings.nodes,
+        users: settings.users,
+        messages_over_needed: over(calm_run.batches),
+        bytes_over_needed: over(calm_run.bytes),
+        move_latency_ms: percentiles(&calm_run.move_ms),
+        border_delay_ticks: calm_run.waited_ticks as f64 / calm_run.handovers.max(1) as f64,
+        resume_s: percentiles(&resume),
+        handovers_per_s: calm_run.handovers as f64 / calm_run.seconds.max(1e-9),
+        handovers: all().map(|measured| measured.handovers).sum(),
+        adopted: all().map(|measured| measured.adopted).sum(),
+        upsets: all().map(|measured| measured.upsets).sum(),
+        objects_lost: all().map(|measured| measured.lost).sum(),
+        objects_doubled: all().map(|measured| measured.doubled).sum(),
+        copy_bytes_per_object_s: calm_run.copy_bytes as f64 / calm_run.seconds.max(1e-9) / objects,
+        seeds: seeds.len() as u64,
+        broken_seeds: rough.iter().filter(|(_, measured)| !measured.holds()).map(|(seed, _)| *seed).collect(),
+        explored_states: explored.states,
+        explored_steps: explored.steps,
+        explored_depth: explored.depth,
+        explored_failure: explored.failure,
+        rows,
+        estimate: Vec::new(),
+        promises,
+        verdicts: Vec::new(),
+    };
+    report.estimate = estimate(&report);
+    report.verdicts = claims::judge(&report);
+    Ok(report)
+}
+
+fn check(settings: &Settings) -> Result<(), OutOfRange> {
+    let refuse = |field, value, expected| Err(OutOfRange { field, value, expected });
+    match settings {
+        Settings { nodes, .. } if !(2..=16).contains(nodes) => refuse("nodes", *nodes as f64, "2 to 16"),
+        Settings { users, .. } if !(1..=300).contains(users) => refuse("users", *users as f64, "1 to 300"),
+        Settings { seconds, .. } if !(10..=3_600).contains(seconds) => {
+            refuse("seconds", f64::from(*seconds), "10 to 3600")
+        }
+        Settings { scale_to, .. } if !(1..=64).contains(scale_to) => refuse("scale-to", *scale_to as f64, "1 to 64"),
+        Settings { depth, .. } if !(1..=20).contains(depth) => refuse("depth", *depth as f64, "1 to 20"),
+        _ => Ok(()),
+    }
+}
+
+fn percentiles(sorted: &[f64]) -> Percentiles {
+    let rank = |share: usize| {
+        let at = (sorted.len() * share).div_ceil(100).saturating_sub(1);
+        sorted.get(at).copied().unwrap_or(0.0)
+    };
+    Percentiles { p50: rank(50), p99: rank(99) }
+}
+
+fn add(sums: &mut Vec<PromiseRow>, more: &[Promise]) {
+    for more in more {
+        let row = match sums.iter_mut().find(|row| row.promise == more.promise) {
+            Some(row) => row,
+            None => {
+                sums.push(PromiseRow { promise: more.promise, checks: 0, violations: 0, first: None });
+                sums.last_mut().expect("it was just added")
+            }
+        };
+        row.checks += more.checks;
+        row.violations += more.violations;
+        row.first = row.first.take().or_else(|| more.first.clone());
+    }
+}
+
+/// What a world of a million users would take, by what was measured here.
+fn estimate(report: &Report) -> Vec<Estimate> {
+    const USERS: f64 = 1e6;
+    let Some(row) = report.rows.last() else { return Vec::new() };
+    let (tick_ms, share) = (1_000.0 / 30.0, 0.4);
+    // The cluster's own part and the world's step are in `cpu_ms`; telling clients is not.
+    let per_object_ms = row.cpu_ms / (row.objects as f64).max(1.0);
+    let by_cpu = (share * tick_ms / per_object_ms.max(1e-9)).min(1e7);
+    let by_clients: f64 = 1_000.0;
+    let users = by_cpu.min(by_clients);
+    let nodes = (USERS / users).ceil();
+    let bytes_per_object = row.bytes / (row.objects as f64).max(1.0);
+    let line = |quantity, value: String, how: &str| Estimate { quantity, value, how: how.to_owned() };
+    vec![
+        line(
+            "users per node by processor time",
+            grouped(by_cpu as u64),
+            "40 % of one core's tick of 33 ms for the world and the cluster; what clients are told takes other cores",
+        ),
+        line("users per node by connections", grouped(by_clients as u64), "the limit of `kinesphere serve`"),
+        line("nodes", grouped(nodes as u64), "a million by the smaller of the two"),
+        line(
+            "between nodes, per node",
+            format!("{:.1} Mbit/s", bytes_per_object * users * 30.0 * 8.0 * 1e-6),
+            "bytes per object and tick as measured, copies included, 30 ticks a second",
+        ),
+        line(
+            "beats, per node",
+            format!("{} messages/s", grouped((4.0 * 10.0 * nodes) as u64)),
+            "everybody beats to everybody ten times a second, and is vouched for: this breaks first. Leases from a fixed \
+             few members instead of from all would make it constant",
+        ),
+        line(
+            "a change of plan",
+            format!("{} messages", grouped((nodes * nodes) as u64)),
+            "everybody declares to everybody. Only neighbours of what changed would have to, if plans named them",
+        ),
+        line(
+            "a crowd in one place",
+            "no more than one node's".to_owned(),
+            "leaves are not cut below 6 m, and whoever hears more than 4,096 others is told of the nearest",
+        ),
+    ]
+}
+
+impl Report {
+    /// Whether all promises held, in all runs, and every interleaving went well.
+    pub fn holds(&self) -> bool {
+        self.promises.iter().all(|promise| promise.violations == 0) && self.explored_failure.is_none()
+    }
+
+    /// What did not hold, each with how to see it again.
+    pub fn failures(&self) -> Vec<String> {
+        let broken = self.promises.iter().filter(|promise| promise.violations > 0).map(|promise| {
+            let first = promise.first.as_deref().unwrap_or_default();
+            format!("{}: {} of {}; first: {first}", promise.promise, promise.violations, promise.checks)
+        });
+        let seeds = self
+            .broken_seeds
+            .iter()
+            .map(|seed| format!("seed {seed}: kinesphere lab cluster --seeds {seed}..{} --scale-to 1", seed + 1));
+        broken.chain(seeds).chain(self.explored_failure.clone()).collect()
+    }
+
+    /// Everything worth keeping.
+    pub fn documents(&self) -> Vec<Document> {
+        let mut documents = vec![
+            Document::page(&page::page(self)),
+            Document::csv("cluster", &self.rows),
+            Document::json("cluster", self),
+        ];
+        documents.extend(Document::plots(figures::all(self)));
+        documents
+    }
+
+    /// The report for a terminal.
+    pub fn to_text(&self) -> String {
+        let verdicts: Vec<String> = self.verdicts.iter().map(Verdict::to_string).collect();
+        format!(
+            "{}\n{}\n{}\n{}\n",
+            measures(self),
+            scaling(&self.rows),
+            estimates(&self.estimate),
+            verdicts.join("\n\n")
+        )
+    }
+}
+
+fn measures(report: &Report) -> Table {
+    let mut table = Table::new(["measure", "value"]);
+    let mut row = |name: &str, value: String| table.row([name.to_owned(), value]);
+    row("messages over needed", format!("{:.2}", report.messages_over_needed));
+    row("bytes over needed", format!("{:.2}", report.bytes_over_needed));
+    row("move latency, p50 ms", format!("{:.1}", report.move_latency_ms.p50));
+    row("move latency, p99 ms", format!("{:.1}", report.move_latency_ms.p99));
+    row("border delay, ticks per hand-over", format!("{:.2}", report.border_delay_ticks));
+    row("from kill to resumed, p50 s", format!("{:.2}", report.resume_s.p50));
+    row("from kill to resumed, p99 s", format!("{:.2}", report.resume_s.p99));
+    row("hand-overs per second", format!("{:.1}", report.handovers_per_s));
+    row("hand-overs in all", grouped(report.handovers));
+    row("adopted in all", grouped(report.adopted));
+    row("upsets in all", grouped(report.upsets));
+    row("objects lost", grouped(report.objects_lost));
+    row("objects doubled", grouped(report.objects_doubled));
+    row("copies, bytes per object and second", format!("{:.0}", report.copy_bytes_per_object_s));
+    table
+}
+
+fn scaling(rows: &[Row]) -> Table {
+    let mut table = Table::new(["nodes", "objects/node", "cpu ms", "over one", "over four", "batches", "bytes"]);
+    for row in rows {
+        table.row([
+            row.nodes.to_string(),
+            row.objects.to_string(),
+            format!("{:.3}", row.cpu_ms),
+            format!("{:.2}", row.over_one),
+            format!("{:.2}", row.over_four),
+            format!("{:.2}", row.batches),
+            format!("{:.0}", row.bytes),
+        ]);
+    }
+    table
+}
+
+fn estimates(estimate: &[Estimate]) -> Table {
+    let mut table = Table::new(["a million users", "", "because"]);
+    for line in estimate {
+        table.row([line.quantity.to_owned(), line.value.clone(), line.how.clone()]);
+    }
+    table
+}

@@ -1,0 +1,39 @@
+//! The experiment as a page that one reads from top to bottom.
+
+use super::{Report, estimates, figures, measures, scaling};
+use crate::report::page::{Block, Page, Section};
+
+/// The page.
+pub fn page(report: &Report) -> Page {
+    let section = |heading: &str, blocks| Section { heading: heading.to_owned(), blocks };
+    let text = |text: &str| Block::Text(text.to_owned());
+    Page {
+        title: "Many servers, one world".to_owned(),
+        lead: format!(
+            "{} nodes with {} users each, who walk anywhere; then clusters of 2 to 8 nodes on bad networks, where nodes die, \
+             freeze and are cut off; and clusters that grow with their space.",
+            report.nodes, report.users
+        ),
+        sections: vec![
+            section("What came out", vec![Block::Verdicts(report.verdicts.clone())]),
+            section(
+                "What is measured",
+                vec![
+                    Block::Table(measures(report)),
+                    text(
+                        "All of it in the lab's own time: 0.3 ms between nodes, clocks that run up to 2 % too fast or too slow, \
+                         30 ticks a second. The latency of a move runs from the tick that made it to the tick of the other node \
+                         that tells of it; the other's tick is 17 ms away in the mean. Resumed is an object when a node may move \
+                         it again; that its user has come back over another connection is not in it.",
+                    ),
+                ],
+            ),
+            section(
+                "As nodes are added",
+                vec![Block::Figures(figures::all(report)), Block::Table(scaling(&report.rows))],
+            ),
+            section("On paper: a million users", vec![Block::Table(estimates(&report.estimate))]),
+        ],
+        command: report.command.clone(),
+    }
+}

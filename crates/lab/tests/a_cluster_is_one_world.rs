@@ -1,0 +1,34 @@
+//! Many nodes are one world: whatever is lost, delayed, doubled, cut off, frozen or killed, no object has two owners, none is
+//! lost, nothing overlaps across borders, and audiences are complete again when all is well.
+//!
+//! A failure names the seed: `kinesphere lab cluster --seeds SEED..SEED` repeats it.
+
+use lab::cluster::{Settings, run};
+use rayon::prelude::*;
+
+fn holds(settings: &Settings) -> lab::cluster::Measured {
+    let measured = run(settings, &mut |_, _| {}).unwrap();
+    assert!(measured.holds(), "{settings:?}: {:#?}", measured.failures());
+    measured
+}
+
+#[test]
+fn promises_hold_when_all_is_well() {
+    let settings = Settings { upsets: false, loss: 0.0, seconds: 12, nodes: 4, users: 40, ..Settings::default() };
+    let measured = holds(&settings);
+    assert!(measured.handovers > 20, "{measured:?}");
+}
+
+#[test]
+fn promises_hold_whatever_goes_wrong() {
+    let totals: Vec<(u64, u64, u64)> = (0..120u64)
+        .into_par_iter()
+        .map(|seed| {
+            let measured = holds(&Settings::from_seed(seed));
+            (measured.handovers, measured.adopted, measured.upsets)
+        })
+        .collect();
+    let sum = |of: fn(&(u64, u64, u64)) -> u64| totals.iter().map(of).sum::<u64>();
+    let (handovers, adopted, upsets) = (sum(|one| one.0), sum(|one| one.1), sum(|one| one.2));
+    assert!(handovers > 1_000 && adopted > 200 && upsets > 120, "{handovers} {adopted} {upsets}");
+}

@@ -1,0 +1,124 @@
+//! What the next plan should be: without those who died, with those who would like to join, and with the load shared.
+//!
+//! Everybody tells its load and where it would cut its fullest leaf in two. One node, the lowest that is heard of, proposes;
+//! where two think that they are that one, agreement sorts it out.
+
+use std::collections::BTreeMap;
+
+use space::{Grid, GridPoint, NodeId};
+use wire::cluster::{Cut, Member, Plan};
+
+use super::territory::{Territory, assign, holders, simplify, split};
+
+/// Load is moved when the busiest has so many times the mean, and so many objects more.
+const UNEVEN: f32 = 1.6;
+const UNEVEN_OBJECTS: f32 = 24.0;
+
+/// What is known of a member.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Load {
+    /// How many objects it owns.
+    pub objects: u32,
+    /// Where it would cut which leaf.
+    pub half: Option<(u32, Cut)>,
+}
+
+/// A plan without these nodes: their leaves go to the least busy of the others. `None` if nobody would be left.
+pub fn without(plan: &Plan, grid: Grid, dead: &[NodeId], loads: &BTreeMap<NodeId, Load>) -> Option<Plan> {
+    let mut next = plan.clone();
+    next.members.retain(|member| !dead.contains(&NodeId::new(member.node)));
+    let mut loads: BTreeMap<NodeId, u32> =
+        holders(&next).into_iter().map(|node| (node, loads.get(&node).map_or(0, |load| load.objects))).collect();
+    for (leaf, (owner, _)) in Territory::of(plan, grid).leaves.iter().enumerate() {
+        if dead.contains(owner) {
+            let (&heir, load) = loads.iter_mut().min_by_key(|(_, load)| **load)?;
+            *load += 1_000;
+            assign(&mut next, leaf, heir);
+        }
+    }
+    simplify(&mut next);
+    Some(next)
+}
+
+/// A plan with one more member: it takes half of the busiest one's space, or a leaf of one who has several.
+pub fn with(plan: &Plan, grid: Grid, member: Member, loads: &BTreeMap<NodeId, Load>) -> Plan {
+    let mut next = plan.clone();
+    let node = NodeId::new(member.node);
+    let is_witness = member.is_witness;
+    let at = next.members.partition_point(|known| known.node < member.node);
+    next.members.insert(at, member);
+    if !is_witness {
+        let mut busiest: Vec<(&NodeId, &Load)> = loads.iter().collect();
+        busiest.sort_by_key(|(_, load)| std::cmp::Reverse(load.objects));
+        let halves = busiest.iter().filter_map(|(_, load)| load.half);
+        for (leaf, cut) in halves.chain(middles(plan, grid)) {
+            if split(&mut next, grid, leaf as usize, cut, node) {
+                break;
+            }
+        }
+    }
+    next
+}
+
+/// A plan in which the busiest gives half of its fullest leaf to the least busy; `None` if all is well.
+pub fn shared(plan: &Plan, grid: Grid, loads: &BTreeMap<NodeId, Load>) -> Option<Plan> {
+    let nodes = holders(plan);
+    if nodes.len() < 2 || Territory::of(plan, grid).leaves.len() >= 4 * nodes.len() {
+        return None;
+    }
+    let load_of = |node: &NodeId| loads.get(node).map(|load| load.objects as f32);
+    let all: Option<Vec<f32>> = nodes.iter().map(load_of).collect();
+    let mean = all?.iter().sum::<f32>() / nodes.len() as f32;
+    let busiest = nodes.iter().max_by(|a, b| load_of(a).unwrap_or(0.0).total_cmp(&load_of(b).unwrap_or(0.0)))?;
+    let idlest = nodes.iter().min_by(|a, b| load_of(a).unwrap_or(0.0).total_cmp(&load_of(b).unwrap_or(0.0)))?;
+    let most = load_of(busiest)?;
+    if most < mean * UNEVEN || most < mean + UNEVEN_OBJECTS {
+        return None;
+    }
+    let (leaf, cut) = loads.get(busiest)?.half?;
+    let mut next = plan.clone();
+    if !split(&mut next, grid, leaf as usize, cut, *idlest) {
+        return None;
+    }
+    simplify(&mut next);
+    Some(next)
+}
+
+/// Cuts through the middles of all leaves, the largest first.
+fn middles(plan: &Plan, grid: Grid) -> Vec<(u32, Cut)> {
+    let mut middles: Vec<(i64, u32, Cut)> = Vec::new();
+    for (leaf, (_, block)) in Territory::of(plan, grid).leaves.iter().enumerate() {
+        let (low, high) = (grid.low(), grid.high());
+        let (x, z) = (
+            (block.low[0].max(low.x), block.high[0].min(high.x)),
+            (block.low[2].max(low.z), block.high[2].min(high.z)),
+        );
+        let area = i64::from(x.1 - x.0) * i64::from(z.1 - z.0);
+        let cut = if x.1 - x.0 >= z.1 - z.0 { Cut::X((x.0 + x.1) / 2) } else { Cut::Z((z.0 + z.1) / 2) };
+        middles.push((area, leaf as u32, cut));
+    }
+    middles.sort_by_key(|(area, _, _)| std::cmp::Reverse(*area));
+    middles.into_iter().map(|(_, leaf, cut)| (leaf, cut)).collect()
+}
+
+/// Where a node would cut: its fullest leaf, across the longer side of what its objects fill, half of them on either side.
+pub fn half(territory: &Territory, me: NodeId, places: &[GridPoint]) -> Option<(u32, Cut)> {
+    let mut fullest: Option<(usize, u32, Vec<GridPoint>)> = None;
+    for (leaf, (owner, block)) in territory.leaves.iter().enumerate() {
+        if *owner != me {
+            continue;
+        }
+        let is_in = |at: &&GridPoint| block.contains(&world::Block::around(**at, [0; 3]));
+        let here: Vec<GridPoint> = places.iter().filter(is_in).copied().collect();
+        if fullest.as_ref().is_none_or(|(most, _, _)| here.len() > *most) {
+            fullest = Some((here.len(), leaf as u32, here));
+        }
+    }
+    let (count, leaf, here) = fullest.filter(|(count, _, _)| *count >= 2)?;
+    let mut x: Vec<i32> = here.iter().map(|at| at.x).collect();
+    let mut z: Vec<i32> = here.iter().map(|at| at.z).collect();
+    x.sort_unstable();
+    z.sort_unstable();
+    let spread = |list: &[i32]| i64::from(list[count - 1]) - i64::from(list[0]);
+    Some((leaf, if spread(&x) >= spread(&z) { Cut::X(x[count / 2]) } else { Cut::Z(z[count / 2]) }))
+}

@@ -1,0 +1,353 @@
+//! The side that decides: who of others may be where in this node's space.
+//!
+//! An ask says where an object is, which of its rooms it keeps and where it would like to go. It replaces all that was
+//! asked for that object before: whoever asks uses from then on only what it keeps, and only the answer to its newest ask.
+//! So what is noted here always covers where the object is, whichever messages are lost, doubled or late.
+//!
+//! A room is as much of what was asked for as is free. What stands in the way is cut off; what is so close that no cut
+//! parts the two is listed and has to stay while the room is granted, but not twice in a row.
+
+use std::collections::BTreeMap;
+
+use space::{ObjectId, Time};
+use wire::cluster::{Answer, Ask, Batch, Declared, Granted};
+use world::{Block, Guest, Solid, Standing};
+
+/// Nobody is let closer to another than this, in steps: as settling keeps them.
+const GAP: i32 = 4;
+/// Rooms of one object at most: one in use, one that follows.
+const ROOMS_MAX: usize = 3;
+/// For so long an object that left is remembered, so that what is late is known to be, in microseconds.
+const ECHO_US: i64 = 30_000_000;
+
+/// What others have in this node's space.
+#[derive(Clone, Debug, Default)]
+pub struct Grants {
+    table: BTreeMap<ObjectId, Held>,
+    /// A mistake to make on purpose.
+    pub(super) grants_everything: bool,
+}
+
+/// What one object has here.
+#[derive(Clone, Debug)]
+pub struct Held {
+    seq: u32,
+    asked: u32,
+    standing: Option<Standing>,
+    rooms: Vec<Granting>,
+    /// What it was answered.
+    granted: Option<Granted>,
+    /// Whether the last room kept others where they are.
+    kept_others: bool,
+    /// Whether its node has declared it under the present plan.
+    is_declared: bool,
+    changed_at: Time,
+}
+
+#[derive(Clone, Debug)]
+struct Granting {
+    number: u32,
+    block: Block,
+    keeps: Vec<ObjectId>,
+}
+
+/// What an ask is judged by.
+#[derive(Clone, Copy, Debug)]
+pub struct Ground<'a> {
+    /// Where this node decides.
+    pub home: &'a [Block],
+    /// Where it will, but does not yet.
+    pub closed: &'a [Block],
+    /// Its own objects, as far as they are near others' space.
+    pub own: &'a [Standing],
+}
+
+impl Grants {
+    /// What the world has to keep its objects out of.
+    pub fn guests(&self, home: &[Block]) -> Vec<Guest> {
+        let is_here = |block: &Block| home.iter().any(|home| home.overlaps(block));
+        let guest = |held: &Held| {
+            let standing = held.standing?;
+            let rooms: Vec<Block> = held.rooms.iter().map(|room| room.block).collect();
+            let reaches = if rooms.is_empty() { is_here(&standing.block()) } else { rooms.iter().any(is_here) };
+            reaches.then_some(Guest { standing, rooms })
+        };
+        self.table.values().filter_map(guest).collect()
+    }
+
+    /// Which own objects have to stay where they are.
+    pub fn kept(&self) -> impl Iterator<Item = ObjectId> + '_ {
+        self.table.values().flat_map(|held| &held.rooms).flat_map(|room| &room.keeps).copied()
+    }
+
+    /// How many objects of others are in here.
+    pub fn len(&self) -> usize {
+        self.table.values().filter(|held| held.standing.is_some()).count()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// An object is about to be this node's own: what it had in here, in case that comes to nothing.
+    pub fn take(&mut self, object: ObjectId) -> Option<Held> {
+        self.table.remove(&object)
+    }
+
+    /// It came to nothing.
+    pub fn put_back(&mut self, object: ObjectId, held: Option<Held>) {
+        self.table.extend(held.map(|held| (object, held)));
+    }
+
+    /// An own object is another node's now: it stands where it stood.
+    pub fn receive(&mut self, standing: Standing, seq: u32, now: Time) {
+        if self.table.get(&standing.object).is_none_or(|held| held.seq < seq) {
+            self.table.insert(standing.object, Held::new(seq, standing, now));
+        }
+    }
+
+    /// Another plan holds: all have to declare anew what they have here.
+    pub fn activate(&mut self) {
+        for held in self.table.values_mut() {
+            (held.is_declared, held.asked, held.granted) = (false, 0, None);
+        }
+    }
+
+    /// A node declares what it has in here, under the present plan. It has no rooms any more.
+    pub fn declare(&mut self, declared: &[Declared], now: Time) {
+        for one in declared {
+            let Some(object) = ObjectId::new(one.object) else { continue };
+            if self.table.get(&object).is_some_and(|held| held.seq > one.seq) {
+                continue;
+            }
+            let mut held = Held::new(one.seq, standing(object, &one.standing), now);
+            held.is_declared = true;
+            self.table.insert(object, held);
+        }
+    }
+
+    /// All have declared: what nobody did is not there any more.
+    pub fn complete(&mut self) {
+        self.table.retain(|_, held| held.is_declared);
+    }
+
+    /// Lets go of what left long ago.
+    pub fn wake(&mut self, now: Time) {
+        self.table.retain(|_, held| held.standing.is_some() || now - held.changed_at < ECHO_US);
+    }
+
+    /// Judges an ask; `None` if it is older than what was asked before.
+    pub fn ask(&mut self, ask: &Ask, ground: &Ground<'_>, now: Time) -> Option<Answer> {
+        let object = ObjectId::new(ask.object)?;
+        let answer = |granted| Some(Answer { object: ask.object, seq: ask.seq, asked: ask.asked, granted });
+        let known = self.table.get(&object);
+        let order = known.map(|held| (held.seq, held.asked).cmp(&(ask.seq, ask.asked)));
+        match order {
+            Some(std::cmp::Ordering::Greater) => return None,
+            Some(std::cmp::Ordering::Equal) => return answer(known.and_then(|held| held.granted.clone())),
+            _ => {}
+        }
+        // It has rooms of this ownership only, and of those what it keeps.
+        let mut rooms = Vec::new();
+        let mut has_kept_others = false;
+        if let Some(held) = known {
+            has_kept_others = held.kept_others;
+            if held.seq == ask.seq {
+                rooms.extend(held.rooms.iter().filter(|room| ask.keeps.contains(&room.number)).cloned());
+            }
+        }
+        let stands = ask.standing.map(|stands| standing(object, &stands));
+        let mut held = Held {
+            seq: ask.seq,
+            asked: ask.asked,
+            standing: stands,
+            rooms,
+            granted: None,
+            kept_others: false,
+            is_declared: true,
+            changed_at: now,
+        };
+        if let (Some(stands), Some([low, high])) = (stands, ask.wants)
+            && held.rooms.len() < ROOMS_MAX
+            && let Some((block, keeps)) = self.fit(&stands, Block { low, high }, ground, has_kept_others)
+        {
+            held.kept_others = !keeps.is_empty();
+            held.granted = Some(Granted {
+                room: [block.low, block.high],
+                standing: keeps.iter().map(|one| (one.object.number(), to_wire(one))).collect(),
+            });
+            let keeps = keeps.iter().map(|one| one.object).collect();
+            held.rooms.push(Granting { number: ask.asked, block, keeps });
+        }
+        let granted = held.granted.clone();
+        self.table.insert(object, held);
+        answer(granted)
+    }
+
+    /// As much of a box as is free, with the object in it; and what has to stay meanwhile.
+    fn fit(
+        &self,
+        mover: &Standing,
+        wanted: Block,
+        ground: &Ground<'_>,
+        has_kept_others: bool,
+    ) -> Option<(Block, Vec<Standing>)> {
+        let need = mover.block();
+        let mut room = wanted.even().with(&need.even());
+        if self.grants_everything {
+            return Some((room, Vec::new()));
+        }
+        for closed in ground.closed {
+            room = cut(room, &need, closed)?;
+        }
+        let mut solids: Vec<Standing> = ground.own.iter().filter(|own| own.object != mover.object).copied().collect();
+        for held in self.table.values() {
+            match held.standing {
+                Some(standing) if standing.object == mover.object => {}
+                Some(standing) if held.rooms.is_empty() => solids.push(standing),
+                Some(_) => {
+                    for other in &held.rooms {
+                        room = cut(room, &need, &other.block)?;
+                    }
+                }
+                None => {}
+            }
+        }
+        let mut keeps = Vec::new();
+        for solid in solids {
+            let block = solid.block().grown(GAP).even();
+            if !room.overlaps(&block) {
+                continue;
+            }
+            match cut(room, &need, &block) {
+                Some(cut) => room = cut,
+                None if has_kept_others || keeps.len() == Batch::STANDING_MAX => return None,
+                None => keeps.push(solid),
+            }
+        }
+        let is_of_use = ground.home.iter().any(|home| home.overlaps(&room));
+        // What was listed early may have been cut off since.
+        keeps.retain(|solid| room.overlaps(&solid.block().grown(GAP)));
+        is_of_use.then_some((room, keeps))
+    }
+}
+
+impl Held {
+    fn new(seq: u32, standing: Standing, now: Time) -> Held {
+        Held {
+            seq,
+            asked: 0,
+            standing: Some(standing),
+            rooms: Vec::new(),
+            granted: None,
+            kept_others: false,
+            is_declared: true,
+            changed_at: now,
+        }
+    }
+}
+
+/// Cuts a box so that it does not overlap an obstacle and still holds what it needs: where it loses least.
+fn cut(room: Block, need: &Block, obstacle: &Block) -> Option<Block> {
+    if !room.overlaps(obstacle) {
+        return Some(room);
+    }
+    let mut best: Option<(f64, Block)> = None;
+    for axis in 0..3 {
+        let mut lower = room;
+        lower.high[axis] = obstacle.low[axis];
+        let mut upper = room;
+        upper.low[axis] = obstacle.high[axis];
+        for cut in [lower, upper] {
+            if cut.low[axis] > need.low[axis] || cut.high[axis] < need.high[axis] {
+                continue;
+            }
+            let left = f64::from(cut.high[axis] - cut.low[axis]) / f64::from(room.high[axis] - room.low[axis]);
+            if best.is_none_or(|(most, _)| left > most) {
+                best = Some((left, cut));
+            }
+        }
+    }
+    best.map(|(_, cut)| cut)
+}
+
+/// A solid as it travels.
+pub fn to_wire(standing: &Standing) -> wire::cluster::Standing {
+    wire::cluster::Standing { core: standing.solid.core, radius: standing.solid.radius, at: standing.at }
+}
+
+/// A solid as it arrived.
+pub fn standing(object: ObjectId, wire: &wire::cluster::Standing) -> Standing {
+    Standing { object, solid: Solid { core: wire.core, radius: wire.radius }, at: wire.at }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use space::GridPoint;
+    use space::workload::Random;
+
+    fn name(number: u64) -> ObjectId {
+        ObjectId::new(number).unwrap()
+    }
+
+    /// Whatever is asked for in whatever order: no room overlaps a room of another, nor what stands outside it.
+    #[test]
+    fn rooms_are_kept_apart() {
+        for seed in 0..200 {
+            let mut random = Random::new(seed);
+            let mut grants = Grants::default();
+            let home = [Block { low: [0, -4_000, -20_000], high: [20_000, 4_000, 20_000] }];
+            let closed = [Block { low: [0, -4_000, 9_000], high: [20_000, 4_000, 20_000] }];
+            let place = |random: &mut Random| {
+                let at = |random: &mut Random, low, high| random.between(low, high) as i32;
+                GridPoint::new(at(random, -900.0, 6_000.0), 0, at(random, -3_000.0, 3_000.0))
+            };
+            let solid = Solid { core: [0, 600, 0], radius: 300 };
+            let mut all: Vec<Standing> = Vec::new();
+            while all.len() < 12 {
+                let one = Standing { object: name(all.len() as u64 + 1), solid, at: place(&mut random) };
+                if all.iter().all(|other| solid.is_apart(one.at, solid, other.at, 2)) {
+                    all.push(one);
+                }
+            }
+            let (own, others) = all.split_at(6);
+            let ground = Ground { home: &home, closed: &closed, own };
+            let mut granted = 0;
+            for number in 1..300 {
+                let mover = others[random.whole(0, 6) as usize];
+                let wants = mover.block().grown(random.whole(10, 900) as i32);
+                let ask = Ask {
+                    object: mover.object.number(),
+                    seq: 1,
+                    asked: number,
+                    standing: Some(to_wire(&mover)),
+                    keeps: if random.unit() < 0.5 { vec![number - 1, number - 2] } else { Vec::new() },
+                    wants: (random.unit() < 0.7).then_some([wants.low, wants.high]),
+                };
+                let answer = grants.ask(&ask, &ground, Time::from_micros(0)).unwrap();
+                assert_eq!(grants.ask(&ask, &ground, Time::from_micros(0)), Some(answer.clone()));
+                granted += u32::from(answer.granted.is_some());
+                for (object, held) in &grants.table {
+                    for room in &held.rooms {
+                        assert!(closed.iter().all(|closed| !closed.overlaps(&room.block)));
+                        for other in all.iter().filter(|other| other.object != *object) {
+                            let has_rooms = grants.table.get(&other.object).is_some_and(|held| !held.rooms.is_empty());
+                            let is_kept = room.keeps.contains(&other.object);
+                            let is_known = own.contains(other) || grants.table.contains_key(&other.object);
+                            let is_clear = !room.block.overlaps(&other.block());
+                            assert!(!is_known || is_kept || is_clear || has_rooms, "seed {seed}: {object} {other:?}");
+                        }
+                        for (other, held) in grants.table.iter().filter(|(other, _)| *other != object) {
+                            for theirs in &held.rooms {
+                                assert!(!room.block.overlaps(&theirs.block), "seed {seed}: {object} and {other}");
+                            }
+                        }
+                    }
+                }
+            }
+            assert!(granted > 50, "seed {seed}: {granted}");
+        }
+    }
+}

@@ -1,0 +1,369 @@
+//! Whose an object is, and how it changes hands: in two steps, never lost and never doubled, whichever node or message
+//! dies half-way.
+//!
+//! Every change of hands raises the object's number of ownership, `seq`. Who gives *offers*: from then on it does not touch
+//! the object, and says so again until it hears that the other has *taken* it. Who takes owns it at once, and says so when
+//! its own copies are safe. So between the two there is always one who may move it, or none, and always one who has it.
+//! Who has taken remembers it while the other may still offer: an old offer is answered, never taken again.
+//!
+//! - An offer counts under one plan only. What was on its way when a plan changed is offered anew.
+//! - Whoever is offered to and dies is not asked any more: the giver raises `seq` again and gives to another, or keeps it.
+//!   What the dead one's copies say is then older, and [`adoption`](super::adoption) lets it go.
+//! - What this needs of a world is a [`Keeper`]: the cluster's is a world, the lab's explorer has one of a few numbers.
+
+use std::collections::BTreeMap;
+
+use space::{NodeId, ObjectId, Time};
+use wire::ToNode;
+use wire::cluster::Offer;
+
+use super::adoption::Adoption;
+use super::copies::Copies;
+
+/// What is said without being answered is said again after so long, in microseconds.
+pub const AGAIN_US: i64 = 250_000;
+/// A message that was doubled or delayed arrives within this, in microseconds: for so long a closed offer is remembered.
+const ECHO_US: i64 = 60_000_000;
+
+/// An object that travels, and what its user comes back with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parcel {
+    /// The object, as worlds exchange them.
+    pub object: Vec<u8>,
+    /// Its user's session.
+    pub session: Vec<u8>,
+}
+
+/// Where objects really are.
+pub trait Keeper {
+    /// An object as it is now.
+    fn parcel(&self, object: ObjectId) -> Option<Parcel>;
+    /// Puts an object in, exactly where it is or at the nearest free place. False: not now.
+    fn put(&mut self, object: ObjectId, parcel: &Parcel, is_exact: bool) -> bool;
+    /// An object has gone to another node, under this number of ownership.
+    fn gone(&mut self, object: ObjectId, to: NodeId, seq: u32);
+    /// Who should own an object of this parcel, by the plan.
+    fn owner_of(&self, parcel: &Parcel) -> Option<NodeId>;
+}
+
+/// An object that is offered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leaving {
+    /// The number that its next ownership has.
+    pub seq: u32,
+    /// To whom.
+    pub to: NodeId,
+    /// As it was when it was first offered.
+    pub parcel: Parcel,
+    /// Whether it is in this node's world, and has to stay where it is.
+    pub is_exact: bool,
+    /// When it was last offered.
+    pub said_at: Option<Time>,
+}
+
+/// An object that this node once had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Past {
+    /// The number of that ownership.
+    pub seq: u32,
+    /// Who had it before, and may offer it still.
+    pub from: Option<NodeId>,
+    /// Since when nobody offers it any more.
+    pub closed_at: Option<Time>,
+}
+
+/// A mistake to make on purpose: whoever watches must find it.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Planted {
+    /// None.
+    #[default]
+    Nothing,
+    /// An old offer is taken again.
+    ForgetsThePast,
+    /// What was taken is acknowledged before its copies are safe.
+    AcknowledgesAtOnce,
+    /// Whoever has copies adopts without asking.
+    AdoptsWithoutAsking,
+}
+
+/// Which objects a node has.
+#[derive(Clone, Debug)]
+pub struct Custody {
+    pub(super) me: NodeId,
+    /// The plan that it acts by, and who belongs to it with objects.
+    pub(super) version: u64,
+    pub(super) members: Vec<NodeId>,
+    /// With the numbers of their ownership.
+    pub(super) own: BTreeMap<ObjectId, u32>,
+    pub(super) leaving: BTreeMap<ObjectId, Leaving>,
+    /// What was taken and not acknowledged yet: from whom, and under which number.
+    untold: BTreeMap<ObjectId, (NodeId, u32)>,
+    /// What was taken, from whom, as long as that one may still offer it.
+    before: BTreeMap<ObjectId, NodeId>,
+    pub(super) past: BTreeMap<ObjectId, Past>,
+    pub(super) copies: Copies,
+    pub(super) adoption: Adoption,
+    pub(super) planted: Planted,
+    pub(super) sends: Vec<(NodeId, ToNode)>,
+    /// How many objects were taken so far.
+    pub taken: u64,
+}
+
+impl Custody {
+    /// A node that has nothing, and keeps `copies` copies of everything at others.
+    pub fn new(me: NodeId, copies: usize) -> Custody {
+        Custody {
+            me,
+            version: 0,
+            members: Vec::new(),
+            own: BTreeMap::new(),
+            leaving: BTreeMap::new(),
+            untold: BTreeMap::new(),
+            before: BTreeMap::new(),
+            past: BTreeMap::new(),
+            copies: Copies::new(me, copies),
+            adoption: Adoption::default(),
+            planted: Planted::Nothing,
+            sends: Vec::new(),
+            taken: 0,
+        }
+    }
+
+    #[doc(hidden)]
+    pub fn plant(&mut self, planted: Planted) {
+        self.planted = planted;
+    }
+
+    /// Whether it may move an object.
+    pub fn owns(&self, object: ObjectId) -> bool {
+        self.own.contains_key(&object)
+    }
+
+    /// What it may move, with the numbers of ownership.
+    pub fn own(&self) -> impl Iterator<Item = (ObjectId, u32)> + '_ {
+        self.own.iter().map(|(&object, &seq)| (object, seq))
+    }
+
+    /// What it offers.
+    pub fn leaving(&self) -> impl Iterator<Item = (ObjectId, &Leaving)> {
+        self.leaving.iter().map(|(&object, leaving)| (object, leaving))
+    }
+
+    /// Whether it has an object, be it that it may not move it any more.
+    pub fn has(&self, object: ObjectId) -> bool {
+        self.own.contains_key(&object) || self.leaving.contains_key(&object)
+    }
+
+    /// The number of an object's ownership, as this node last knew it.
+    pub fn seq(&self, object: ObjectId) -> Option<u32> {
+        self.own.get(&object).copied().or_else(|| self.leaving.get(&object).map(|leaving| leaving.seq - 1))
+    }
+
+    /// An object came into being here.
+    pub fn begin(&mut self, object: ObjectId) {
+        self.own.insert(object, 1);
+        self.copies.touch(object);
+    }
+
+    /// An object is no more.
+    pub fn end(&mut self, object: ObjectId, now: Time) {
+        if let Some(seq) = self.own.remove(&object) {
+            self.forget(object, seq, now);
+        }
+    }
+
+    /// An object changed: its copies are to follow.
+    pub fn touch(&mut self, object: ObjectId) {
+        if self.own.contains_key(&object) {
+            self.copies.touch(object);
+        }
+    }
+
+    /// Offers an object to another node.
+    pub fn offer(&mut self, object: ObjectId, to: NodeId, keeper: &dyn Keeper) -> bool {
+        if to == self.me || !self.members.contains(&to) {
+            return false;
+        }
+        let (Some(seq), Some(parcel)) = (self.own.get(&object).copied(), keeper.parcel(object)) else { return false };
+        self.own.remove(&object);
+        self.leaving.insert(object, Leaving { seq: seq + 1, to, parcel, is_exact: true, said_at: None });
+        true
+    }
+
+    /// Acts by another plan from now on.
+    pub fn activate(&mut self, version: u64, members: &[NodeId], keeper: &mut dyn Keeper, now: Time) {
+        let dead: Vec<NodeId> = self.members.iter().copied().filter(|node| !members.contains(node)).collect();
+        self.version = version;
+        self.members = members.to_vec();
+        self.untold.retain(|_, (from, _)| members.contains(from));
+        self.before.retain(|_, from| members.contains(from));
+        for past in self.past.values_mut() {
+            if past.from.is_some_and(|from| !members.contains(&from)) {
+                (past.from, past.closed_at) = (None, past.closed_at.or(Some(now)));
+            }
+        }
+        let mut raised = Vec::new();
+        for (object, leaving) in &mut self.leaving {
+            leaving.said_at = None;
+            if !members.contains(&leaving.to) {
+                // The dead one may have taken it. Whatever it left behind is older than this.
+                leaving.seq += 1;
+                leaving.to = self.me;
+                raised.push(*object);
+            }
+        }
+        raised.into_iter().for_each(|object| self.copies.touch(object));
+        self.adoption.activate(&dead, &self.copies);
+        self.copies.activate(version, members, self.own.keys().chain(self.leaving.keys()).copied());
+        self.settle(keeper);
+    }
+
+    /// Takes in what another node says. `may_take` says whether this node may take anything now.
+    pub fn handle(&mut self, now: Time, from: NodeId, message: &ToNode, may_take: bool, keeper: &mut dyn Keeper) {
+        match message {
+            ToNode::Offer(offer) if offer.version == self.version && may_take => self.offered(from, offer, keeper),
+            ToNode::Taken { object, seq } => {
+                if let Some(object) = ObjectId::new(*object) {
+                    self.was_taken(now, from, object, *seq, keeper);
+                }
+            }
+            ToNode::Closed { object, seq } => {
+                let Some(object) = ObjectId::new(*object) else { return };
+                if self.before.get(&object) == Some(&from) && self.own.get(&object) == Some(seq) {
+                    self.before.remove(&object);
+                }
+                if let Some(past) = self.past.get_mut(&object).filter(|past| past.seq <= *seq) {
+                    past.closed_at = past.closed_at.or(Some(now));
+                }
+            }
+            ToNode::Replicate(replicate) => self.sends.extend(self.copies.keep(from, replicate, &self.members)),
+            ToNode::Replicated { number } => self.copies.kept(from, *number),
+            ToNode::Query { version, objects } if *version == self.version => self.asked(from, objects),
+            ToNode::Known { version, objects } if *version == self.version => self.adoption.answered(from, objects),
+            _ => {}
+        }
+    }
+
+    /// Says what is due, and looks after what waits.
+    pub fn wake(&mut self, now: Time, keeper: &mut dyn Keeper) {
+        self.adopt(now);
+        self.settle(keeper);
+        let (own, leaving) = (&self.own, &self.leaving);
+        self.copies.wake(now, &mut self.sends, |object| {
+            let seq = own.get(&object).copied();
+            match (seq, leaving.get(&object)) {
+                (Some(seq), _) => keeper.parcel(object).map(|parcel| (seq, parcel)),
+                (None, Some(leaving)) => Some((leaving.seq - 1, leaving.parcel.clone())),
+                (None, None) => None,
+            }
+        });
+        // What is safe can be acknowledged.
+        let untold: Vec<(ObjectId, (NodeId, u32))> =
+            self.untold.iter().map(|(&object, &told)| (object, told)).collect();
+        for (object, (from, seq)) in untold {
+            if self.copies.is_safe(object, seq) || self.planted == Planted::AcknowledgesAtOnce {
+                self.untold.remove(&object);
+                self.sends.push((from, ToNode::Taken { object: object.number(), seq }));
+            }
+        }
+        for (object, leaving) in &mut self.leaving {
+            let is_due = leaving.said_at.is_none_or(|said| now - said >= AGAIN_US);
+            if leaving.to == self.me || !is_due {
+                continue;
+            }
+            leaving.said_at = Some(now);
+            let offer = Offer {
+                version: self.version,
+                object: object.number(),
+                seq: leaving.seq,
+                is_exact: leaving.is_exact,
+                parcel: leaving.parcel.object.clone(),
+                session: leaving.parcel.session.clone(),
+            };
+            self.sends.push((leaving.to, ToNode::Offer(offer)));
+        }
+        if !self.adoption.is_mourning() {
+            self.past.retain(|_, past| past.closed_at.is_none_or(|closed| now - closed < ECHO_US));
+        }
+    }
+
+    /// A connection came back, or a long time has passed: what was said and not answered is said again at once.
+    pub fn lose_patience(&mut self) {
+        self.leaving.values_mut().for_each(|leaving| leaving.said_at = None);
+        self.copies.lose_patience();
+        self.adoption.lose_patience();
+    }
+
+    /// What it wants to say.
+    pub fn poll(&mut self) -> Option<(NodeId, ToNode)> {
+        if self.sends.is_empty() { None } else { Some(self.sends.remove(0)) }
+    }
+
+    fn offered(&mut self, from: NodeId, offer: &Offer, keeper: &mut dyn Keeper) {
+        let Some(object) = ObjectId::new(offer.object) else { return };
+        let taken = (from, ToNode::Taken { object: offer.object, seq: offer.seq });
+        if self.untold.contains_key(&object) {
+            return;
+        }
+        let remembers = self.planted != Planted::ForgetsThePast;
+        let past = self.past.get(&object).filter(|_| remembers).map(|past| past.seq);
+        let known = self.seq(object).or(past);
+        if known.is_some_and(|seq| seq >= offer.seq) {
+            self.sends.push(taken);
+            return;
+        }
+        let parcel = Parcel { object: offer.parcel.clone(), session: offer.session.clone() };
+        if self.has(object) || !keeper.put(object, &parcel, offer.is_exact) {
+            return;
+        }
+        self.taken += 1;
+        self.past.remove(&object);
+        self.own.insert(object, offer.seq);
+        self.before.insert(object, from);
+        self.untold.insert(object, (from, offer.seq));
+        self.copies.touch(object);
+    }
+
+    fn was_taken(&mut self, now: Time, from: NodeId, object: ObjectId, seq: u32, keeper: &mut dyn Keeper) {
+        if self.leaving.get(&object).is_some_and(|leaving| leaving.to == from && leaving.seq == seq) {
+            let leaving = self.leaving.remove(&object).expect("it was just looked at");
+            self.forget(object, leaving.seq - 1, now);
+            keeper.gone(object, from, seq);
+        }
+        if !self.leaving.contains_key(&object) {
+            self.sends.push((from, ToNode::Closed { object: object.number(), seq }));
+        }
+    }
+
+    /// Remembers that it had an object, while somebody may offer it once more.
+    fn forget(&mut self, object: ObjectId, seq: u32, now: Time) {
+        let from = self.before.remove(&object);
+        let closed_at = if from.is_none() { Some(now) } else { None };
+        self.past.insert(object, Past { seq, from, closed_at });
+        self.untold.remove(&object);
+        self.copies.forget(object);
+    }
+
+    /// What was to go to one who died, and what was adopted, goes to whom the plan says; perhaps to this node.
+    fn settle(&mut self, keeper: &mut dyn Keeper) {
+        let waiting: Vec<ObjectId> =
+            self.leaving.iter().filter(|(_, leaving)| leaving.to == self.me).map(|(&object, _)| object).collect();
+        for object in waiting {
+            let leaving = self.leaving.get_mut(&object).expect("it was just listed");
+            let Some(to) = keeper.owner_of(&leaving.parcel) else { continue };
+            if to != self.me {
+                if self.members.contains(&to) {
+                    (leaving.to, leaving.said_at) = (to, None);
+                }
+                continue;
+            }
+            // In the world already, or to be put there.
+            if leaving.is_exact || keeper.put(object, &leaving.parcel.clone(), false) {
+                let leaving = self.leaving.remove(&object).expect("it was just looked at");
+                self.own.insert(object, leaving.seq);
+                self.copies.touch(object);
+            }
+        }
+    }
+}

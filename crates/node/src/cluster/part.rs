@@ -1,0 +1,169 @@
+//! A node's part of the world: where it decides, who of others is there, who of its own is elsewhere, who is heard.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use space::{NodeId, ObjectId, Time};
+use world::{Block, Border, Placing, Standing, World};
+
+use super::ghosts::Ghosts;
+use super::grants::Grants;
+use super::handover::{Custody, Keeper, Parcel};
+use super::tenancy::Tenancies;
+use super::territory::Territory;
+
+/// A node's part of the world.
+#[derive(Clone, Debug)]
+pub struct Part {
+    me: NodeId,
+    /// Who decides where.
+    pub territory: Territory,
+    /// Where this node decides.
+    pub home: Vec<Block>,
+    /// Where it will, when all have declared.
+    pub closed: Vec<Block>,
+    /// Whether all have.
+    pub is_complete: bool,
+    /// What others have here.
+    pub grants: Grants,
+    /// What its own objects have elsewhere.
+    pub tenancies: Tenancies,
+    /// Who is heard across borders.
+    pub ghosts: Ghosts,
+    /// Its own objects, as they stand after the last tick; those that it offers included.
+    pub standing: Vec<Standing>,
+    /// What users come back with, by their avatars.
+    pub sessions: BTreeMap<ObjectId, Vec<u8>>,
+    /// Objects that came from other nodes, with what their users come back with.
+    pub arrived: VecDeque<(ObjectId, Vec<u8>)>,
+    /// Objects that went to other nodes.
+    pub departed: VecDeque<(ObjectId, NodeId)>,
+}
+
+/// Events that nobody fetches are dropped beyond this.
+const EVENTS_MAX: usize = 65_536;
+
+impl Part {
+    pub(super) fn new(me: NodeId) -> Part {
+        Part {
+            me,
+            territory: Territory::default(),
+            home: Vec::new(),
+            closed: Vec::new(),
+            is_complete: false,
+            grants: Grants::default(),
+            tenancies: Tenancies::default(),
+            ghosts: Ghosts::default(),
+            standing: Vec::new(),
+            sessions: BTreeMap::new(),
+            arrived: VecDeque::new(),
+            departed: VecDeque::new(),
+        }
+    }
+
+    /// Another plan holds: what this node decided about before and still does stays open, all else waits.
+    pub(super) fn activate(&mut self, territory: Territory, members: &[NodeId]) {
+        let (mut home, mut closed) = (Vec::new(), Vec::new());
+        for leaf in territory.of_node(self.me) {
+            let mut rest = vec![*leaf];
+            for known in &self.home {
+                if known.overlaps(leaf) {
+                    home.push(known.within(leaf));
+                    rest = rest.iter().flat_map(|part| part.without(known)).collect();
+                }
+            }
+            closed.extend(rest);
+        }
+        (self.home, self.closed, self.territory, self.is_complete) = (home, closed, territory, false);
+        self.grants.activate();
+        self.tenancies.activate();
+        self.ghosts.activate(members);
+    }
+
+    /// All have declared.
+    pub(super) fn complete(&mut self) {
+        self.home = self.territory.of_node(self.me).copied().collect();
+        self.closed.clear();
+        if !self.is_complete {
+            self.is_complete = true;
+            self.grants.complete();
+        }
+    }
+
+    /// Takes note of where its own objects stand.
+    pub(super) fn look(&mut self, world: &World, custody: &Custody) {
+        self.standing.clear();
+        let here = world.dynamic().filter(|object| custody.has(object.id));
+        self.standing.extend(
+            here.filter_map(|object| Some(Standing { object: object.id, solid: object.solid?, at: object.at })),
+        );
+    }
+
+    /// What the world has to know of the world around it.
+    pub fn border(&self, custody: &Custody) -> Border {
+        let others = self.territory.leaves.iter().filter(|(node, _)| *node != self.me).copied();
+        Border {
+            home: self.home.clone(),
+            abroad: others.chain(self.closed.iter().map(|closed| (self.me, *closed))).collect(),
+            rooms: self.tenancies.rooms(),
+            guests: self.grants.guests(&self.home),
+            held: custody.leaving().map(|(object, _)| object).chain(self.grants.kept()).collect(),
+        }
+    }
+}
+
+/// A part and its world: what custody asks for objects.
+pub(super) struct Keep<'a> {
+    pub world: &'a mut World,
+    pub part: &'a mut Part,
+    pub now: Time,
+}
+
+impl Keeper for Keep<'_> {
+    fn parcel(&self, object: ObjectId) -> Option<Parcel> {
+        let session = self.part.sessions.get(&object).cloned().unwrap_or_default();
+        Some(Parcel { object: self.world.parcel(object)?, session })
+    }
+
+    fn put(&mut self, object: ObjectId, parcel: &Parcel, is_exact: bool) -> bool {
+        if World::parcel_place(&parcel.object).map(|(id, _)| id) != Some(object) {
+            return false;
+        }
+        // It is about to be no guest any more.
+        let held = self.part.grants.take(object);
+        let border = self.world.border().cloned().unwrap_or_default();
+        let guests = self.part.grants.guests(&self.part.home);
+        self.world.set_border(Some(Border { home: self.part.home.clone(), guests, ..border }));
+        let placing = if is_exact { Placing::Exact } else { Placing::Nearest };
+        if self.world.put_in(&parcel.object, placing).is_err() {
+            self.part.grants.put_back(object, held);
+            return false;
+        }
+        self.part.ghosts.forget(object);
+        if !parcel.session.is_empty() {
+            self.part.sessions.insert(object, parcel.session.clone());
+        }
+        self.part.standing.extend(self.world.standing(object));
+        if self.part.arrived.len() < EVENTS_MAX {
+            self.part.arrived.push_back((object, parcel.session.clone()));
+        }
+        true
+    }
+
+    fn gone(&mut self, object: ObjectId, to: NodeId, seq: u32) {
+        if let Some(standing) = self.world.standing(object) {
+            self.part.grants.receive(standing, seq, self.now);
+        }
+        self.world.take_out(object);
+        self.part.standing.retain(|standing| standing.object != object);
+        self.part.tenancies.forget(object);
+        self.part.sessions.remove(&object);
+        if self.part.departed.len() < EVENTS_MAX {
+            self.part.departed.push_back((object, to));
+        }
+    }
+
+    fn owner_of(&self, parcel: &Parcel) -> Option<NodeId> {
+        let (_, at) = World::parcel_place(&parcel.object)?;
+        self.part.territory.owner(at)
+    }
+}

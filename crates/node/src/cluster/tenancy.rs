@@ -1,0 +1,227 @@
+//! The side that asks: rooms for one's own objects in space that other nodes decide about.
+//!
+//! For each object and each decider there is one ask at a time; it is repeated until it is answered. Meanwhile the object
+//! moves within the rooms that it has kept. What comes near a border asks some ticks ahead, so that a walk across it is
+//! not held up by the way to the other node and back.
+
+use std::collections::BTreeMap;
+
+use space::{NodeId, ObjectId};
+use wire::cluster::{Answer, Ask};
+use world::{Block, Room, Standing};
+
+use super::grants::{standing, to_wire};
+use super::territory::Territory;
+
+/// How far ahead rooms are asked for, in ticks: a round trip, and as long again.
+pub const AHEAD_TICKS: u32 = 8;
+/// When what is left of a room is less than this, in ticks, the next one is asked for.
+pub const SOON_TICKS: u32 = 4;
+/// An ask that was not answered is repeated after so many ticks.
+const AGAIN_TICKS: u64 = 2;
+/// After a refusal it is asked again after so many ticks.
+const REFUSED_TICKS: u64 = 2;
+/// Who does not need its rooms any more gives them back after so many ticks.
+const IDLE_TICKS: u64 = 10;
+
+/// All rooms of this node's objects, and what was asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Tenancies {
+    table: BTreeMap<(ObjectId, NodeId), Tenancy>,
+    /// Counts all asks, so that a later one has a higher number, whatever was forgotten in between.
+    asked: u32,
+    /// Ticks that objects stood at a border because they had no room, for the measure.
+    pub waited_ticks: u64,
+    /// Asks that were answered with a room, and all that were answered.
+    pub granted: (u64, u64),
+}
+
+#[derive(Clone, Debug, Default)]
+struct Tenancy {
+    rooms: Vec<(u32, Room)>,
+    waiting: Option<(Ask, u64)>,
+    /// The decider knows that the object is there.
+    is_known: bool,
+    refused_at: Option<u64>,
+    used_at: u64,
+}
+
+/// An own object that may need room.
+#[derive(Clone, Copy, Debug)]
+pub struct Tenant {
+    /// Where it is.
+    pub standing: Standing,
+    /// The number of its ownership.
+    pub seq: u32,
+    /// Where it may want to be within [`SOON_TICKS`].
+    pub soon: Block,
+    /// And within [`AHEAD_TICKS`].
+    pub ahead: Block,
+}
+
+impl Tenancies {
+    /// The rooms of each object, as the world takes them.
+    pub fn rooms(&self) -> BTreeMap<ObjectId, Vec<Room>> {
+        let mut rooms: BTreeMap<ObjectId, Vec<Room>> = BTreeMap::new();
+        for ((object, _), tenancy) in &self.table {
+            if !tenancy.rooms.is_empty() {
+                rooms.entry(*object).or_default().extend(tenancy.rooms.iter().map(|(_, room)| room.clone()));
+            }
+        }
+        rooms
+    }
+
+    /// Whether something was asked for an object.
+    pub fn has(&self, object: ObjectId) -> bool {
+        self.table.range((object, NodeId::new(0))..=(object, NodeId::new(u64::MAX))).next().is_some()
+    }
+
+    /// Another plan holds: nothing that was granted counts any more.
+    pub fn activate(&mut self) {
+        self.table.clear();
+    }
+
+    /// An object is not this node's any more, or has to stay where it is from now on.
+    pub fn forget(&mut self, object: ObjectId) {
+        self.table.retain(|(known, _), _| *known != object);
+    }
+
+    /// What objects need in this tick, by decider. `tick` counts this node's ticks.
+    pub fn ask(
+        &mut self,
+        me: NodeId,
+        tenants: &[Tenant],
+        territory: &Territory,
+        tick: u64,
+    ) -> BTreeMap<NodeId, Vec<Ask>> {
+        let mut asks: BTreeMap<NodeId, Vec<Ask>> = BTreeMap::new();
+        for tenant in tenants {
+            let object = tenant.standing.object;
+            for (decider, leaf) in territory.leaves.iter().filter(|(decider, _)| *decider != me) {
+                let key = (object, *decider);
+                if !leaf.overlaps(&tenant.ahead) && !self.table.contains_key(&key) {
+                    continue;
+                }
+                self.table.entry(key).or_insert_with(|| Tenancy { used_at: tick, ..Tenancy::default() });
+            }
+        }
+        let by_object: BTreeMap<ObjectId, &Tenant> =
+            tenants.iter().map(|tenant| (tenant.standing.object, tenant)).collect();
+        let Tenancies { table, asked, waited_ticks, .. } = self;
+        table.retain(|(object, decider), tenancy| {
+            let Some(tenant) = by_object.get(object) else { return false };
+            let leaves: Vec<&Block> = territory.of_node(*decider).collect();
+            let Some(ask) = tenancy.next(tenant, &leaves, tick, asked, waited_ticks) else {
+                return tenancy.is_of_use(tenant, &leaves);
+            };
+            asks.entry(*decider).or_default().push(ask);
+            true
+        });
+        asks
+    }
+
+    /// An answer. Only that to the newest ask counts.
+    pub fn answer(&mut self, from: NodeId, answer: &Answer, seq: Option<u32>, tick: u64) {
+        let Some(object) = ObjectId::new(answer.object) else { return };
+        let Some(tenancy) = self.table.get_mut(&(object, from)) else { return };
+        let is_newest = tenancy.waiting.as_ref().is_some_and(|(ask, _)| ask.asked == answer.asked);
+        if !is_newest || seq != Some(answer.seq) {
+            return;
+        }
+        let Some((ask, _)) = tenancy.waiting.take() else { return };
+        tenancy.is_known = ask.standing.is_some();
+        self.granted.1 += 1;
+        match &answer.granted {
+            Some(granted) => {
+                self.granted.0 += 1;
+                let stands =
+                    |(object, stands): &(u64, wire::cluster::Standing)| Some(standing(ObjectId::new(*object)?, stands));
+                let room = Room {
+                    grantor: from,
+                    block: Block { low: granted.room[0], high: granted.room[1] },
+                    standing: granted.standing.iter().filter_map(stands).collect(),
+                };
+                tenancy.rooms.push((answer.asked, room));
+                tenancy.refused_at = None;
+                tenancy.used_at = tick;
+            }
+            None if ask.wants.is_some() => tenancy.refused_at = Some(tick),
+            None => {}
+        }
+    }
+}
+
+impl Tenancy {
+    /// What is to be asked for now.
+    fn next(
+        &mut self,
+        tenant: &Tenant,
+        leaves: &[&Block],
+        tick: u64,
+        asked: &mut u32,
+        waited_ticks: &mut u64,
+    ) -> Option<Ask> {
+        let block = tenant.standing.block();
+        let touches = leaves.iter().any(|leaf| leaf.overlaps(&block));
+        // Is there a wall soon?
+        let needed = leaves.iter().filter(|leaf| leaf.overlaps(&tenant.soon)).map(|leaf| leaf.within(&tenant.soon));
+        let rooms = &self.rooms;
+        let is_covered = |part: Block| {
+            rooms
+                .iter()
+                .fold(vec![part], |parts, (_, room)| parts.iter().flat_map(|p| p.without(&room.block)).collect())
+                .is_empty()
+        };
+        let lacks = needed.map(is_covered).any(|is_covered| !is_covered);
+        if lacks {
+            *waited_ticks += u64::from(touches && self.rooms.is_empty());
+            self.used_at = tick;
+        }
+        if let Some((ask, said_at)) = &mut self.waiting {
+            if tick - *said_at < AGAIN_TICKS {
+                return None;
+            }
+            *said_at = tick;
+            return Some(ask.clone());
+        }
+        let is_patient = self.refused_at.is_some_and(|refused| tick - refused < REFUSED_TICKS);
+        let may_shrink = tick - self.used_at > IDLE_TICKS && !self.rooms.is_empty();
+        let is_moving = tenant.soon != block.grown(8).even();
+        let wants = lacks && is_moving && !is_patient;
+        let says_first = touches && !self.is_known;
+        let leaves_for_good = !touches && self.is_known && !lacks;
+        if !(wants || may_shrink || says_first || leaves_for_good) {
+            return None;
+        }
+        *asked += 1;
+        if wants {
+            // Of the rooms it has, those that it is in.
+            self.rooms.retain(|(_, room)| room.block.overlaps(&block));
+            if self.rooms.len() > 2 {
+                self.rooms.remove(0);
+            }
+        } else {
+            self.rooms.clear();
+        }
+        let stays = touches || wants;
+        let ask = Ask {
+            object: tenant.standing.object.number(),
+            seq: tenant.seq,
+            asked: *asked,
+            standing: stays.then(|| to_wire(&tenant.standing)),
+            keeps: self.rooms.iter().map(|(number, _)| *number).collect(),
+            wants: wants.then_some([tenant.ahead.low, tenant.ahead.high]),
+        };
+        self.used_at = tick;
+        self.waiting = Some((ask.clone(), tick));
+        Some(ask)
+    }
+
+    /// Whether it is worth to be remembered.
+    fn is_of_use(&self, tenant: &Tenant, leaves: &[&Block]) -> bool {
+        self.waiting.is_some()
+            || self.is_known
+            || !self.rooms.is_empty()
+            || leaves.iter().any(|leaf| leaf.overlaps(&tenant.ahead))
+    }
+}

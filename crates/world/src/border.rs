@@ -1,0 +1,170 @@
+//! A world that is a part of a larger one: where its objects may be, what others keep for them, what it keeps for others.
+//!
+//! Every point of space has one node that decides who may be there. Whatever reaches into space that another node decides
+//! about does so within *rooms* which that node has granted; whatever of others reaches in here is a *guest*, and the rooms
+//! that it was granted are closed to everybody here. So two solids that share a point are both within what one node
+//! decides about, and that node has kept them apart: nothing overlaps, whoever owns it.
+//!
+//! Settling sees a border as walls and obstacles, and needs no other rule. What has no room to be where it is stays there.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use space::{GridPoint, NodeId, ObjectId};
+
+use crate::solid::{Block, Solid};
+
+/// What a world knows of the world around it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Border {
+    /// Space that this world decides about.
+    pub home: Vec<Block>,
+    /// Space that it does not decide about, and who does.
+    pub abroad: Vec<(NodeId, Block)>,
+    /// What others have granted to objects of this world.
+    pub rooms: BTreeMap<ObjectId, Vec<Room>>,
+    /// What of others may be in here, by name.
+    pub guests: Vec<Guest>,
+    /// Objects that must stay where they are.
+    pub held: BTreeSet<ObjectId>,
+}
+
+/// Space that another node has granted to one object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// Who granted it: it counts where that node decides.
+    pub grantor: NodeId,
+    /// Where.
+    pub block: Block,
+    /// What stands in there, and stays while the room is granted.
+    pub standing: Vec<Standing>,
+}
+
+/// A solid in its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// Whose.
+    pub object: ObjectId,
+    /// Its solid.
+    pub solid: Solid,
+    /// Where.
+    pub at: GridPoint,
+}
+
+/// An object of another node that reaches in here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Guest {
+    /// Where it was when its node last told.
+    pub standing: Standing,
+    /// The rooms that it was granted: if there are any, it may be anywhere in them.
+    pub rooms: Vec<Block>,
+}
+
+impl Standing {
+    /// The box around it.
+    pub fn block(&self) -> Block {
+        Block::around(self.at, self.solid.half_extents())
+    }
+}
+
+impl Guest {
+    /// All that others have to keep out of.
+    pub fn obstacles(&self) -> impl Iterator<Item = (Solid, GridPoint)> {
+        let solid = self.rooms.is_empty().then_some((self.standing.solid, self.standing.at));
+        self.rooms.iter().map(Block::as_solid).chain(solid)
+    }
+
+    /// Whether a box meets what it may be in.
+    pub fn meets(&self, block: &Block) -> bool {
+        if self.rooms.is_empty() {
+            self.standing.block().meets(block)
+        } else {
+            self.rooms.iter().any(|r| r.meets(block))
+        }
+    }
+}
+
+impl Border {
+    /// Whether a place is where this world decides.
+    pub fn is_home(&self, at: GridPoint) -> bool {
+        let point = Block::around(at, [0; 3]);
+        self.home.iter().any(|home| home.contains(&point))
+    }
+
+    /// Whether a motion within `reach` may have to do with others.
+    pub(crate) fn concerns(&self, reach: &Block) -> bool {
+        !self.home.iter().any(|home| home.contains(reach)) || self.guests.iter().any(|guest| guest.meets(reach))
+    }
+
+    /// The walls within `reach`: what is abroad and not in one of the object's rooms.
+    pub(crate) fn walls(&self, object: ObjectId, reach: &Block, mut wall: impl FnMut(Block)) {
+        if self.home.iter().any(|home| home.contains(reach)) {
+            return;
+        }
+        let rooms = self.rooms.get(&object).map_or(&[][..], Vec::as_slice);
+        let near = reach.grown(16).even();
+        for (decider, abroad) in &self.abroad {
+            if !abroad.meets(reach) {
+                continue;
+            }
+            let mut pieces = vec![abroad.within(&near)];
+            for room in rooms.iter().filter(|room| room.grantor == *decider) {
+                pieces = pieces.iter().flat_map(|piece| piece.without(&room.block)).collect();
+            }
+            pieces.into_iter().for_each(&mut wall);
+        }
+    }
+
+    /// What stands in an object's rooms.
+    pub(crate) fn standing_in_rooms(&self, object: ObjectId) -> impl Iterator<Item = &Standing> {
+        self.rooms.get(&object).into_iter().flatten().flat_map(|room| &room.standing)
+    }
+
+    /// Whether an object has to stay where it is: it was told to, or it is where it has no room.
+    pub(crate) fn holds(&self, standing: &Standing) -> bool {
+        if self.held.contains(&standing.object) {
+            return true;
+        }
+        let mut is_held = false;
+        self.walls(standing.object, &standing.block(), |wall| {
+            let (solid, at) = wall.as_solid();
+            is_held |= standing.solid.overlaps(standing.at, solid, at);
+        });
+        is_held
+    }
+
+    /// Whether somebody new may stand here: at home, and in nobody's way.
+    pub(crate) fn is_free(&self, block: &Block) -> bool {
+        self.home.iter().any(|home| home.contains(block)) && !self.guests.iter().any(|guest| guest.meets(block))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_box_without_another_is_the_rest() {
+        let mut random = space::workload::Random::new(11);
+        let mut corner = || [0; 3].map(|_: i32| 2 * random.whole(0, 6) as i32);
+        for _ in 0..2_000 {
+            let (a, b, c, d) = (corner(), corner(), corner(), corner());
+            let make = |one: [i32; 3], other: [i32; 3]| Block {
+                low: std::array::from_fn(|axis| one[axis].min(other[axis])),
+                high: std::array::from_fn(|axis| one[axis].max(other[axis]) + 2),
+            };
+            let (whole, part) = (make(a, b), make(c, d));
+            let pieces = whole.without(&part);
+            // Looked at in the middles of cells, where no two boxes only touch.
+            for x in (-1..16).step_by(2) {
+                for y in (-1..16).step_by(2) {
+                    for z in (-1..16).step_by(2) {
+                        let cell = Block { low: [x, y, z], high: [x, y, z] };
+                        let expected = usize::from(whole.contains(&cell) && !part.contains(&cell));
+                        let found = pieces.iter().filter(|piece| piece.contains(&cell)).count();
+                        assert_eq!(found, expected, "{whole:?} without {part:?} at {cell:?}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Meshes that deform: a flag in the wind, something that breathes. Their balls follow them in every tick.
+//!
+//! A form is a function of the object's own clock, as a path is. Before the tick's motions, each takes its next form if
+//! nothing is in the way, neither of the form nor of the way there; else it waits, and its clock with it. So the others
+//! meet a shape that stands still while they move, and nothing new has to be proven.
+
+use std::sync::Arc;
+
+use space::narrow::sphere_tree::Method;
+use space::narrow::traversal::{Deformable, Form};
+use space::narrow::{Pose, Shape, exact};
+use space::snap;
+
+use crate::make;
+use crate::objects::{Body, SOLID};
+use crate::settle::CLOSEST_M;
+use crate::solid::SKIN;
+use crate::spec::{Deformation, ObjectKind, ObjectSpec, Rule, SpecError};
+use crate::world::World;
+
+/// Levels of a deforming mesh's tree below the root.
+const DEPTH: usize = 3;
+
+/// An object whose mesh deforms.
+#[derive(Debug)]
+pub(crate) struct Deforming {
+    /// Which of the spec's objects.
+    pub object: usize,
+    deformation: Deformation,
+    mesh: Deformable,
+    /// How far the mesh at rest reaches along the way of the wave.
+    ends: (f64, f64),
+    form: Form,
+}
+
+impl Deforming {
+    /// The object at rest and in its first form, if it is one that deforms.
+    pub fn new(object: usize, spec: &ObjectSpec) -> Result<Option<Deforming>, SpecError> {
+        let (ObjectKind::Moving(Rule::Deform(deformation)), Shape::Mesh(mesh)) = (&spec.kind, &spec.shape) else {
+            return Ok(None);
+        };
+        let refused = |error: space::narrow::traversal::WrapError| SpecError::Object {
+            name: spec.name.clone(),
+            key: "mesh",
+            value: error.to_string(),
+            expected: "a mesh that can be wrapped in balls".to_owned(),
+        };
+        let ends = deformation.ends(mesh.triangles().vertices());
+        let mesh = Deformable::new(mesh.triangles().clone(), Method::OctreeTight, DEPTH).map_err(refused)?;
+        let form = mesh.form(|vertex| deformation.place(vertex, ends, 0.0)).map_err(refused)?;
+        Ok(Some(Deforming { object, deformation: *deformation, mesh, ends, form }))
+    }
+
+    /// What it is to whoever bumps into it now.
+    pub fn shape(&self) -> Option<Shape> {
+        Shape::balls(Arc::clone(&self.form.balls), u8::MAX).ok()
+    }
+
+    fn form_at(&self, seconds: f64) -> Option<Form> {
+        self.mesh.form(|vertex| self.deformation.place(vertex, self.ends, seconds)).ok()
+    }
+}
+
+impl World {
+    /// Lets everything that deforms take its next form, or wait.
+    pub(crate) fn deform(&mut self) {
+        let mut deforming = std::mem::take(&mut self.deforming);
+        for one in &mut deforming {
+            let Some(row) = self.objects.row(make::object_id(one.object)) else { continue };
+            let next = (self.objects.card(row).phase + 1) as f64 / f64::from(self.spec.tick_rate);
+            let Some(form) = one.form_at(next) else { continue };
+            let between = one.mesh.between(&one.form, &form).ok();
+            let shapes = between.and_then(|between| {
+                let on_the_way = Shape::balls(Arc::new(between), u8::MAX).ok()?;
+                Some((on_the_way, Shape::balls(Arc::clone(&form.balls), u8::MAX).ok()?))
+            });
+            let Some((on_the_way, there)) = shapes else { continue };
+            if !self.has_room(row, &on_the_way, &there) {
+                continue;
+            }
+            // Whoever waits by its odometer must learn that it came closer.
+            let change = one.form.farthest_change(&form) * f64::from(snap::STEPS_PER_METRE);
+            self.objects.drive[row as usize].odometer += change * (1.0 + 1e-9) + 1.0;
+            self.objects.card_mut(row).phase += 1;
+            self.shapes[one.object] = there;
+            one.form = form;
+            let block = self.objects.body[row as usize].block().grown(2 * SKIN);
+            for other in self.objects.on_object.iter() {
+                self.objects.drive[other].awake |= self.objects.body[other].block().meets(&block);
+            }
+        }
+        self.deforming = deforming;
+    }
+
+    /// Puts everything that deforms into the form that its clock shows.
+    pub(crate) fn take_forms(&mut self) {
+        let mut deforming = std::mem::take(&mut self.deforming);
+        for one in &mut deforming {
+            let Some(row) = self.objects.row(make::object_id(one.object)) else { continue };
+            let seconds = self.objects.card(row).phase as f64 / f64::from(self.spec.tick_rate);
+            if let Some(form) = one.form_at(seconds) {
+                one.form = form;
+            }
+            if let Some(shape) = one.shape() {
+                self.shapes[one.object] = shape;
+            }
+        }
+        self.deforming = deforming;
+    }
+
+    /// Whether nobody is in the way of a form, nor of the way to it.
+    fn has_room(&self, row: u32, on_the_way: &Shape, there: &Shape) -> bool {
+        let body = &self.objects.body[row as usize];
+        if !body.is(SOLID) {
+            return true;
+        }
+        let block = body.block().grown(2 * SKIN);
+        let pose = Pose::new(body.at.position(), self.objects.card(row).turn.quat());
+        let is_free = |other: &Body, shape: u32, turn: space::Turn| {
+            let (shape, at) = (&self.shapes[shape as usize], Pose::new(other.at.position(), turn.quat()));
+            !other.is(SOLID)
+                || !other.block().meets(&block)
+                || exact::distance(on_the_way, &pose, shape, &at) > 0.0
+                    && exact::distance(there, &pose, shape, &at) >= CLOSEST_M
+        };
+        let mut has_room = self.objects.by_id.iter().filter(|&&(_, other)| other != row).all(|&(_, other)| {
+            let card = self.objects.card(other);
+            is_free(&self.objects.body[other as usize], card.shape, card.turn)
+        });
+        self.scenery.near(&block, |index| {
+            let index = index as usize;
+            has_room &= is_free(&self.scenery.body[index], self.scenery.shape[index], self.scenery.turn[index]);
+        });
+        has_room
+    }
+}

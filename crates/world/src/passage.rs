@@ -1,0 +1,252 @@
+//! Objects that leave one world and enter another: as bytes, with whoever owns them.
+//!
+//! ```text
+//! an object              as in a snapshot, holding nothing
+//! u32                    the sequence of its owner's last input
+//! ```
+//! Bytes from anywhere may be handed in: what is no object of this world is refused, and nothing has changed then.
+
+use std::sync::Arc;
+
+use space::{GridPoint, ObjectId, Vec3, snap};
+
+use crate::border::{Border, Standing};
+use crate::bytes::{Malformed, Reader};
+use crate::members::Member;
+use crate::objects::{Kind, SOLID};
+use crate::places::{Among, Places};
+use crate::snapshot::{read_object, write_object};
+use crate::solid::Block;
+use crate::spec::{Spec, SpecError};
+use crate::world::World;
+
+/// Where in an object's bytes it says what it holds.
+const HOLDS: usize = 44;
+
+/// Where an object is to be put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placing {
+    /// Where it says it is, or not at all.
+    Exact,
+    /// There if that is free, else at the nearest free place.
+    Nearest,
+}
+
+/// Why an object was not put into a world. Nothing has changed then.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PutError {
+    /// Bytes that are not what they should be.
+    #[error("these bytes are no object of this world, {0}")]
+    Malformed(#[from] Malformed),
+    /// It is there already.
+    #[error("{0} is here already")]
+    AlreadyHere(ObjectId),
+    /// It would overlap, or there is no free place near.
+    #[error("there is no room for {0}")]
+    NoRoom(ObjectId),
+}
+
+impl World {
+    /// The world that a spec describes, with its scenery and nothing that moves: a part that is to be filled by others.
+    pub fn empty(spec: impl Into<Arc<Spec>>) -> Result<World, SpecError> {
+        World::bare(spec.into())
+    }
+
+    /// Makes it a part of a larger world, from the next step on; or the whole again.
+    pub fn set_border(&mut self, border: Option<Border>) {
+        self.border = border;
+    }
+
+    /// What it knows of the world around it.
+    pub fn border(&self) -> Option<&Border> {
+        self.border.as_ref()
+    }
+
+    /// Goes on with the tick after this one, if that is later: worlds that exchange objects count alike.
+    pub fn catch_up(&mut self, tick: space::Tick) {
+        self.tick = self.tick.max(tick);
+    }
+
+    /// Names new objects from this number on: two worlds that exchange objects must not give one name.
+    pub fn name_from(&mut self, first: u64) {
+        self.next_id = self.next_id.max(first).min(1 << 62);
+    }
+
+    /// An object as bytes. Who travels lets go: of what it holds, and of who holds it.
+    pub fn parcel(&self, object: ObjectId) -> Option<Vec<u8>> {
+        let row = self.objects.row(object)?;
+        let mut bytes = Vec::new();
+        write_object(self, row, &mut |part| bytes.extend_from_slice(part));
+        bytes[HOLDS..HOLDS + 8].fill(0);
+        let owner = self.objects.label[row as usize].owner;
+        let sequence = owner.and_then(|owner| self.last_sequence(owner)).unwrap_or(0);
+        bytes.extend_from_slice(&sequence.to_le_bytes());
+        Some(bytes)
+    }
+
+    /// Which object bytes say they are, and where.
+    pub fn parcel_place(bytes: &[u8]) -> Option<(ObjectId, GridPoint)> {
+        let mut reader = Reader::new(bytes);
+        let id = ObjectId::new(reader.u64("a name").ok()?)?;
+        reader.u32("a shape").ok()?;
+        let mut steps = || reader.i32("a place").ok();
+        Some((id, GridPoint::new(steps()?, steps()?, steps()?)))
+    }
+
+    /// Takes an object out of the world. Whoever held it, and what it held, is free.
+    pub fn take_out(&mut self, object: ObjectId) -> bool {
+        let Some(row) = self.objects.row(object) else { return false };
+        if let Some(carrier) = self.objects.card(row).held_by {
+            self.release(carrier);
+        }
+        self.release(row);
+        if let Some(owner) = self.objects.label[row as usize].owner {
+            self.members.remove(owner);
+        }
+        self.remove(row);
+        true
+    }
+
+    /// Puts what [`World::parcel`] made into this world; says which object that is.
+    pub fn put_in(&mut self, bytes: &[u8], placing: Placing) -> Result<ObjectId, PutError> {
+        let spec = Arc::clone(&self.spec);
+        let mut reader = Reader::new(bytes);
+        let number = reader.u64("a name")?;
+        let id = ObjectId::new(number).ok_or(Malformed { at: 0, expected: "a name" })?;
+        if self.object(id).is_some() {
+            return Err(PutError::AlreadyHere(id));
+        }
+        let holds = read_object(self, &spec, number, &mut reader)?;
+        let row = self.objects.row(id).expect("it was just read");
+        let outcome = self.register(row, holds, &mut reader).map_err(PutError::from).and_then(|()| {
+            self.objects.drive[row as usize].awake = true;
+            self.find_place(id, placing)
+        });
+        match outcome {
+            Ok(()) => Ok(id),
+            Err(error) => {
+                self.take_out(id);
+                Err(error)
+            }
+        }
+    }
+
+    fn register(&mut self, row: u32, holds: u64, reader: &mut Reader<'_>) -> Result<(), Malformed> {
+        reader.check(holds == 0, "nothing that it holds")?;
+        let sequence = reader.u32("a sequence")?;
+        reader.end()?;
+        if let Some(sender) = self.objects.label[row as usize].owner {
+            let is_new = self.members.get(sender).is_none();
+            if !is_new {
+                // Not the one that is to be taken out again.
+                self.objects.label[row as usize].owner = None;
+            }
+            reader.check(is_new, "a member that is not here")?;
+            self.members.insert(Member { sender, row, sequence });
+        }
+        Ok(())
+    }
+
+    fn find_place(&mut self, id: ObjectId, placing: Placing) -> Result<(), PutError> {
+        let row = self.objects.row(id).expect("it was put in");
+        if self.is_clear(row, placing) {
+            return Ok(());
+        }
+        if placing == Placing::Exact {
+            return Err(PutError::NoRoom(id));
+        }
+        let (body, shape) = (self.objects.body[row as usize], self.objects.card(row).shape);
+        let mut places = Places::default();
+        for &(_, other) in self.objects.by_id.iter().filter(|&&(_, other)| other != row) {
+            places.insert(other, &self.objects.body[other as usize]);
+        }
+        let among = Among {
+            grid: self.grid,
+            shapes: &self.shapes,
+            scenery: &self.scenery,
+            objects: &self.objects,
+            border: self.border.as_ref(),
+        };
+        let at = places.find(&among, body, shape).ok_or(PutError::NoRoom(id))?;
+        self.objects.body[row as usize].at = at;
+        self.objects.before[row as usize].0 = at;
+        let drive = &mut self.objects.drive[row as usize];
+        (drive.awake, drive.standing) = (true, false);
+        self.objects.set_on_object(row, false);
+        Ok(())
+    }
+
+    /// Whether somebody overlaps nobody here: no object, no scenery, no guest; and who is not put to where it was anyway,
+    /// whether this world decides about all of its place.
+    fn is_clear(&self, row: u32, placing: Placing) -> bool {
+        let body = &self.objects.body[row as usize];
+        let card = self.objects.card(row);
+        let mine = (body, card.shape, card.turn);
+        if placing == Placing::Nearest
+            && self.border.as_ref().is_some_and(|border| !border.is_free(&body.block().grown(crate::solid::GAP)))
+        {
+            return false;
+        }
+        if !body.is(SOLID) {
+            return true;
+        }
+        let is_apart = |&(_, other): &(ObjectId, u32)| {
+            let (other_body, card) = (&self.objects.body[other as usize], self.objects.card(other));
+            other == row || !other_body.is(SOLID) || !self.overlaps(mine, (other_body, card.shape, card.turn))
+        };
+        let mut is_clear = self.objects.by_id.iter().all(is_apart);
+        self.scenery.near(&body.block().grown(4), |index| {
+            let index = index as usize;
+            let other = (&self.scenery.body[index], self.scenery.shape[index], self.scenery.turn[index]);
+            is_clear &= !other.0.is(SOLID) || !self.overlaps(mine, other);
+        });
+        let overlaps_guest =
+            |guest: &crate::border::Guest| guest.obstacles().any(|(solid, at)| body.solid.overlaps(body.at, solid, at));
+        is_clear && !self.border.iter().flat_map(|border| &border.guests).any(overlaps_guest)
+    }
+
+    /// Where an object stands, if it is solid.
+    pub fn standing(&self, object: ObjectId) -> Option<Standing> {
+        let body = &self.objects.body[self.objects.row(object)? as usize];
+        body.is(SOLID).then_some(Standing { object, solid: body.solid, at: body.at })
+    }
+
+    /// A box around everywhere that an object may want to be within so many ticks, as far as one can tell now.
+    pub fn prospect(&self, object: ObjectId, ticks: u32) -> Option<Block> {
+        let row = self.objects.row(object)?;
+        let (body, drive, card) =
+            (&self.objects.body[row as usize], &self.objects.drive[row as usize], self.objects.card(row));
+        let block = body.block();
+        // What is held goes where its holder goes.
+        let leader = &self.objects.drive[card.held_by.unwrap_or(row) as usize];
+        let is_wishing = self.tick.number() < leader.wish_until;
+        let wish = if is_wishing { Vec3::from_array(leader.wish) } else { Vec3::ZERO };
+        let speed = match card.kind {
+            Kind::Avatar => wish + Vec3::new(0.0, drive.velocity[1], 0.0),
+            _ if card.held_by.is_some() => wish,
+            _ => Vec3::from_array(drive.velocity),
+        };
+        let scale = snap::STEPS_PER_METRE as f32 / self.spec.tick_rate as f32;
+        let way = (speed * scale * ticks as f32).to_array().map(|steps| steps as i32);
+        let ahead = Block {
+            low: std::array::from_fn(|axis| block.low[axis] + way[axis].min(0)),
+            high: std::array::from_fn(|axis| block.high[axis] + way[axis].max(0)),
+        };
+        let is_moving = wish != Vec3::ZERO || drive.awake || card.kind == Kind::Moving;
+        let aside = if is_moving { (0.25 * speed.length() * scale) as i32 + 24 } else { 8 };
+        let mut wide = ahead.grown(aside);
+        if is_moving && card.kind == Kind::Avatar {
+            wide.high[1] += snap::STEPS_PER_METRE / 2;
+            wide.low[1] -= snap::STEPS_PER_METRE / 2;
+        }
+        Some(wide.even())
+    }
+
+    /// Lets an object stand at a place of another one's choice, if it is free there: what a test does to a world.
+    #[doc(hidden)]
+    pub fn move_by_force(&mut self, object: ObjectId, at: GridPoint) {
+        if let Some(row) = self.objects.row(object) {
+            self.objects.body[row as usize].at = at;
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! `kinesphere lab room`: how many bodies of any shape can collide in time?
+
+use std::path::PathBuf;
+
+use clap::Args;
+use lab::experiment::tree_room::{self, Settings};
+
+use super::present;
+use crate::clock::ProcessClock;
+use crate::command::Failure;
+use crate::progress::Bar;
+
+/// Runs broad phase and sphere-trees in paper 003's room, prints a verdict on each of its claims, and writes plots,
+/// numbers and a page. That a claim does not hold is a result.
+#[derive(Args)]
+#[command(
+    allow_negative_numbers = true,
+    after_help = "Example: kinesphere lab room --objects 100,1000,4000 --frames 50"
+)]
+pub struct Room {
+    /// How many bodies, one room each; beyond 4000 only ours runs [default: 100 to 20000]
+    #[arg(long, value_delimiter = ',', value_name = "N,N,...")]
+    objects: Vec<usize>,
+    /// Frames per room
+    #[arg(long, default_value_t = 100)]
+    frames: u32,
+    /// How far a body moves per frame; it is about 1 wide
+    #[arg(long, default_value_t = 0.1)]
+    speed: f32,
+    /// The same seed gives the same frames
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Where the report goes
+    #[arg(long, default_value = "lab-results/room", value_name = "DIR")]
+    out: PathBuf,
+    /// Print one JSON document instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub fn run(arguments: Room) -> Result<(), Failure> {
+    let mut settings =
+        Settings { frames: arguments.frames, speed: arguments.speed, seed: arguments.seed, ..Settings::default() };
+    if !arguments.objects.is_empty() {
+        settings.objects = arguments.objects;
+    }
+    let bar = Bar::new("frames");
+    let report = tree_room::run(&settings, &mut ProcessClock::new(), &mut |done, total| bar.set(done, total));
+    drop(bar);
+    let report = report.map_err(|error| {
+        Failure::Input(format!("{error}\nNothing was run; `kinesphere lab room --help` lists the settings."))
+    })?;
+    present(&report, report.documents(), &report.to_text(), &arguments.out, arguments.json)
+}

@@ -1,0 +1,439 @@
+//! Takes part in a world without a server: a peer of `node`, with its links to the others, a page for its own user, and a
+//! clock.
+//!
+//! Others are reached over [`zenoh`](crate::link::zenoh), and known by their names there: a peer's number is made of its
+//! name, so that a hello under another's number is refused before the peer hears of it. The page is served as a server
+//! serves it; what it is told, `node::peer::window` tells.
+
+mod view;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use node::peer::ground::{self, Ground};
+use node::peer::rules::Rules;
+use node::peer::wanderer::Wanderer;
+use node::peer::window::{USER, Window};
+use node::peer::{Happening, NewObject, PeerError, PeerSettings};
+use node::{Effect, Event, LinkId, Node, Peer};
+use space::{DVec3, NodeId, ObjectId, Time};
+use thiserror::Error;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep_until};
+use wire::ToPeer;
+use wire::peer::name;
+use world::{Spec, World};
+
+use crate::certificate::Certificates;
+use crate::http::{Answers, Health};
+use crate::link::zenoh::{Fabric, FabricError, FabricSettings};
+use crate::link::{Inbox, Label, LinkEvent, LinkLimits, Links, Outbox, Party};
+use crate::origin::Origins;
+use crate::serve::{self, Ports, ServeError};
+use crate::token;
+
+pub use self::view::{Line, Picture, Seen};
+
+/// A frame, in microseconds: 60 a second.
+const FRAME_US: i64 = 16_667;
+/// How often the page is told, in microseconds.
+const TICK_US: u32 = 33_333;
+/// A peer looks for others so long before it chooses a place among them.
+const ARRIVAL: Duration = Duration::from_millis(1_200);
+/// All clocks begin here: none is ever before zero.
+const BEGINNING_US: i64 = 10_000_000;
+/// A bot's pace, as a share of a user's.
+const BOTS_PACE: f64 = 0.6;
+/// How often the picture is shown.
+const SHOW: Duration = Duration::from_millis(500);
+/// Numbers of peers have so many bits: names of objects must be whole numbers in a page, too.
+const NUMBER_BITS: u32 = 28;
+
+/// How to take part.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Among whom, and as whom.
+    pub fabric: FabricSettings,
+    /// The world: all must have the same.
+    pub world: Arc<Spec>,
+    /// Host and port of the page; port 0 takes a free one.
+    pub page: String,
+    /// Objects that walk about by themselves, besides the user's.
+    pub bots: u32,
+}
+
+/// Why it is not possible.
+#[derive(Debug, Error)]
+pub enum JoinError {
+    /// The others are not reached.
+    #[error(transparent)]
+    Fabric(#[from] FabricError),
+    /// The page cannot be served.
+    #[error(transparent)]
+    Page(#[from] ServeError),
+    /// The world makes no sense.
+    #[error("no world can be made: {0}")]
+    World(#[from] world::SpecError),
+    /// It has too many walls.
+    #[error("no world can be made: {0}")]
+    Scene(#[from] motion::scene::SceneError),
+    /// There is nowhere to stand.
+    #[error("the world has no free place to begin at")]
+    NoRoom,
+    /// There are too many bots.
+    #[error(transparent)]
+    Peer(#[from] PeerError),
+}
+
+/// Somebody who takes part.
+pub struct Join {
+    fabric: Fabric,
+    inbox: Inbox,
+    page_inbox: Inbox,
+    page_url: String,
+    page_tasks: Vec<JoinHandle<()>>,
+    peer: Peer,
+    window: Window,
+    ground: Ground,
+    bots: Vec<(u32, Wanderer)>,
+    outboxes: BTreeMap<LinkId, (Label, Outbox)>,
+    page_outboxes: BTreeMap<LinkId, Outbox>,
+    /// By number, also of those who have left: they are still spoken of.
+    names: BTreeMap<NodeId, Label>,
+    refused: u64,
+    began: Instant,
+}
+
+/// The number that a name stands for: no two peers of different names have the same, but by a chance of one in 2^28.
+pub fn number(name: &Label) -> NodeId {
+    let fold = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    let hash = name.as_str().bytes().fold(0xcbf2_9ce4_8422_2325, fold);
+    let mixed = hash ^ hash >> NUMBER_BITS ^ hash >> (2 * NUMBER_BITS);
+    NodeId::new((mixed & ((1 << NUMBER_BITS) - 1)).max(1))
+}
+
+impl Join {
+    /// Reaches the others, serves the page, and finds a place.
+    pub async fn start(options: &Options) -> Result<Join, JoinError> {
+        let world = World::new(options.world.clone())?;
+        let ground = Ground::new(&world)?;
+        let me = options.fabric.node.clone();
+        let began = Instant::now();
+        let now = Time::from_micros(BEGINNING_US);
+        let rules = Rules { speed_max: 2.0 * ground.speed_max().max(1.0), ..Rules::default() };
+        let settings = PeerSettings { node: number(&me), name: me.as_str().to_owned(), frame_us: FRAME_US, rules };
+        let peer = Peer::new(settings, ground.scene.clone(), now)?;
+        let window = Window::new(ground.window(me.as_str(), TICK_US), now);
+
+        let (page_links, page_inbox) = Links::new(LinkLimits { links_max: 16, ..LinkLimits::default() });
+        let certificates = Arc::new(Certificates::self_signed(SystemTime::now()).map_err(ServeError::from)?);
+        let origins = Arc::new(Origins::new(Vec::new()));
+        let ports = Ports::bind(&options.page, &certificates, &page_links, &origins).await?;
+        origins.serve_page_at(ports.http.port());
+        let page_url = format!("http://{}", ports.http);
+        let answers = Answers {
+            links: page_links,
+            origins,
+            certificates,
+            quic_port: ports.quic.port(),
+            metrics: serve::metrics(),
+            health: Health::default(),
+            operator: None,
+        };
+        let page_tasks = ports.serve(&answers);
+
+        let (links, inbox) = Links::new(LinkLimits::between_nodes());
+        let fabric = Fabric::open(&options.fabric, links).await?;
+        let names = BTreeMap::from([(number(&me), me)]);
+        let mut join = Join {
+            fabric,
+            inbox,
+            page_inbox,
+            page_url,
+            page_tasks,
+            peer,
+            window,
+            ground,
+            bots: Vec::new(),
+            outboxes: BTreeMap::new(),
+            page_outboxes: BTreeMap::new(),
+            names,
+            refused: 0,
+            began,
+        };
+        join.arrive(options.bots).await?;
+        Ok(join)
+    }
+
+    /// Where the page is.
+    pub fn page_url(&self) -> &str {
+        &self.page_url
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> &Label {
+        self.fabric.node()
+    }
+
+    /// Takes part until `stop`, then says goodbye. `say` is told what happens, `show` from time to time how things are.
+    pub async fn run(
+        mut self,
+        stop: impl Future<Output = ()>,
+        say: &mut dyn FnMut(&Line),
+        show: &mut dyn FnMut(&Picture),
+    ) {
+        let mut stop = std::pin::pin!(stop);
+        let mut next_show = Instant::now();
+        loop {
+            let due = self.instant(self.peer.next_wake().min(self.window.next_wake())).min(next_show);
+            tokio::select! {
+                biased;
+                () = &mut stop => break,
+                () = sleep_until(due) => self.wake(),
+                event = self.inbox.next() => if let Some(event) = event {
+                    self.take(event);
+                },
+                event = self.page_inbox.next() => if let Some(event) = event {
+                    self.take_page(event);
+                },
+            }
+            self.carry_out();
+            while let Some(happening) = self.peer.next_happening() {
+                say(&self.line(happening));
+            }
+            if Instant::now() >= next_show {
+                show(&self.picture());
+                next_show = Instant::now() + SHOW;
+            }
+        }
+        self.peer.leave();
+        self.window.stop();
+        self.carry_out();
+        // What a page is told last has to leave before its links do.
+        let farewell = async {
+            while !self.page_outboxes.is_empty() {
+                match self.page_inbox.next().await {
+                    Some(LinkEvent::Closed { link, .. }) => drop(self.page_outboxes.remove(&link)),
+                    Some(_) => {}
+                    None => break,
+                }
+            }
+        };
+        let _ = tokio::time::timeout(Duration::from_millis(1_000), farewell).await;
+        self.page_tasks.iter().for_each(JoinHandle::abort);
+        self.fabric.close().await;
+    }
+
+    /// Meets those who are there, and stands where they are not.
+    async fn arrive(&mut self, bots: u32) -> Result<(), JoinError> {
+        let until = Instant::now() + ARRIVAL;
+        while Instant::now() < until {
+            let due = self.instant(self.peer.next_wake()).min(until);
+            tokio::select! {
+                () = sleep_until(due) => self.peer.wake(self.now()),
+                event = self.inbox.next() => if let Some(event) = event {
+                    self.take(event);
+                },
+            }
+            self.carry_out();
+        }
+        for index in USER..=USER + bots {
+            let own = self.peer.own().map(|(_, state)| state.pos);
+            let there: Vec<DVec3> = own.chain(self.peer.others().map(|(_, seen)| seen.pos)).collect();
+            let place = self.ground.free_place(&there).ok_or(JoinError::NoRoom)?;
+            let new = NewObject { index, radius: ground::RADIUS, aura: ground::AURA, place, velocity: DVec3::ZERO };
+            self.peer.add(new, self.now())?;
+            if index != USER {
+                let seed = self.peer.node().number() << 8 | u64::from(index);
+                self.bots.push((index, Wanderer::new(seed, BOTS_PACE * self.ground.speed_max())));
+            }
+        }
+        self.peer.walk(USER, DVec3::ZERO);
+        Ok(())
+    }
+
+    fn wake(&mut self) {
+        let now = self.now();
+        if now >= self.peer.next_wake() {
+            self.steer_bots(now);
+            self.peer.wake(now);
+        }
+        self.window.wake(now, &mut self.peer);
+    }
+
+    fn steer_bots(&mut self, now: Time) {
+        let own: Vec<(u32, DVec3)> = self.peer.own().map(|(object, state)| (name::index(object), state.pos)).collect();
+        let others: Vec<DVec3> = self.peer.others().map(|(_, seen)| seen.pos).collect();
+        for (index, wanderer) in &mut self.bots {
+            let Some(&(_, here)) = own.iter().find(|(own, _)| own == index) else { continue };
+            let distance = |place: &&DVec3| here.distance_squared(**place);
+            let next = others.iter().min_by(|one, other| distance(one).total_cmp(&distance(other)));
+            self.peer.walk(*index, wanderer.wish(now, here, next.copied()));
+        }
+    }
+
+    fn take(&mut self, event: LinkEvent) {
+        let now = self.now();
+        match event {
+            LinkEvent::Opened { link, peer: Party::Node(node), outbox, .. } => {
+                self.names.insert(number(&node), node.clone());
+                self.outboxes.insert(link, (node, outbox));
+                self.peer.handle(now, Event::Opened { link, secret: token::random() });
+            }
+            // Only nodes come over the fabric.
+            LinkEvent::Opened { outbox, .. } => outbox.close(),
+            LinkEvent::Received { link, channel, bytes, .. } => {
+                let Some((node, outbox)) = self.outboxes.get(&link) else { return };
+                // Who says hello as somebody else than its link's name says is nobody.
+                if let Ok(ToPeer::Hello(hello)) = ToPeer::decode(&bytes)
+                    && NodeId::new(hello.node) != number(node)
+                {
+                    self.refused += 1;
+                    outbox.close();
+                    self.peer.handle(now, Event::Closed { link });
+                    return;
+                }
+                self.peer.handle(now, Event::Arrived { link, channel, bytes: &bytes });
+            }
+            LinkEvent::Closed { link, .. } => {
+                self.outboxes.remove(&link);
+                self.peer.handle(now, Event::Closed { link });
+            }
+        }
+    }
+
+    fn take_page(&mut self, event: LinkEvent) {
+        let now = self.now();
+        match event {
+            LinkEvent::Opened { link, outbox, .. } => {
+                self.page_outboxes.insert(link, outbox);
+                self.window.handle(now, Event::Opened { link, secret: token::random() }, &self.peer);
+            }
+            LinkEvent::Received { link, channel, bytes, .. } => {
+                self.window.handle(now, Event::Arrived { link, channel, bytes: &bytes }, &self.peer);
+            }
+            LinkEvent::Closed { link, .. } => {
+                self.page_outboxes.remove(&link);
+                self.window.handle(now, Event::Closed { link }, &self.peer);
+            }
+        }
+    }
+
+    fn carry_out(&mut self) {
+        while let Some(effect) = self.peer.poll() {
+            let outbox = |link: &LinkId| self.outboxes.get(link).map(|(_, outbox)| outbox);
+            carry(effect, outbox);
+        }
+        while let Some(effect) = self.window.poll() {
+            carry(effect, |link| self.page_outboxes.get(link));
+        }
+    }
+
+    fn now(&self) -> Time {
+        Time::from_micros(BEGINNING_US + self.began.elapsed().as_micros() as i64)
+    }
+
+    fn instant(&self, time: Time) -> Instant {
+        self.began + Duration::from_micros((time.micros() - BEGINNING_US).max(0) as u64)
+    }
+
+    fn line(&self, happening: Happening) -> Line {
+        let called = |object: ObjectId| self.called(object);
+        match happening {
+            Happening::Joined(node) => Line::Joined(self.peer_called(node)),
+            Happening::Left(node) => Line::Left(self.peer_called(node)),
+            Happening::Met { pair, contact } => Line::Met(pair.objects().map(called), contact),
+            Happening::Decided(verdict) => Line::Decided(verdict.pair.objects().map(called)),
+            Happening::Dropped { pair, contact } => Line::Dropped(pair.objects().map(called), contact),
+            Happening::Kept(verdict) => Line::Kept {
+                pair: verdict.pair.objects().map(called),
+                term: verdict.term,
+                decider: self.peer_called(verdict.decider),
+                contact: verdict.contact,
+                has_bounced: verdict.after.is_some(),
+            },
+        }
+    }
+
+    fn picture(&self) -> Picture {
+        let tally = self.peer.tally();
+        let places = |own: bool| {
+            let own_objects = self.peer.own().map(|(object, state)| (object, state.pos)).filter(move |_| own);
+            let others = self.peer.others().map(|(object, seen)| (object, seen.pos)).filter(move |_| !own);
+            own_objects.chain(others).map(|(object, pos)| (self.called(object), pos)).collect::<Vec<_>>()
+        };
+        let mut peers: Vec<Seen> = self
+            .peer
+            .peers()
+            .map(|(node, _, latency_us)| Seen {
+                name: self.peer_called(node),
+                latency_ms: latency_us.map(|latency| latency as f64 * 1e-3),
+                objects: self.peer.others().filter(|(object, _)| name::owner(*object) == node).count(),
+            })
+            .collect();
+        peers.sort_by(|one, other| one.name.cmp(&other.name));
+        Picture {
+            name: self.name().to_string(),
+            page: self.page_url.clone(),
+            has_page: self.window.is_looked_through(),
+            peers,
+            own: places(true),
+            others: places(false),
+            watched: self.peer.watched(),
+            contacts: tally.contacts,
+            decided: tally.decided,
+            claims: tally.claims,
+            followed: tally.followed,
+            dropped: tally.dropped,
+            predicted: tally.predicted_bounces,
+            sent: tally.datagrams_sent + tally.messages_sent,
+            refused: tally.refused.total() + self.refused,
+        }
+    }
+
+    fn peer_called(&self, node: NodeId) -> String {
+        self.names.get(&node).map_or_else(|| node.to_string(), Label::to_string)
+    }
+
+    fn called(&self, object: ObjectId) -> String {
+        let owner = self.peer_called(name::owner(object));
+        match name::index(object) {
+            USER => owner,
+            index => format!("{owner}/{index}"),
+        }
+    }
+}
+
+/// A message that cannot be sent has a link that closes: it will be told so.
+fn carry<'a>(effect: Effect, outbox: impl Fn(&LinkId) -> Option<&'a Outbox>) {
+    match effect {
+        Effect::Send { link, channel, bytes } => {
+            if let Some(outbox) = outbox(&link) {
+                let _ = outbox.send(channel, Bytes::from(bytes));
+            }
+        }
+        Effect::Close { link } => {
+            if let Some(outbox) = outbox(&link) {
+                outbox.close();
+            }
+        }
+        Effect::Persist(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_made_of_names_alone_and_fit_a_page() {
+        let numbers: std::collections::BTreeSet<u64> =
+            (0..1_000).map(|count| number(&format!("node-{count}").parse().unwrap()).number()).collect();
+        assert_eq!(numbers.len(), 1_000);
+        let highest = name::object(NodeId::new((1 << NUMBER_BITS) - 1), name::INDEX_MAX).unwrap();
+        assert!(numbers.iter().all(|number| (1..1 << NUMBER_BITS).contains(number)));
+        assert!(highest.number() < 1 << 53, "a page counts in doubles");
+    }
+}

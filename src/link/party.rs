@@ -1,0 +1,80 @@
+//! Who is at the other end of a link.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+/// The other end of a link: a client is known by where it is, a node by what it is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Party {
+    /// Somebody at this address.
+    Address(SocketAddr),
+    /// A node of this name. `link::zenoh` says what that proves.
+    Node(Label),
+}
+
+impl fmt::Display for Party {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Party::Address(address) => address.fmt(formatter),
+            Party::Node(label) => label.fmt(formatter),
+        }
+    }
+}
+
+/// What a node or a world is called among nodes: 1 to 32 letters, digits, `-` and `_`. It is a part of keys, and a user's
+/// or a certificate's name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Label(String);
+
+/// Why something is no label.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("`{0}` is no name for a node or a world, expected 1 to {max} letters, digits, `-` and `_`", max = Label::LENGTH_MAX)]
+pub struct NoLabel(String);
+
+impl Label {
+    /// Characters at most.
+    pub const LENGTH_MAX: usize = 32;
+
+    /// As it was given.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for Label {
+    type Err = NoLabel;
+
+    fn from_str(text: &str) -> Result<Label, NoLabel> {
+        let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        if (1..=Label::LENGTH_MAX).contains(&text.len()) && text.bytes().all(is_fit) {
+            Ok(Label(text.to_owned()))
+        } else {
+            Err(NoLabel(text.chars().take(2 * Label::LENGTH_MAX).collect()))
+        }
+    }
+}
+
+impl fmt::Display for Label {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_can_be_part_of_a_key_is_a_label() {
+        for fit in ["a", "node-7", "Ann_B", &"x".repeat(32)] {
+            assert_eq!(fit.parse::<Label>().unwrap().as_str(), fit);
+        }
+        for unfit in ["", "*", "a/b", "a b", "ä", "a$", "a#b", &"x".repeat(33)] {
+            let error = unfit.parse::<Label>().unwrap_err().to_string();
+            assert!(error.contains("1 to 32 letters"), "{error}");
+        }
+    }
+}

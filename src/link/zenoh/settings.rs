@@ -1,0 +1,357 @@
+//! What a node says to take part: who it is, where it is reached, whom it believes.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+
+use thiserror::Error;
+
+use crate::link::{Label, NoLabel};
+
+/// Members that may be named at most: each pair of them is a rule.
+pub const MEMBERS_MAX: usize = 256;
+
+/// A node, as it takes part.
+#[derive(Clone, Debug)]
+pub struct FabricSettings {
+    /// The world: who is in another does not hear of this one.
+    pub world: Label,
+    /// This node. No two in a world may be called the same.
+    pub node: Label,
+    /// Where others reach it; nowhere, if it only goes to others.
+    pub listen: Vec<Endpoint>,
+    /// Whom it goes to. They may come later, or come back: it tries on.
+    pub connect: Vec<Endpoint>,
+    /// How long it waits for the first of them, and fails if none answers; `None` if that is no failure.
+    pub patience: Option<Duration>,
+    /// Whether nodes tell each other where the others are. Without, every two have to be told by their settings.
+    pub introductions: bool,
+    /// Whom it believes.
+    pub trust: Trust,
+}
+
+/// Whom a node believes to be who it says.
+#[derive(Clone, Debug, Default)]
+pub enum Trust {
+    /// Everybody. For one machine, or a network that nobody else is in.
+    #[default]
+    Anyone,
+    /// Who knows a password.
+    Passwords(Passwords),
+    /// Who has a certificate.
+    Certificates(Certificates),
+}
+
+/// All nodes and their passwords.
+#[derive(Clone)]
+pub struct Passwords {
+    file: PathBuf,
+    pairs: BTreeMap<Label, String>,
+}
+
+/// What a node shows, and whose signature it believes. All three are PEM files.
+#[derive(Clone, Debug)]
+pub struct Certificates {
+    /// The authority that signed all nodes' certificates.
+    pub authority: PathBuf,
+    /// This node's, with its name as common name, and the host or address that others call it by as alternative name.
+    pub certificate: PathBuf,
+    /// Its key.
+    pub key: PathBuf,
+    /// Who takes part. If this is empty, whoever the authority has signed does, under any name.
+    pub members: Vec<Label>,
+}
+
+/// Where a node is reached: a host and a port, and by which protocol if that is said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endpoint {
+    /// `tcp`, `tls` or `quic`; by default what the trust asks for.
+    pub protocol: Option<Protocol>,
+    /// A name or an address; one of the new kind in brackets.
+    pub host: String,
+    /// The port.
+    pub port: u16,
+}
+
+/// What carries bytes between nodes. Over plain UDP what must arrive would not: it is not among them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// Open to whoever listens in.
+    Tcp,
+    /// TCP, encrypted.
+    Tls,
+    /// QUIC, encrypted.
+    Quic,
+}
+
+/// Why a node cannot take part.
+#[derive(Debug, Error)]
+pub enum FabricError {
+    /// An address that is none.
+    #[error("`{0}` is no address of a node, expected HOST:PORT, as in 192.0.2.7:7447 or tls/node.example:7447")]
+    Endpoint(String),
+    /// A name that is none.
+    #[error(transparent)]
+    Label(#[from] NoLabel),
+    /// The file of passwords cannot be used.
+    #[error("{}, line {line}: {why}", file.display())]
+    Passwords {
+        /// Which file.
+        file: PathBuf,
+        /// Where in it.
+        line: usize,
+        /// What is wrong.
+        why: String,
+    },
+    /// A file cannot be read.
+    #[error("cannot read {}: {why}", file.display())]
+    File {
+        /// Which file.
+        file: PathBuf,
+        /// What the system says.
+        why: String,
+    },
+    /// This node is not among those who take part.
+    #[error("{node} is not among the members that {whose} names")]
+    NotAMember {
+        /// Who it is.
+        node: Label,
+        /// What names them.
+        whose: String,
+    },
+    /// Too many members.
+    #[error("{0} members were named, at most {MEMBERS_MAX} can be")]
+    Members(usize),
+    /// A certificate is to be shown over a protocol that shows none, or the other way round.
+    #[error("{0} cannot be used with this trust: certificates need tls or quic, and those need certificates")]
+    Protocol(Endpoint),
+    /// An endpoint cannot be listened at, or a file is not what it should be.
+    #[error("the node cannot start: {0}")]
+    Start(String),
+    /// Nobody is there.
+    #[error("no node answers at {0}")]
+    Nobody(String),
+    /// Somebody is there, and does not let this node in.
+    #[error(
+        "{0} can be reached, but does not let {1} in: another password or certificate is asked for, or it is no node"
+    )]
+    Refused(String, Label),
+    /// Another node is called the same.
+    #[error("there is a node called {0} already")]
+    NameTaken(Label),
+}
+
+impl Passwords {
+    /// Reads a file with a line `NAME:PASSWORD` per node. Empty lines mean nothing. Zenoh reads it too.
+    pub fn read(file: &Path) -> Result<Passwords, FabricError> {
+        let text = fs::read_to_string(file)
+            .map_err(|error| FabricError::File { file: file.to_owned(), why: error.to_string() })?;
+        let wrong = |line: usize, why: String| FabricError::Passwords { file: file.to_owned(), line, why };
+        let mut pairs = BTreeMap::new();
+        for (line, content) in (1..).zip(text.lines()) {
+            let content = content.trim();
+            if content.is_empty() {
+                continue;
+            }
+            let (name, password) =
+                content.split_once(':').ok_or_else(|| wrong(line, "expected NAME:PASSWORD".to_owned()))?;
+            let name: Label = name.trim().parse().map_err(|error: NoLabel| wrong(line, error.to_string()))?;
+            let password = password.trim();
+            if password.is_empty() {
+                return Err(wrong(line, format!("{name} has no password")));
+            }
+            if pairs.insert(name.clone(), password.to_owned()).is_some() {
+                return Err(wrong(line, format!("{name} is named twice")));
+            }
+        }
+        if pairs.len() > MEMBERS_MAX {
+            return Err(FabricError::Members(pairs.len()));
+        }
+        Ok(Passwords { file: file.to_owned(), pairs })
+    }
+
+    pub(super) fn file(&self) -> &Path {
+        &self.file
+    }
+
+    pub(super) fn of(&self, node: &Label) -> Option<&str> {
+        self.pairs.get(node).map(String::as_str)
+    }
+
+    pub(super) fn members(&self) -> impl Iterator<Item = &Label> {
+        self.pairs.keys()
+    }
+}
+
+impl fmt::Debug for Passwords {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Passwords").field("file", &self.file).finish_non_exhaustive()
+    }
+}
+
+impl Trust {
+    /// Who may take part; `None` if that is not said.
+    pub(super) fn members(&self) -> Option<Vec<Label>> {
+        match self {
+            Trust::Anyone => None,
+            Trust::Passwords(passwords) => Some(passwords.members().cloned().collect()),
+            Trust::Certificates(certificates) if certificates.members.is_empty() => None,
+            Trust::Certificates(certificates) => Some(certificates.members.clone()),
+        }
+    }
+
+    /// Refuses what cannot work before anything is opened.
+    pub(super) fn check(&self, node: &Label, endpoints: &[&Endpoint]) -> Result<(), FabricError> {
+        let is_encrypted = matches!(self, Trust::Certificates(_));
+        for endpoint in endpoints {
+            let is_fit = endpoint.protocol.is_none_or(|protocol| is_encrypted == (protocol != Protocol::Tcp));
+            if !is_fit {
+                return Err(FabricError::Protocol((*endpoint).clone()));
+            }
+        }
+        let members = self.members();
+        let is_member = members.as_ref().is_none_or(|members| members.contains(node));
+        match self {
+            Trust::Passwords(passwords) if !is_member => {
+                let whose = passwords.file.display().to_string();
+                return Err(FabricError::NotAMember { node: node.clone(), whose });
+            }
+            Trust::Certificates(_) if !is_member => {
+                return Err(FabricError::NotAMember { node: node.clone(), whose: "the list".to_owned() });
+            }
+            Trust::Certificates(Certificates { authority, certificate, key, .. }) => {
+                for file in [authority, certificate, key] {
+                    fs::read(file).map_err(|error| FabricError::File { file: file.clone(), why: error.to_string() })?;
+                }
+            }
+            _ => {}
+        }
+        match members.map(|members| members.len()) {
+            Some(count) if count > MEMBERS_MAX => Err(FabricError::Members(count)),
+            _ => Ok(()),
+        }
+    }
+
+    /// What carries bytes where an endpoint does not say it.
+    pub(super) fn protocol(&self) -> Protocol {
+        match self {
+            Trust::Certificates(_) => Protocol::Tls,
+            _ => Protocol::Tcp,
+        }
+    }
+}
+
+impl Protocol {
+    /// As Zenoh calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Protocol::Tcp => "tcp",
+            Protocol::Tls => "tls",
+            Protocol::Quic => "quic",
+        }
+    }
+}
+
+impl FromStr for Endpoint {
+    type Err = FabricError;
+
+    fn from_str(text: &str) -> Result<Endpoint, FabricError> {
+        let wrong = || FabricError::Endpoint(text.chars().take(300).collect());
+        let (protocol, address) = match text.split_once('/') {
+            None => (None, text),
+            Some((name, address)) => {
+                let known = [Protocol::Tcp, Protocol::Tls, Protocol::Quic];
+                (Some(known.into_iter().find(|known| known.name() == name).ok_or_else(wrong)?), address)
+            }
+        };
+        let (host, port) = address.rsplit_once(':').ok_or_else(wrong)?;
+        let port: u16 = port.parse().map_err(|_| wrong())?;
+        let inner = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+        let is_host = match inner {
+            Some(inner) => inner.parse::<std::net::Ipv6Addr>().is_ok(),
+            None => {
+                let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+                (1..=253).contains(&host.len()) && host.bytes().all(is_fit)
+            }
+        };
+        if is_host { Ok(Endpoint { protocol, host: host.to_owned(), port }) } else { Err(wrong()) }
+    }
+}
+
+impl Endpoint {
+    /// Without the protocol.
+    pub fn address(&self) -> String {
+        format!("{}:{}", self.host, self.port)
+    }
+
+    /// As Zenoh writes it.
+    pub(super) fn locator(&self, trust: &Trust) -> String {
+        let protocol = self.protocol.unwrap_or(trust.protocol());
+        format!("{}/{}", protocol.name(), self.address())
+    }
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(protocol) = self.protocol {
+            write!(formatter, "{}/", protocol.name())?;
+        }
+        formatter.write_str(&self.address())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_endpoint_is_a_host_and_a_port() {
+        for (text, host, port) in [
+            ("127.0.0.1:7447", "127.0.0.1", 7447),
+            ("node.example:1", "node.example", 1),
+            ("tls/[::1]:9", "[::1]", 9),
+            ("quic/localhost:0", "localhost", 0),
+        ] {
+            let endpoint: Endpoint = text.parse().unwrap();
+            assert_eq!((endpoint.host.as_str(), endpoint.port), (host, port));
+            assert_eq!(endpoint.to_string(), text);
+        }
+        for text in
+            ["", "7447", "host", "host:", ":1", "host:70000", "udp/host:1", "a b:1", "[::1:9", "tcp/a/b:1", "x#y:1"]
+        {
+            let error = text.parse::<Endpoint>().unwrap_err().to_string();
+            assert!(error.contains("expected HOST:PORT"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_file_of_passwords_is_read_or_refused_by_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("members");
+        let read = |text: &str| {
+            fs::write(&file, text).unwrap();
+            Passwords::read(&file)
+        };
+        let passwords = read("ann: one:two \n\nbob:x\n").unwrap();
+        assert_eq!(passwords.of(&"ann".parse().unwrap()), Some("one:two"));
+        assert!(!format!("{passwords:?}").contains("one"), "passwords are not shown");
+        for (text, line, why) in [
+            ("ann", 1, "NAME:PASSWORD"),
+            ("\nann:", 2, "no password"),
+            ("a b:c", 1, "is no name"),
+            ("ann:1\nann:2", 2, "twice"),
+        ] {
+            let error = read(text).unwrap_err().to_string();
+            assert!(error.contains(&format!("line {line}")) && error.contains(why), "{error}");
+        }
+        let error = Passwords::read(&folder.path().join("none")).unwrap_err().to_string();
+        assert!(error.contains("cannot read"), "{error}");
+        let carl: Label = "carl".parse().unwrap();
+        let trust = Trust::Passwords(read("ann:1").unwrap());
+        let error = trust.check(&carl, &[]).unwrap_err().to_string();
+        assert!(error.contains("carl is not among the members"), "{error}");
+    }
+}
