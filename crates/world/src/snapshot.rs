@@ -22,7 +22,7 @@ use crate::hash::{Hasher, StateHash};
 use crate::make;
 use crate::members::Member;
 use crate::objects::{Drive, Kind, Label};
-use crate::spec::{ObjectKind, ObjectSpec, Spec, SpecError};
+use crate::spec::{ObjectKind, ObjectSpec, Rule, Spec, SpecError};
 use crate::world::World;
 
 const MAGIC: &[u8; 4] = b"KSW1";
@@ -250,7 +250,10 @@ pub(crate) fn read_object(world: &mut World, spec: &Spec, id: u64, reader: &mut 
         (card, make::avatar_body(avatar, at))
     };
     card.phase = phase;
-    reader.check(is_inside(world.grid, &body), "a place within the bounds")?;
+    // What deforms stays where the spec put it; its box has room for every form, and may reach beyond.
+    let deforms =
+        spec.objects.get(index).is_some_and(|object| matches!(object.kind, ObjectKind::Moving(Rule::Deform(_))));
+    reader.check(deforms || is_inside(world.grid, &body), "a place within the bounds")?;
     let label = Label { owner: flag(0).then_some(NodeId::new(owner)), name: name.into() };
     let row = world.objects.insert(body, drive, card, label);
     world.objects.set_on_object(row, on_object);

@@ -70,7 +70,7 @@ fn errors_name_the_line_and_what_was_expected() {
     );
     assert_eq!(
         refused("[[object]]\nname = \"b\"\nkind = \"moving\"\nat = [0, 1, 0]\nsphere = { radius = 1 }\n"),
-        "square.toml, line 4: `b`: `kind` is `moving`, expected one of path, orbit, flight and spin"
+        "square.toml, line 4: `b`: `kind` is `moving`, expected one of path, orbit, flight, spin, wave and breathe"
     );
     assert_eq!(refused("[limits]\nspeed = -1\n"), "square.toml, line 4: `limits.speed` is -1, expected 0 to 100");
     assert_eq!(refused("sky = \"blue\"\n"), "square.toml, line 3: `sky` is `blue`, expected a colour like `#9fc6e8`");
