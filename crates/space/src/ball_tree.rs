@@ -391,7 +391,7 @@ fn check(node: usize, given: &BallNode) -> Result<(), BallTreeError> {
     let limit = f64::from(Spheres::LIMIT);
     let wrong = |field, value, expected| Err(BallTreeError::Node { node, field, value, expected });
     // A comparison with NaN is false.
-    if let Some(value) = given.center.to_array().into_iter().find(|value| !(value.abs() <= limit)) {
+    if let Some(value) = given.center.to_array().into_iter().find(|value| value.is_nan() || value.abs() > limit) {
         return wrong("center", value, "coordinates within a billion metres");
     }
     if !(given.radius > 0.0 && given.radius <= limit) {

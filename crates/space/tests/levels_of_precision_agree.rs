@@ -134,7 +134,7 @@ fn balls_are_the_union_of_their_balls() {
 #[test]
 fn contacts_at_a_level_are_never_late() {
     let mut met = 0;
-    for seed in 0..150 {
+    for seed in 0..40 {
         let mut random = Random::new(seed);
         let (mesh, _) = &TREES[random.whole(0, TREES.len() as u32) as usize];
         let level = random.whole(0, 4) as u8;
@@ -160,5 +160,5 @@ fn contacts_at_a_level_are_never_late() {
             }
         }
     }
-    assert!(met > 50, "{met} met");
+    assert!(met > 12, "{met} met");
 }

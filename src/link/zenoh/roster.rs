@@ -107,11 +107,8 @@ impl Roster {
         let bytes = Bytes::from(sample.payload().to_bytes().into_owned());
         let mut present = self.present();
         match present.nodes.get(&node) {
-            Some(Presence::Linked(linked)) => {
-                if !linked.hand_over(channel, bytes) {
-                    present.part(&node, "more of its messages wait than may");
-                }
-            }
+            Some(Presence::Linked(linked)) if linked.hand_over(channel, bytes.clone()) => {}
+            Some(Presence::Linked(_)) => present.part(&node, "more of its messages wait than may"),
             Some(Presence::Parted) => refuse("parted"),
             None if channel == Channel::Stream => present.keep(node, bytes),
             // What may be lost is, until it is known who sends it.

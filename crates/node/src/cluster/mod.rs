@@ -332,11 +332,11 @@ impl Cluster {
             | ToNode::Accept { .. }
             | ToNode::Accepted { .. }
             | ToNode::Committed(_) => self.agree(now, from, message, world),
-            ToNode::Declare { version, standing } if *version == self.plan().version && self.is_member(from) => {
-                if self.declared.insert(from) {
-                    self.part.grants.declare(standing, now);
-                    self.complete();
-                }
+            ToNode::Declare { version, standing }
+                if *version == self.plan().version && self.is_member(from) && self.declared.insert(from) =>
+            {
+                self.part.grants.declare(standing, now);
+                self.complete();
             }
             ToNode::Batch(batch) if batch.version == self.plan().version && self.is_member(from) => {
                 self.hear_batch(now, from, batch);

@@ -41,7 +41,7 @@ pub struct Balls {
 impl Balls {
     /// The balls of this level, or of the deepest if the tree is not so deep.
     pub fn new(tree: Arc<BallTree>, level: u8) -> Result<Balls, ShapeError> {
-        if !(tree.reach() <= Shape::LARGEST) {
+        if tree.reach().is_nan() || tree.reach() > Shape::LARGEST {
             return Err(ShapeError::OutOfRange { field: "radius", value: tree.reach() });
         }
         let level = level.min(tree.depth());

@@ -125,19 +125,20 @@ impl Standing {
 }
 
 fn write_corners(writer: &mut Writer<'_>, corners: &Corners) {
-    for axis in 0..3 {
-        writer.zigzag(i64::from(corners[0][axis]));
-        writer.varint(u64::from(corners[1][axis].saturating_sub(corners[0][axis]).unsigned_abs()));
+    let [low, high] = corners;
+    for (low, high) in low.iter().zip(high) {
+        writer.zigzag(i64::from(*low));
+        writer.varint(u64::from(high.saturating_sub(*low).unsigned_abs()));
     }
 }
 
 fn read_corners(reader: &mut Reader<'_>, field: &'static str) -> Result<Corners, DecodeError> {
-    let mut corners = [[0; 3]; 2];
-    for axis in 0..3 {
-        corners[0][axis] = reader.zigzag(2 * i64::from(STEPS_MAX), field)? as i32;
-        corners[1][axis] = corners[0][axis] + reader.varint(4 * STEPS_MAX as u64, field)? as i32;
+    let [mut low, mut high] = [[0; 3]; 2];
+    for (low, high) in low.iter_mut().zip(&mut high) {
+        *low = reader.zigzag(2 * i64::from(STEPS_MAX), field)? as i32;
+        *high = *low + reader.varint(4 * STEPS_MAX as u64, field)? as i32;
     }
-    Ok(corners)
+    Ok([low, high])
 }
 
 impl Ask {

@@ -44,11 +44,11 @@ impl Memory {
                     return false;
                 }
             }
-            Some(Last::Touching { pair, trees: known }) if known == trees && question.is_sensible => {
-                if question.is_reached(pair) {
-                    self.spared += 1;
-                    return true;
-                }
+            Some(Last::Touching { pair, trees: known })
+                if known == trees && question.is_sensible && question.is_reached(pair) =>
+            {
+                self.spared += 1;
+                return true;
             }
             _ => {}
         }
