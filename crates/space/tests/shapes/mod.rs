@@ -93,6 +93,14 @@ pub fn support(shape: &Shape, pose: &Pose, direction: DVec3) -> DVec3 {
         }
         Shape::Hull(hull) => among(hull.vertices()),
         Shape::Mesh(mesh) => among(mesh.triangles().vertices()),
+        Shape::Balls(balls) => {
+            let farthest = |node: &u32| {
+                let ball = balls.tree().ball(*node);
+                ball.center.as_dvec3() + local.normalize_or_zero() * ball.radius as f64
+            };
+            let ends = balls.tree().ends(balls.level());
+            ends.iter().map(farthest).max_by(|p, q| p.dot(local).total_cmp(&q.dot(local))).unwrap()
+        }
     };
     pose.position.as_dvec3() + turn * point
 }
@@ -122,6 +130,13 @@ pub fn outside(shape: &Shape, pose: &Pose, point: DVec3) -> f64 {
                 from_triangle(local, corners)
             })
             .fold(f64::INFINITY, f64::min),
+        Shape::Balls(balls) => {
+            let from = |node: u32| {
+                let ball = balls.tree().ball(node);
+                local.distance(ball.center.as_dvec3()) - ball.radius as f64
+            };
+            balls.tree().ends(balls.level()).into_iter().map(from).fold(f64::INFINITY, f64::min)
+        }
     }
     .max(0.0)
 }
