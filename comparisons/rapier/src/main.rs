@@ -107,7 +107,7 @@ impl Rapier {
                 Shape::Sphere { radius } => ColliderBuilder::ball(*radius),
                 Shape::Capsule { half_height, radius } => ColliderBuilder::capsule_y(*half_height, *radius),
                 Shape::Box { half } => ColliderBuilder::cuboid(half.x, half.y, half.z),
-                Shape::Hull(_) | Shape::Mesh(_) => unreachable!("the plaza has none"),
+                Shape::Hull(_) | Shape::Mesh(_) | Shape::Balls(_) => unreachable!("the plaza has none"),
             };
             world.colliders.insert(collider.translation(at));
         }
