@@ -10,6 +10,9 @@ const MAX_POINTS: f64 = 200_000.0;
 /// Attempts to come near the number of points that was asked for.
 const MAX_TRIES: usize = 12;
 
+/// The logarithm of three to the base of two.
+const NEEDLE_POWER: f64 = 1.585;
+
 /// Where the surface is, and where it looks: a small triangle's middle and normal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Patch {
@@ -87,7 +90,9 @@ fn estimate(object: &Object, spacing: f64) -> f64 {
     let parts = object.triangles().iter().map(|[a, b, c]| {
         let longest = a.distance(*b).max(b.distance(*c)).max(c.distance(*a));
         let height = if longest > 0.0 { (*b - *a).cross(*c - *a).length() / longest } else { 0.0 };
-        (1.0 + longest / spacing) * (1.0 + 2.0 * height / spacing)
+        // Two cuts halve both long edges of a needle, and leave three needles.
+        let of_a_needle = libm::pow((longest / spacing).max(1.0), NEEDLE_POWER);
+        ((1.0 + longest / spacing) * (1.0 + 2.0 * height / spacing)).max(of_a_needle)
     });
     parts.sum()
 }
