@@ -2,7 +2,7 @@
 //!
 //! The nodes are those that serve users, to the line; their worlds are real. Messages are lost, delayed, doubled and
 //! overtaken, the network parts and heals, nodes freeze, wake, die at any message and come back as new ones, clocks run
-//! differently. A [`Watcher`] sees all of them at once.
+//! differently. A watcher sees all of them at once.
 //!
 //! - [`explore`]: one object, three nodes, every interleaving.
 //! - [`fault`]: what must be found.
