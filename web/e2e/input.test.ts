@@ -158,8 +158,11 @@ async function coverNothing(page: Page, selectors: readonly string[]): Promise<v
   });
 }
 
-test('a gamepad walks, looks, jumps and holds, and is felt at contact', async () => {
-  const visitor = await Visitor.open(browser, server.url);
+test('a gamepad walks, looks, jumps and holds, and is felt at contact', async (context) => {
+  // A room of its own: the first who comes has the crate within reach.
+  const room = await Serving.start(ROOM);
+  context.after(() => room.end('SIGKILL'));
+  const visitor = await Visitor.open(browser, room.url);
   const { page } = visitor;
   await page.addInitScript(() => {
     const button = () => ({ pressed: false, touched: false, value: 0 });
@@ -172,7 +175,15 @@ test('a gamepad walks, looks, jumps and holds, and is felt at contact', async ()
   await page.reload();
   await visitor.join('Pad');
   const begin = await visitor.until('is in', (seen) => seen.phase === 'joined' && seen.tick > 0);
-  const press = (index: number, pressed: boolean) => page.evaluate(([index, pressed]) => ((window as any).pad.buttons[index as number].pressed = pressed), [index, pressed] as const);
+  // The page looks at the pad once per frame: what lasts for less is not seen.
+  const press = (index: number, pressed: boolean) =>
+    page.evaluate(
+      ([index, pressed]) => {
+        (window as any).pad.buttons[index as number].pressed = pressed;
+        return new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(seen))));
+      },
+      [index, pressed] as const,
+    );
   const axes = (list: number[]) => page.evaluate((list) => ((window as any).pad.axes = list), list);
 
   await press(0, true);
