@@ -7,7 +7,7 @@ use space::narrow::sphere_tree::{MAX_DEPTH, Method};
 use crate::clock::ProcessClock;
 use crate::command::Failure;
 use crate::mesh_file::load;
-use crate::output::{print, print_json};
+use crate::output::say;
 use crate::progress::Bar;
 
 /// Two bodies that touch, nearly touch or are deep in each other: by a walk down their sphere-trees, and by parry3d's mesh
@@ -60,11 +60,7 @@ pub fn run(arguments: Narrow) -> Result<(), Failure> {
     let report = narrow::measure(&settings, &mut ProcessClock::new(), &mut |done, total| bar.set(done, total));
     drop(bar);
     let report = report.map_err(|error| Failure::Input(error.to_string()))?;
-    if arguments.json {
-        print_json(&report)?;
-    } else {
-        print(&report.to_text())?;
-    }
+    say(&report, &report.to_text(), arguments.json)?;
     if report.disagreements == 0 {
         return Ok(());
     }

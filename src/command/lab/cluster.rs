@@ -8,7 +8,7 @@ use lab::experiment::cluster::{self, Settings};
 use super::present;
 use crate::clock::ProcessClock;
 use crate::command::Failure;
-use crate::progress::Bar;
+use crate::command::work::watched;
 
 /// Lets many servers be one world, in the lab's own time: measures what goes between them, kills some, and looks whether an
 /// object is ever lost, doubled or in another's place. Fails if a promise is broken.
@@ -45,12 +45,8 @@ pub struct Cluster {
 pub fn run(arguments: Cluster) -> Result<(), Failure> {
     let Cluster { nodes, users, seconds, seeds: (first_seed, end_seed), scale_to, depth, .. } = arguments;
     let settings = Settings { nodes, users, seconds, first_seed, end_seed, scale_to, depth };
-    let bar = Bar::new("runs");
-    let report = cluster::run(&settings, &mut ProcessClock::new(), &mut |done, total| bar.set(done, total));
-    drop(bar);
-    let report = report.map_err(|error| {
-        Failure::Input(format!("{error}\nNothing was run; `kinesphere lab cluster --help` lists the settings."))
-    })?;
+    let report =
+        watched("lab cluster", "runs", |progress| cluster::run(&settings, &mut ProcessClock::new(), progress))?;
     present(&report, report.documents(), &report.to_text(), &arguments.out, arguments.json)?;
     if report.holds() {
         return Ok(());

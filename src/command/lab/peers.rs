@@ -7,7 +7,7 @@ use lab::experiment::peers::{self, Settings};
 
 use super::present;
 use crate::command::Failure;
-use crate::progress::Bar;
+use crate::command::work::watched;
 
 /// Lets up to so many hosts meet in a hall without a server, and measures what it costs to see each other, how far off that
 /// is, and whether all agree on who met whom. Fails if a promise is broken.
@@ -41,12 +41,7 @@ pub struct Peers {
 pub fn run(arguments: Peers) -> Result<(), Failure> {
     let Peers { hosts, seconds, latency, contests, seed, .. } = arguments;
     let settings = Settings { hosts, seconds, latency_ms: latency, contests, seed };
-    let bar = Bar::new("runs");
-    let report = peers::run(&settings, &mut |done, total| bar.set(done, total));
-    drop(bar);
-    let report = report.map_err(|error| {
-        Failure::Input(format!("{error}\nNothing was run; `kinesphere lab peers --help` lists the settings."))
-    })?;
+    let report = watched("lab peers", "runs", |progress| peers::run(&settings, progress))?;
     present(&report, report.documents(), &report.to_text(), &arguments.out, arguments.json)?;
     if report.holds() {
         return Ok(());

@@ -8,7 +8,7 @@ use lab::experiment::tree_room::{self, Settings};
 use super::present;
 use crate::clock::ProcessClock;
 use crate::command::Failure;
-use crate::progress::Bar;
+use crate::command::work::watched;
 
 /// Runs broad phase and sphere-trees in paper 003's room, prints a verdict on each of its claims, and writes plots,
 /// numbers and a page. That a claim does not hold is a result.
@@ -45,11 +45,7 @@ pub fn run(arguments: Room) -> Result<(), Failure> {
     if !arguments.objects.is_empty() {
         settings.objects = arguments.objects;
     }
-    let bar = Bar::new("frames");
-    let report = tree_room::run(&settings, &mut ProcessClock::new(), &mut |done, total| bar.set(done, total));
-    drop(bar);
-    let report = report.map_err(|error| {
-        Failure::Input(format!("{error}\nNothing was run; `kinesphere lab room --help` lists the settings."))
-    })?;
+    let report =
+        watched("lab room", "frames", |progress| tree_room::run(&settings, &mut ProcessClock::new(), progress))?;
     present(&report, report.documents(), &report.to_text(), &arguments.out, arguments.json)
 }
