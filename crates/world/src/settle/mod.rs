@@ -18,7 +18,7 @@ use space::{DVec3, Grid, ObjectId, Quat, Turn, snap};
 
 use crate::border::{Border, Standing};
 use crate::neighbours::Neighbours;
-use crate::objects::{AVATAR, Body, EXACT, HOLDING, MOVABLE, Objects, RULED, SOLID};
+use crate::objects::{AVATAR, Body, EXACT, HELD, MOVABLE, Objects, RULED, SOLID};
 use crate::outcome::{Met, Outcome};
 use crate::scenery::Scenery;
 use crate::solid::Joint;
@@ -105,15 +105,10 @@ impl Settler<'_> {
         1.0 / self.spec.tick_rate as f32
     }
 
-    /// What somebody holds.
-    fn held_by(&self, row: u32) -> Option<u32> {
-        if self.objects.body[row as usize].is(HOLDING) { self.objects.card(row).holds } else { None }
-    }
-
     /// Whether the border keeps somebody, or what it holds, where it is.
     fn is_held(&self, row: u32) -> bool {
         let Some(border) = self.border else { return false };
-        [Some(row), self.held_by(row)].into_iter().flatten().any(|row| {
+        [Some(row), self.objects.held_by(row)].into_iter().flatten().any(|row| {
             let body = &self.objects.body[row as usize];
             let standing = Standing { object: self.objects.name(row), solid: body.solid, at: body.at };
             body.is(SOLID) && border.holds(&standing)
@@ -124,7 +119,7 @@ impl Settler<'_> {
     fn look_around(&mut self, row: u32) {
         let mut around = std::mem::take(self.surroundings);
         around.clear();
-        let holds = self.held_by(row);
+        let holds = self.objects.held_by(row);
         self.look_around_part(&mut around, row, 0, holds);
         if let Some(held) = holds {
             self.look_around_part(&mut around, held, 1, Some(row));
@@ -160,7 +155,8 @@ impl Settler<'_> {
             let (mine, card) = (self.objects.card(row), self.objects.card(other));
             let (odometer, other_odometer) =
                 (self.objects.drive[row as usize].odometer, self.objects.drive[other as usize].odometer);
-            let pair = ExactPair::new(mine.shape, body.at, mine.turn, card.shape, other_body.at, card.turn);
+            let (turn, other_turn) = (self.objects.turn[row as usize], self.objects.turn[other as usize]);
+            let pair = ExactPair::new(mine.shape, body.at, turn, card.shape, other_body.at, other_turn);
             let names = (mine.id, card.id);
             if is_coarse {
                 around.add_coarse(self.shapes, key, Other::Object(other), joint, pair, body.span(), work);
@@ -183,7 +179,7 @@ impl Settler<'_> {
             }
             let mine = objects.card(row);
             let (shape, turn) = (scenery.shape[index as usize], scenery.turn[index as usize]);
-            let pair = ExactPair::new(mine.shape, body.at, mine.turn, shape, other.at, turn);
+            let pair = ExactPair::new(mine.shape, body.at, objects.turn[row as usize], shape, other.at, turn);
             let odometer = objects.drive[row as usize].odometer;
             if is_coarse {
                 around.add_coarse(shapes, key, Other::Scenery(index), joint, pair, body.span(), work);
@@ -223,7 +219,7 @@ impl Settler<'_> {
             return;
         }
         self.objects.move_by(row, offset);
-        if let Some(held) = self.held_by(row) {
+        if let Some(held) = self.objects.held_by(row) {
             self.objects.move_by(held, offset);
         }
     }
@@ -381,8 +377,8 @@ impl Settler<'_> {
                 (self.scenery.shape[index], pose)
             }
             Other::Object(row) => {
-                let card = self.objects.card(row);
-                (card.shape, Pose::new(self.objects.body[row as usize].at.position(), card.turn.quat()))
+                let (body, turn) = (&self.objects.body[row as usize], self.objects.turn[row as usize]);
+                (self.objects.card(row).shape, Pose::new(body.at.position(), turn.quat()))
             }
         }
     }
@@ -390,16 +386,16 @@ impl Settler<'_> {
     /// Moves what stands in a mover's way, by at most `v` steps, and returns whether it gave way. One object per tick,
     /// no chains.
     fn push(&mut self, pushed: u32, v: DVec3) -> bool {
-        let body = self.objects.body[pushed as usize];
-        let card = self.objects.card(pushed);
-        if !body.is(MOVABLE)
-            || card.held_by.is_some()
+        if !self.objects.body[pushed as usize].is(MOVABLE) {
+            return false;
+        }
+        if self.objects.body[pushed as usize].is(HELD)
             || self.is_held(pushed)
             || std::mem::replace(&mut self.was_pushed[pushed as usize], true)
         {
             return false;
         }
-        let policy = card.policy;
+        let policy = self.objects.card(pushed).policy;
         self.objects.drive[pushed as usize].awake = true;
         if policy == Policy::Bounce {
             // A ball is kicked rather than shoved: it goes its own way, from the next tick on, as its reach in this
@@ -426,6 +422,10 @@ pub(crate) fn rule_pose(spec: &Spec, object: &crate::spec::ObjectSpec, rule: &Ru
 
 fn limited(velocity: [f32; 3], most: f32) -> DVec3 {
     let velocity = DVec3::from_array(velocity.map(f64::from));
+    // Well below there is no need for a root.
+    if velocity.length_squared() < 0.999 * f64::from(most) * f64::from(most) {
+        return velocity;
+    }
     let speed = velocity.length();
     if speed > f64::from(most) { velocity * (f64::from(most) / speed) } else { velocity }
 }
