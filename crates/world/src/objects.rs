@@ -143,6 +143,8 @@ pub(crate) struct Objects {
     /// Its pose when [`has_moved`](Objects::has_moved) was last asked, and by how many steps that was another than before.
     pub before: Vec<(GridPoint, Turn)>,
     pub moved_by: Vec<[i32; 3]>,
+    /// What its odometer has to show before its reach can meet anything fixed, less how far that reaches.
+    pub clear_until: Vec<f64>,
     /// Rows, by name ascending.
     pub by_id: Vec<(ObjectId, u32)>,
     /// Rows that nobody has.
@@ -167,6 +169,7 @@ impl Objects {
             label: Vec::new(),
             before: Vec::new(),
             moved_by: Vec::new(),
+            clear_until: Vec::new(),
             by_id: Vec::new(),
             free: Vec::new(),
             rows: Vec::new(),
@@ -183,6 +186,7 @@ impl Objects {
             self.label.push(Label::default());
             self.before.push((GridPoint::default(), Turn::IDENTITY));
             self.moved_by.push([0; 3]);
+            self.clear_until.push(0.0);
             self.on_object.grow(self.body.len());
             self.body.len() as u32 - 1
         });
@@ -202,6 +206,7 @@ impl Objects {
         self.seeker[index] = None;
         self.before[index] = (body.at, turn);
         self.moved_by[index] = [0; 3];
+        self.clear_until[index] = 0.0;
         self.card[index] = Some(card);
         self.label[index] = label;
         row

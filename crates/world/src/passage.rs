@@ -170,6 +170,7 @@ impl World {
         let at = places.find(&among, body, shape).ok_or(PutError::NoRoom(id))?;
         self.objects.body[row as usize].at = at;
         self.objects.before[row as usize].0 = at;
+        self.objects.clear_until[row as usize] = 0.0;
         let drive = &mut self.objects.drive[row as usize];
         (drive.awake, drive.standing) = (true, false);
         self.objects.set_on_object(row, false);
@@ -246,6 +247,7 @@ impl World {
     pub fn move_by_force(&mut self, object: ObjectId, at: GridPoint) {
         if let Some(row) = self.objects.row(object) {
             self.objects.body[row as usize].at = at;
+            self.objects.clear_until[row as usize] = 0.0;
         }
     }
 }

@@ -14,6 +14,8 @@ use crate::spec::{ObjectKind, Policy, Spec};
 const SLACK: i32 = SKIN + 8;
 /// How fast the crowd walks, in metres per second.
 const CROWD_SPEED: f32 = 1.6;
+/// For how many ticks one of the crowd keeps going before it looks where its target is.
+const AIM_TICKS: u64 = 8;
 /// How near to its target a seeker stands still, in metres.
 const CONTENT: f32 = 1.0;
 
@@ -73,8 +75,9 @@ impl Extent {
     fn around(&self, block: Block) -> Block {
         let mut reach = block;
         for axis in 0..3 {
-            reach.low[axis] += floor(self.low[axis]) - SLACK;
-            reach.high[axis] += SLACK - floor(-self.high[axis]);
+            // One more than whole, as they may be less than that by rounding towards zero.
+            reach.low[axis] += self.low[axis] as i32 - 1 - SLACK;
+            reach.high[axis] += self.high[axis] as i32 + 1 + SLACK;
         }
         reach
     }
@@ -180,6 +183,9 @@ impl<'a> Proposer<'a> {
 
     /// Where one of the crowd wants to go.
     fn seek(&self, objects: &mut Objects, row: u32, seeker: u32, wishes: &mut Wishes) {
+        if self.tick < objects.drive[row as usize].wish_until {
+            return;
+        }
         let place = wishes.place(seeker as usize, self.tick);
         let mut way = place - objects.body[row as usize].at.position();
         if self.spec.gravity > 0.0 {
@@ -188,13 +194,13 @@ impl<'a> Proposer<'a> {
         let distance = way.length();
         let speed = CROWD_SPEED.min(self.spec.limits.speed);
         let wish = if distance > CONTENT { way * (speed / distance) } else { space::Vec3::ZERO };
-        // Facing the way one goes is for those who watch: now and then will do.
-        if (self.tick + u64::from(seeker)).is_multiple_of(8) && distance > CONTENT {
+        // Facing the way one goes is for those who watch.
+        if distance > CONTENT {
             objects.turn[row as usize] = heading(libm::atan2f(way.x, way.z));
         }
         let drive = &mut objects.drive[row as usize];
         drive.wish = wish.to_array();
-        drive.wish_until = self.tick + 1;
+        drive.wish_until = self.tick + AIM_TICKS - (self.tick + u64::from(seeker)) % AIM_TICKS;
     }
 
     fn avatar(&self, objects: &mut Objects, row: u32) -> Option<Extent> {

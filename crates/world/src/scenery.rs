@@ -8,6 +8,8 @@ use crate::solid::Block;
 
 /// Objects that reach into more columns than this are listed apart, and always looked at.
 const COLUMNS_MAX: i64 = 4096;
+/// Who has nothing within so many steps need not look for a while.
+const CLEAR: i32 = 2 << 10;
 /// The most columns there are.
 const COLUMNS_TOTAL: i64 = 1 << 20;
 
@@ -148,6 +150,13 @@ impl Scenery {
     /// What one of them is to whoever may overlap it.
     pub fn shaped(&self, index: usize) -> Shaped<'_> {
         (&self.body[index], self.shape[index], self.turn[index])
+    }
+
+    /// How far a block may move, along any axis, before it meets somebody; [`CLEAR`] is far enough.
+    pub fn clearance(&self, block: &Block) -> i32 {
+        let mut clearance = CLEAR;
+        self.near(&block.grown(CLEAR), |index| clearance = clearance.min(self.blocks[index as usize].gap(block)));
+        clearance
     }
 
     /// Calls `visit` once for everybody whose block meets `block`.

@@ -514,12 +514,7 @@ impl World {
             tick: self.tick.number(),
             outcome,
         };
-        for (rows, ahead) in batches(order) {
-            settler.look_ahead(ahead);
-            for &row in rows {
-                settler.settle(row);
-            }
-        }
+        settler.settle_all(order);
         for (row, kick) in kicks.drain(..) {
             let drive = &mut self.objects.drive[row as usize];
             drive.velocity[0] += kick[0];
@@ -593,10 +588,4 @@ impl World {
             held_by: None,
         }
     }
-}
-
-/// A list in batches, each with the one after it.
-fn batches(rows: &[u32]) -> impl Iterator<Item = (&[u32], &[u32])> {
-    const BATCH: usize = 16;
-    rows.chunks(BATCH).zip(rows.chunks(BATCH).skip(1).chain(std::iter::once(&[][..])))
 }

@@ -14,6 +14,7 @@ pub(crate) use schedule::Schedule;
 pub(crate) use surroundings::{CLOSEST_M, Surroundings};
 
 use space::narrow::{Motion, Pose, Shape, exact};
+use space::fetch_ahead;
 use space::{DVec3, Grid, ObjectId, Quat, Turn, snap};
 
 use crate::border::{Border, Standing};
@@ -62,7 +63,7 @@ pub(crate) struct Settler<'a> {
 
 impl Settler<'_> {
     /// Settles one mover, or leaves it to a later tick.
-    pub fn settle(&mut self, row: u32) {
+    fn settle(&mut self, row: u32) {
         if self.is_held(row) {
             return;
         }
@@ -81,19 +82,26 @@ impl Settler<'_> {
         }
     }
 
-    /// Touches what the next few movers will need. In a fair order they lie anywhere in memory, and waiting for sixteen
-    /// of them at once takes hardly longer than waiting for one.
-    pub fn look_ahead(&self, rows: &[u32]) {
-        let mut touched = 0;
-        for &row in rows {
-            touched ^= self.objects.body[row as usize].flags ^ self.objects.drive[row as usize].wish[0].to_bits();
-        }
-        for &row in rows {
-            for &other in self.neighbours.of(row) {
-                touched ^= self.objects.body[other as usize].flags;
+    /// Settles everybody in this order. In a fair order they lie anywhere in memory, so what they need is fetched ahead: a
+    /// mover's own lines first, then, when its list is there, those of its neighbours.
+    pub fn settle_all(&mut self, order: &[u32]) {
+        const FAR: usize = 24;
+        const NEAR: usize = 8;
+        for (at, &row) in order.iter().enumerate() {
+            if let Some(&far) = order.get(at + FAR) {
+                let far = far as usize;
+                fetch_ahead(&self.objects.body[far]);
+                fetch_ahead(&self.objects.drive[far]);
+                fetch_ahead(&self.objects.clear_until[far]);
+                self.neighbours.fetch(far);
             }
+            if let Some(&near) = order.get(at + NEAR) {
+                for &other in self.neighbours.of(near) {
+                    fetch_ahead(&self.objects.body[other as usize]);
+                }
+            }
+            self.settle(row);
         }
-        std::hint::black_box(touched);
     }
 
     /// Steps per tick of one metre per second.
@@ -164,8 +172,32 @@ impl Settler<'_> {
                 around.add_exact(self.shapes, key, Other::Object(other), joint, pair, work);
             }
         }
+        self.look_at_scenery(around, row, part);
+        self.look_beyond(around, row, part);
+    }
+
+    /// Whether nothing that is fixed can be met. Walls do not come closer: who has come less far than they are away need not
+    /// look for them.
+    fn is_clear_of_scenery(&mut self, row: u32) -> bool {
+        let index = row as usize;
+        let (body, odometer) = (&self.objects.body[index], self.objects.drive[index].odometer);
+        let block = body.block();
+        let reached = odometer + f64::from(body.reach.excess(&block));
+        if reached >= self.objects.clear_until[index] {
+            self.objects.clear_until[index] = odometer + f64::from(self.scenery.clearance(&block));
+        }
+        reached < self.objects.clear_until[index]
+    }
+
+    fn look_at_scenery(&mut self, around: &mut Surroundings, row: u32, part: u8) {
+        if self.is_clear_of_scenery(row) {
+            return;
+        }
+        let body = self.objects.body[row as usize];
+        let is_coarse = self.attention.is_coarse(row);
         let (objects, shapes, schedule, scenery) = (&*self.objects, self.shapes, &mut *self.schedule, self.scenery);
-        scenery.near(&reach, |index| {
+        let work = &mut self.outcome.work;
+        scenery.near(&body.reach, |index| {
             let other: &Body = &scenery.body[index as usize];
             if !other.is(SOLID) {
                 return;
@@ -187,7 +219,6 @@ impl Settler<'_> {
                 around.add_exact(shapes, key, Other::Scenery(index), joint, pair, work);
             }
         });
-        self.look_beyond(around, row, part);
     }
 
     /// Looks at what is kept for others, and at where this one has no room. What is not upright counts as the box around it.
