@@ -13,8 +13,8 @@ pub(crate) use ride::longest_arm;
 pub(crate) use schedule::Schedule;
 pub(crate) use surroundings::{CLOSEST_M, Surroundings};
 
-use space::narrow::{Motion, Pose, Shape, exact};
 use space::fetch_ahead;
+use space::narrow::{Motion, Pose, Shape, exact};
 use space::{DVec3, Grid, ObjectId, Quat, Turn, snap};
 
 use crate::border::{Border, Standing};
@@ -51,6 +51,8 @@ pub(crate) struct Settler<'a> {
     pub was_pushed: &'a mut [bool],
     /// Who has been kicked, and how fast: in metres per second, along the ground.
     pub kicks: &'a mut Vec<(u32, [f32; 2])>,
+    /// Whether nobody takes a shortcut.
+    pub is_thorough: bool,
     /// Who stands on the platform that moves, and who on them.
     pub riders: &'a mut Vec<u32>,
     /// Who may still be carried by a platform in this tick: its reach has room for that.
@@ -179,6 +181,9 @@ impl Settler<'_> {
     /// Whether nothing that is fixed can be met. Walls do not come closer: who has come less far than they are away need not
     /// look for them.
     fn is_clear_of_scenery(&mut self, row: u32) -> bool {
+        if self.is_thorough {
+            return false;
+        }
         let index = row as usize;
         let (body, odometer) = (&self.objects.body[index], self.objects.drive[index].odometer);
         let block = body.block();
