@@ -371,6 +371,7 @@ impl BallTree {
             + self.inner.len() * size_of::<Sphere>()
     }
 
+    #[cfg(feature = "parry")]
     #[inline]
     pub(crate) fn columns(&self) -> Columns<'_> {
         Columns { x: &self.x, y: &self.y, z: &self.z, radius: &self.radius }
