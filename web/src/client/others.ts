@@ -25,6 +25,10 @@ const SETTINGS = {
 /** Collisions among the others are predicted for so many at most: the price is quadratic. */
 const COMPANY_MAX = 32;
 
+/** Within so many metres of the eye everybody is shown anew in every frame, and within so many in every other. */
+const NEAR = 30;
+const FAR = 60;
+
 /** What was heard last. */
 export interface Confirmed {
   readonly tick: number;
@@ -88,12 +92,25 @@ export class Other {
   }
 }
 
+/** From where one looks. */
+export interface Eye {
+  readonly x: number;
+  readonly z: number;
+}
+
+/** Every how manieth frame somebody is shown anew who is so far away: what moves in between is less than a pixel or two. */
+export function restOf(x: number, z: number): number {
+  const squared = x * x + z * z;
+  return squared < NEAR * NEAR ? 1 : squared < FAR * FAR ? 2 : 4;
+}
+
 /** All others, by handle. */
 export class Others {
   readonly all = new Map<number, Other>();
   /** Collisions among them that were predicted in the last frame. */
   contacts = 0;
   private readonly crowd: Crowd;
+  private frame = 0;
   /** By handle, the tick from which it means somebody; infinite where it does not. */
   private readonly since: number[] = [];
   /** Metres per second of one unit of motion. */
@@ -147,12 +164,16 @@ export class Others {
     }
   }
 
-  /** Works out where everybody is shown at a moment of the server's clock. */
-  show(now: number): void {
+  /** Works out where everybody is shown at a moment of the server's clock; far from the eye not in every frame. */
+  show(now: number, eye: Eye | null = null): void {
     const { crowd } = this;
     this.contacts = 0;
+    this.frame += 1;
     if (this.all.size < 2 || this.all.size > COMPANY_MAX) {
-      for (const handle of this.all.keys()) crowd.show(handle, now);
+      for (const handle of this.all.keys()) {
+        if (eye !== null && (handle + this.frame) % restOf(crowd.data[handle * ROW + SHOWN]! - eye.x, crowd.data[handle * ROW + SHOWN + 2]! - eye.z) !== 0) continue;
+        crowd.show(handle, now);
+      }
       return;
     }
     const others = [...this.all.values()];
