@@ -28,6 +28,7 @@ const COMPANY_MAX = 32;
 /** Within so many metres of the eye everybody is shown anew in every frame, and within so many in every other. */
 const NEAR = 30;
 const FAR = 60;
+const REST_MAX = 4;
 
 /** What was heard last. */
 export interface Confirmed {
@@ -101,7 +102,7 @@ export interface Eye {
 /** Every how manieth frame somebody is shown anew who is so far away: what moves in between is less than a pixel or two. */
 export function restOf(x: number, z: number): number {
   const squared = x * x + z * z;
-  return squared < NEAR * NEAR ? 1 : squared < FAR * FAR ? 2 : 4;
+  return squared < NEAR * NEAR ? 1 : squared < FAR * FAR ? 2 : REST_MAX;
 }
 
 /** All others, by handle. */
@@ -111,6 +112,7 @@ export class Others {
   contacts = 0;
   private readonly crowd: Crowd;
   private frame = 0;
+  private eye: Eye | null = null;
   /** By handle, the tick from which it means somebody; infinite where it does not. */
   private readonly since: number[] = [];
   /** Metres per second of one unit of motion. */
@@ -159,7 +161,7 @@ export class Others {
         who, tick, at,
         place[first]! / STEPS_PER_METRE, place[first + 1]! / STEPS_PER_METRE, place[first + 2]! / STEPS_PER_METRE,
         motion[first]! * unit, motion[first + 1]! * unit, motion[first + 2]! * unit,
-        turn[index]!, isElsewhere[index] === 1, now,
+        turn[index]!, isElsewhere[index] === 1, now, this.rest(who) === REST_MAX,
       );
     }
   }
@@ -169,10 +171,10 @@ export class Others {
     const { crowd } = this;
     this.contacts = 0;
     this.frame += 1;
+    this.eye = this.all.size > COMPANY_MAX ? eye : null;
     if (this.all.size < 2 || this.all.size > COMPANY_MAX) {
       for (const handle of this.all.keys()) {
-        if (eye !== null && (handle + this.frame) % restOf(crowd.data[handle * ROW + SHOWN]! - eye.x, crowd.data[handle * ROW + SHOWN + 2]! - eye.z) !== 0) continue;
-        crowd.show(handle, now);
+        if ((handle + this.frame) % this.rest(handle) === 0) crowd.show(handle, now);
       }
       return;
     }
@@ -183,6 +185,13 @@ export class Others {
       const predicted = together.predicted[index];
       if (predicted) crowd.showPredicted(handle, now, predicted);
     });
+  }
+
+  /** Every how manieth frame somebody is shown anew. */
+  private rest(handle: number): number {
+    const { eye, crowd } = this;
+    const at = handle * ROW + SHOWN;
+    return eye === null ? 1 : restOf(crowd.data[at]! - eye.x, crowd.data[at + 2]! - eye.z);
   }
 
   byObject(object: number): Other | undefined {
