@@ -51,6 +51,7 @@ mod spheres;
 mod time;
 pub mod workload;
 
+pub use simd::fetch_ahead;
 pub use ball_tree::{BallNode, BallTree, BallTreeError, Patch};
 pub use broad::{BroadPhase, Kinesphere, Work};
 pub use glam::{DQuat, DVec3, Quat, Vec3};
