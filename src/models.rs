@@ -121,7 +121,8 @@ mod tests {
             let vertices = mesh["vertices"].as_array().unwrap().len() / 3;
             let corners = mesh["triangles"].as_array().unwrap();
             assert!(
-                corners.len() % 3 == 0 && corners.iter().all(|corner| (corner.as_u64().unwrap() as usize) < vertices)
+                corners.len().is_multiple_of(3)
+                    && corners.iter().all(|corner| (corner.as_u64().unwrap() as usize) < vertices)
             );
         }
     }

@@ -245,7 +245,7 @@ fn form(seed: u64) -> Value {
     let mut random = Random::new(400 + seed);
     let vertices: Vec<Vec3> = (0..12).map(|_| random.in_ball() * 2.0).collect();
     let period_s = random.between(0.5, 5.0);
-    let deformation = if seed % 2 == 0 {
+    let deformation = if seed.is_multiple_of(2) {
         let (along, push) = (random.in_ball() * 3.0, random.in_ball());
         Deformation::Wave { along, push, length: random.between(0.3, 4.0), period_s }
     } else {

@@ -344,15 +344,7 @@ impl World {
         let id = ObjectId::new(self.next_id).expect("names are counted from one");
         self.next_id += 1;
         self.joins += 1;
-        let card = Card {
-            id,
-            kind: Kind::Avatar,
-            shape,
-            policy: model.policy,
-            holds: None,
-            held_by: None,
-            phase: 0,
-        };
+        let card = Card { id, kind: Kind::Avatar, shape, policy: model.policy, holds: None, held_by: None, phase: 0 };
         let body = make::avatar_body(model, at);
         let drive = Drive { awake: true, ..Drive::default() };
         let row = self.objects.insert(body, Turn::IDENTITY, drive, card, Label::default());

@@ -13,8 +13,8 @@ pub(crate) use ride::longest_arm;
 pub(crate) use schedule::Schedule;
 pub(crate) use surroundings::{CLOSEST_M, Surroundings};
 
-use space::narrow::{Motion, Pose, Shape, exact};
 use space::fetch_ahead;
+use space::narrow::{Motion, Pose, Shape, exact};
 use space::{DVec3, Grid, ObjectId, Quat, Turn, snap};
 
 use crate::border::{Border, Standing};

@@ -53,7 +53,7 @@ pub fn measure(
     let size = tree.ball(0).radius;
     let films: Vec<Vec<Pose>> = pairs.iter().map(|pair| film(pair.bt, STEP * size, random)).collect();
     let question = |pair: &Pair, bt: Pose| Question::new(Placed::new(tree, pair.at), Placed::new(tree, bt));
-    let each = |mut ask: Box<dyn FnMut(usize, &Pair, Pose) + '_>| {
+    let each = |ask: &mut dyn FnMut(usize, &Pair, Pose)| {
         for (index, (pair, film)) in pairs.iter().zip(&films).enumerate() {
             film.iter().for_each(|&bt| ask(index, pair, bt));
         }
@@ -65,19 +65,19 @@ pub fn measure(
     let mut moved = Vec::new();
     for _ in 0..rounds {
         let ((), touches) = timed(stopwatch, || {
-            each(Box::new(|_, pair, bt| _ = black_box(search.touches(&question(pair, bt)))));
+            each(&mut |_, pair, bt| _ = black_box(search.touches(&question(pair, bt))));
         });
         let mut memories = vec![Memory::default(); pairs.len()];
         let ((), memory) = timed(stopwatch, || {
-            each(Box::new(|index, pair, bt| {
+            each(&mut |index, pair, bt| {
                 black_box(memories[index].may_touch(&question(pair, bt), &mut search));
-            }));
+            });
         });
         let ((), walk) = timed(stopwatch, || {
-            each(Box::new(|_, pair, bt| blocks += search.run(&question(pair, bt)).operations));
+            each(&mut |_, pair, bt| blocks += search.run(&question(pair, bt)).operations);
         });
         let ((), front) = timed(stopwatch, || {
-            each(Box::new(|index, pair, bt| _ = black_box(fronts[index].test(tree, &pair.at, &bt, &mut moved))));
+            each(&mut |index, pair, bt| _ = black_box(fronts[index].test(tree, &pair.at, &bt, &mut moved)));
         });
         for (sum, elapsed) in sums.iter_mut().zip([touches, memory, walk, front]) {
             *sum += elapsed.cpu_ms;
