@@ -13,11 +13,13 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::net::TcpListener;
+use world::spec::AvatarSpec;
 
 use crate::certificate::Certificates;
-use crate::link::client::Introduction;
+use crate::link::client::{AvatarLook, Introduction};
 use crate::link::{Links, PATH, websocket};
 use crate::listen::{Encrypted, Peer, Plain};
+use crate::models;
 use crate::order::{self, Order, Orders};
 use crate::origin::{self, Origins};
 use crate::page;
@@ -73,6 +75,11 @@ impl Health {
 /// All routes.
 pub fn router(answers: Answers) -> Router {
     let policy = page::content_policy(answers.quic_port);
+    let models = models::told(answers.operator.as_ref().map(|operator| operator.watchers.spec()));
+    let tell_models = move || {
+        let models = models.clone();
+        async { ([(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-cache")], models) }
+    };
     let guard = move |response: Response| std::future::ready(page::guard(&policy, response));
     Router::new()
         .route("/", get(page::index))
@@ -83,6 +90,7 @@ pub fn router(answers: Answers) -> Router {
         .route("/healthz", get(healthz))
         .route("/metrics", get(metrics))
         .route("/cert-hash", get(introduce))
+        .route("/models", get(tell_models))
         .route(PATH, get(open_socket))
         .route("/operator", post(obey))
         .route(watch::PATH, get(open_watch))
@@ -115,13 +123,19 @@ async fn metrics(State(answers): State<Answers>) -> Response {
 
 async fn introduce(State(answers): State<Answers>) -> Response {
     let certificate = answers.certificates.current();
+    let spec = answers.operator.as_ref().map(|operator| operator.watchers.spec());
     let introduction = Introduction {
         sha256: certificate.hash().to_string(),
         quic_port: answers.quic_port,
         is_self_signed: certificate.is_self_signed(),
-        world: answers.operator.as_ref().map_or_else(String::new, |operator| operator.watchers.name().to_owned()),
+        world: spec.map_or_else(String::new, |spec| spec.name.clone()),
+        avatars: spec.map_or_else(Vec::new, |spec| spec.avatars.iter().map(avatar_look).collect()),
     };
     ([(header::CACHE_CONTROL, "no-store")], Json(introduction)).into_response()
+}
+
+fn avatar_look(avatar: &AvatarSpec) -> AvatarLook {
+    AvatarLook { name: avatar.name.clone(), height: avatar.height, radius: avatar.radius }
 }
 
 /// Whether a question comes from this machine. One that came by way of a browser's page of another origin or of a proxy

@@ -79,6 +79,11 @@ impl Watchers {
         &self.spec.name
     }
 
+    /// What the world is made of.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
     /// The world has taken a step: shows it, if anybody looks.
     pub fn see(&self, server: &Server) {
         if self.sights.receiver_count() == 0 {

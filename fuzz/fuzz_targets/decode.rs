@@ -3,6 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use wire::operator::{FromOperator, ToOperator};
 use wire::{ToClient, ToNode, ToPeer, ToServer};
 
 fuzz_target!(|bytes: &[u8]| {
@@ -10,6 +11,12 @@ fuzz_target!(|bytes: &[u8]| {
         assert_eq!(message.encode(), bytes);
     }
     if let Ok(message) = ToClient::decode(bytes) {
+        assert_eq!(message.encode(), bytes);
+    }
+    if let Ok(message) = FromOperator::decode(bytes) {
+        assert_eq!(message.encode(), bytes);
+    }
+    if let Ok(message) = ToOperator::decode(bytes) {
         assert_eq!(message.encode(), bytes);
     }
     if let Ok(message) = ToPeer::decode(bytes) {

@@ -24,7 +24,7 @@ use crate::certificate::CertificateHash;
 use crate::fetch::{Address, FetchError, fetch};
 
 /// What `/cert-hash` answers: how to reach the QUIC endpoint, and what it will show.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Introduction {
     /// SHA-256 of the certificate in DER form, in hexadecimal digits.
     pub sha256: String,
@@ -35,6 +35,20 @@ pub struct Introduction {
     /// What the world is called; nothing where there is none to watch.
     #[serde(default)]
     pub world: String,
+    /// The avatars to choose from.
+    #[serde(default)]
+    pub avatars: Vec<AvatarLook>,
+}
+
+/// An avatar to choose, as a dialog shows it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AvatarLook {
+    /// What it is called.
+    pub name: String,
+    /// From sole to crown, in metres.
+    pub height: f32,
+    /// Half its width, in metres.
+    pub radius: f32,
 }
 
 /// Why a server cannot be reached.

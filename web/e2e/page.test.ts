@@ -301,3 +301,75 @@ test('the map is the operator’s: a visitor from elsewhere is refused, and what
     rmSync(data, { recursive: true, force: true });
   }
 });
+
+test('the dialog offers the world’s own avatars, and a key is seen with the next frame', async () => {
+  await withServer(`${ROOM} --in-memory`, async (server) => {
+    const ann = await Visitor.open(browser, server.url);
+    await ann.page.waitForFunction(() => document.querySelectorAll('#enter .avatar').length === 2);
+    assert.deepEqual(await ann.page.locator('#enter .avatar').allTextContents(), ['walker', 'child']);
+    await ann.page.check('#enter input[name=avatar][value="1"]');
+    await ann.join('Ann');
+    await ann.until('is in', (seen) => seen.phase === 'joined' && seen.tick > 0);
+    const radius = await ann.page.evaluate(() => (window as any).kinesphere.session.client.welcome.shape.radius);
+    assert.equal(Math.fround(radius), Math.fround(0.25), 'she is a child');
+    for (const key of ['ArrowUp', 'ArrowDown', 'Space', 'ArrowLeft', 'ArrowRight', 'Space', 'KeyW', 'KeyS']) {
+      await ann.standStill();
+      const frames = framesUntilMoved(ann.page);
+      await wait(60);
+      await ann.page.keyboard.down(key);
+      const waited = await frames;
+      await ann.page.keyboard.up(key);
+      assert.equal(waited, 1, `${key} was seen ${waited} frames later`);
+    }
+    await ann.close();
+  });
+});
+
+/** How many frames after the next key the own avatar is shown elsewhere. */
+function framesUntilMoved(page: Page): Promise<number> {
+  return page.evaluate(() => new Promise<number>((done) => {
+    const { client } = (window as any).kinesphere.session;
+    window.addEventListener('keydown', () => {
+      const start = client.own.shown;
+      let frames = 0;
+      const look = () => {
+        frames += 1;
+        const { shown } = client.own;
+        if (Math.hypot(shown.x - start.x, shown.y - start.y, shown.z - start.z) > 1e-4) done(frames);
+        else requestAnimationFrame(look);
+      };
+      requestAnimationFrame(look);
+    }, { once: true });
+  }));
+}
+
+test('a flag waves as the server has it, and stones are not balls', async () => {
+  await withServer('../worlds/windy.toml --in-memory', async (server) => {
+    const ann = await Visitor.enter(browser, server.url, 'Ann');
+    const look = () => ann.page.evaluate(() => {
+      const app = (window as any).kinesphere;
+      const { client } = app.session;
+      const flag = [...client.others.all.values()].find((other: any) => other.entered.name === 'flag') as any;
+      const mesh = flag && app.things.meshes.get(flag.entered.object)?.mesh;
+      if (!mesh || client.clockOf(flag.handle, performance.now() * 1_000) === null) return null;
+      const { array } = mesh.geometry.getAttribute('position');
+      return { clock: client.clockOf(flag.handle, performance.now() * 1_000), tick: client.newestTick, corners: array.length / 3, places: [...array] as number[] };
+    });
+    const seen = async () => {
+      for (;;) {
+        const flag = await look();
+        if (flag !== null) return flag;
+        await wait(50);
+      }
+    };
+    const before = await seen();
+    await wait(400);
+    const after = await seen();
+    assert.ok(before.corners > 20, `${before.corners} corners`);
+    const moved = before.places.map((place, at) => Math.abs(place - after.places[at]!)).reduce((a, b) => Math.max(a, b));
+    assert.ok(moved > 0.02, `the flag moved by ${moved} m`);
+    // Nobody is in its way: its clock runs with the world's.
+    assert.ok(Math.abs(after.clock - before.clock - (after.tick - before.tick)) < 4, `${after.clock - before.clock} and ${after.tick - before.tick} ticks`);
+    await ann.close();
+  });
+});

@@ -1,6 +1,7 @@
 // The page: brings together what is heard, what is drawn and what is wanted.
 
 import type { Other } from './client/others.ts';
+import { readModels } from './client/models.ts';
 import { type Connection, type Kept, Session, forgetResumeKey, keptResumeKey, localUs } from './client/session.ts';
 import { introduce } from './link/connect.ts';
 import type { Transport } from './link/link.ts';
@@ -16,6 +17,7 @@ import { Users } from './ui/users.ts';
 import { Avatars, type Pose } from './view/avatars.ts';
 import { Camera } from './view/camera.ts';
 import { Labels, type Named } from './view/labels.ts';
+import { Models } from './view/models.ts';
 import { Place } from './view/place.ts';
 import { type Quality, Stage } from './view/stage.ts';
 import { type Thing, Things } from './view/things.ts';
@@ -36,7 +38,8 @@ export class App {
   readonly camera: Camera;
   private readonly settings: Settings = readSettings();
   private readonly avatars: Avatars;
-  private readonly things = new Things();
+  private readonly models = new Models();
+  private readonly things = new Things(this.models);
   private readonly touches: Touches;
   private readonly labels: Labels;
   private place: Place | null = null;
@@ -96,7 +99,12 @@ export class App {
       this.stage.scene.add(this.place.root);
     }
     this.dialog.open();
-    void introduce().then(({ world }) => (this.dialog.world = world), () => {});
+    void introduce().then(({ world, avatars }) => this.dialog.introduce(world, avatars), () => {});
+    void readModels().then((models) => {
+      this.models.all = models;
+      this.things.renew();
+      this.build();
+    }, () => {});
     const kept = keptResumeKey();
     if (kept !== null) this.enter({ nickname: kept.nickname, avatar: kept.avatar, token: '' }, kept);
     requestAnimationFrame((now) => this.frame(now));
@@ -193,14 +201,15 @@ export class App {
     const client = this.session?.client;
     if (!client?.welcome) return;
     if (this.place !== null) this.stage.scene.remove(this.place.root);
-    this.place = new Place(client.welcome.bounds, client.solids);
+    this.place = new Place(client.welcome.bounds, client.solids, this.models);
     this.stage.scene.add(this.place.root);
   }
 
   private frame(now: number): void {
     requestAnimationFrame((now) => this.frame(now));
-    // Where every picture is dear, twenty a second have to do, and a few while nobody is in.
-    const least = this.stage.quality === 'high' ? 0 : this.session === null ? 200 : 45;
+    // Where every picture is dear, twenty a second have to do, and a few while nobody is in. But what a user does is seen
+    // with the next one.
+    const least = this.stage.quality === 'high' || this.controls.isChanged ? 0 : this.session === null ? 200 : 45;
     if (now - this.last < least) return;
     const elapsed = Math.min(Math.max((now - this.last) / 1_000, 0), 0.25);
     this.last = now;
@@ -210,7 +219,7 @@ export class App {
     const client = this.session?.client;
     if (client?.own && client.welcome) {
       this.intend(elapsed);
-      client.show(localUs(), elapsed);
+      client.show(localUs(), elapsed, this.stage.camera.position);
       this.draw(seconds, elapsed);
     } else {
       // Nobody is in: a place turns slowly behind the dialog, with somebody strolling in it.
@@ -264,6 +273,7 @@ export class App {
     const welcome = client.welcome!;
     const own = client.own!.shown;
     const ownHalf = halfHeight(welcome.shape);
+    const now = localUs();
     let count = 0;
     const pose = (object: number, x: number, y: number, z: number, heading: number, speed: number, half: number, radius: number) => {
       const known = this.poses[count];
@@ -290,7 +300,8 @@ export class App {
       const { entered } = other;
       if (entered.kind !== 'Avatar') {
         const { pos, rot } = other.shown;
-        things.push({ object: entered.object, kind: entered.kind, shape: entered.shape, pos, rot });
+        const clock = client.clockOf(other.handle, now);
+        things.push({ object: entered.object, kind: entered.kind, shape: entered.shape, pos, rot, clock });
         continue;
       }
       const { x, y, z } = other;
@@ -301,7 +312,7 @@ export class App {
       const isSpeaking = (this.speaking.get(entered.object) ?? 0) > seconds;
       named.push({ name: entered.name, x, y: y + half + 0.12, z, isSpeaking });
     }
-    this.avatars.draw(this.poses, count, seconds, elapsed);
+    this.avatars.draw(this.poses, count, seconds, elapsed, this.stage.camera.position);
     this.things.draw(things);
     this.findGraspable(own, things);
     this.things.highlight(client.held ?? this.graspable);

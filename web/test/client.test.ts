@@ -79,3 +79,36 @@ test('a datagram that overtakes the welcome of a resumed session moves nobody', 
   assert.deepEqual(place(), [[600, -4_100, UNTURNED]]);
   assert.equal(client.counts.contradictions, 0);
 });
+
+test('the clock of a flag runs on between what the server tells, and is forgotten with the flag', () => {
+  const nothing = () => {};
+  const client = new Client({ send: nothing, joined: nothing, ended: nothing, sceneChanged: nothing, said: nothing, grabbed: nothing });
+  client.open(0, 'Ann', 0, new Uint8Array());
+  client.received(0, welcome(10, false));
+  client.received(0, roster(1, 11, 3, 500, 1_024));
+  assert.equal(client.clockOf(3, 0), null, 'nothing was told');
+  const forms = (tick: number, clock: number) => {
+    const writer = new Writer(kind.forms);
+    writer.u32(tick);
+    writer.varint(1);
+    writer.varint(3);
+    writer.varint(clock);
+    return writer.end();
+  };
+  client.received(0, forms(10, 7));
+  const near = (found: number | null, wanted: number) => assert.ok(found !== null && Math.abs(found - wanted) < 1e-6, `${found}, not ${wanted}`);
+  near(client.clockOf(3, 0), 7);
+  near(client.clockOf(3, 10 * TICK_US), 17);
+  client.received(11 * TICK_US, forms(21, 12));
+  near(client.clockOf(3, 12 * TICK_US), 13);
+  near(client.clockOf(3, 0), 12);
+  const left = new Writer(kind.roster);
+  left.u16(2);
+  left.u32(22);
+  left.varint(1);
+  left.varint(3);
+  left.varint(0);
+  client.received(12 * TICK_US, left.end());
+  assert.equal(client.clockOf(3, 12 * TICK_US), null);
+  assert.equal(client.counts.contradictions + client.counts.bad, 0);
+});

@@ -8,6 +8,7 @@ import { Ground, standing } from '../src/client/walk.ts';
 import { Clock } from '../src/motion/clock.ts';
 import { predictTogether } from '../src/motion/company.ts';
 import { Display } from '../src/motion/convergence.ts';
+import { Forming } from '../src/motion/form.ts';
 import { type KinematicState, Replica } from '../src/motion/replica.ts';
 import { Scene, type SceneObject } from '../src/motion/scene.ts';
 import type { Vec } from '../src/motion/vector.ts';
@@ -117,6 +118,18 @@ vectors.walks.forEach((vector: any, index: number) => {
       same(walker.pos, step.pos, 'place');
       assert.equal(walker.vertical, step.vertical);
       assert.equal(walker.isGrounded, step.is_grounded);
+    }
+  });
+});
+
+vectors.forms.forEach((vector: any, index: number) => {
+  test(`what changes its form is where the world has it ${index}`, () => {
+    const forming = new Forming(vector.deformation, vector.vertices.flat());
+    const places: number[] = [];
+    for (const { seconds, places: told } of vector.moments) {
+      forming.place(seconds, places);
+      // By way of sines, as rotations are.
+      close(places, told.flat(), `places after ${seconds} s`);
     }
   });
 });

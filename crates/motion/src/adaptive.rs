@@ -177,12 +177,28 @@ pub fn closest(
     settings: &AdaptiveSettings,
     broad_phase: &mut dyn BroadPhase,
 ) -> Vec<f64> {
+    closest_by(own, remote, broad_phase, |mover| swept(mover, settings), |own, remote| proximity(own, remote, settings))
+}
+
+/// The least that `proximity` says of each own thing and any remote one whose `swept` ball meets its own; infinite where
+/// none does. Where a ball is outside the limits of [`Spheres`], all are compared with all.
+pub(crate) fn closest_by<Thing>(
+    own: &[Thing],
+    remote: &[Thing],
+    broad_phase: &mut dyn BroadPhase,
+    swept: impl Fn(&Thing) -> Sphere,
+    proximity: impl Fn(&Thing, &Thing) -> f64,
+) -> Vec<f64> {
     let mut spheres = Spheres::new();
     let mut slots = Vec::with_capacity(own.len() + remote.len());
-    for mover in own.iter().chain(remote) {
-        match spheres.insert(swept(mover, settings)) {
+    for thing in own.iter().chain(remote) {
+        match spheres.insert(swept(thing)) {
             Ok(slot) => slots.push(slot),
-            Err(_) => return own.iter().map(|own| closest_plain(own, remote, settings)).collect(),
+            Err(_) => {
+                let plain =
+                    |own: &Thing| remote.iter().map(|remote| proximity(own, remote)).fold(f64::INFINITY, f64::min);
+                return own.iter().map(plain).collect();
+            }
         }
     }
     let mut index_of = vec![0; spheres.rows()];
@@ -196,7 +212,7 @@ pub fn closest(
         let index = |slot: Slot| index_of[slot.row()];
         let (first, second) = (index(pair.a()).min(index(pair.b())), index(pair.a()).max(index(pair.b())));
         if first < own.len() && second >= own.len() {
-            let found = proximity(&own[first], &remote[second - own.len()], settings);
+            let found = proximity(&own[first], &remote[second - own.len()]);
             closest[first] = closest[first].min(found);
         }
     }

@@ -7,9 +7,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use space::{BallTree, BroadPhase, DQuat, DVec3, Pair, Slot, Sphere, Spheres, Vec3};
+use space::{BallTree, BroadPhase, DQuat, DVec3, Sphere, Vec3};
 
-use crate::adaptive::{AdaptiveSettings, Mover, proximity};
+use crate::adaptive::{AdaptiveSettings, Mover, closest_by, proximity};
 
 /// A moving thing, as seen by the host that asks.
 #[derive(Clone, Copy, Debug)]
@@ -124,7 +124,7 @@ pub fn closest_formed_plain(
 }
 
 /// The smallest closeness of each own thing, by a broad phase over the ways that all can make in time. What is not close
-/// may be reported as infinitely far. Things outside the limits of [`Spheres`] are compared with all.
+/// may be reported as infinitely far. Things outside the limits of [`Spheres`](space::Spheres) are compared with all.
 pub fn closest_formed(
     own: &[Formed<'_>],
     remote: &[Formed<'_>],
@@ -132,32 +132,13 @@ pub fn closest_formed(
     max_pairs: usize,
     broad_phase: &mut dyn BroadPhase,
 ) -> Vec<f64> {
-    let mut spheres = Spheres::new();
-    let mut slots = Vec::with_capacity(own.len() + remote.len());
-    for thing in own.iter().chain(remote) {
-        match spheres.insert(thing.swept(settings)) {
-            Ok(slot) => slots.push(slot),
-            Err(_) => {
-                return own.iter().map(|own| closest_formed_plain(own, remote, settings, max_pairs)).collect();
-            }
-        }
-    }
-    let mut index_of = vec![0; spheres.rows()];
-    for (index, slot) in slots.iter().enumerate() {
-        index_of[slot.row()] = index;
-    }
-    let mut pairs: Vec<Pair> = Vec::new();
-    broad_phase.pairs(&spheres, &mut pairs);
-    let mut closest = vec![f64::INFINITY; own.len()];
-    for pair in pairs {
-        let index = |slot: Slot| index_of[slot.row()];
-        let (first, second) = (index(pair.a()).min(index(pair.b())), index(pair.a()).max(index(pair.b())));
-        if first < own.len() && second >= own.len() {
-            let found = tree_proximity(&own[first], &remote[second - own.len()], settings, max_pairs);
-            closest[first] = closest[first].min(found);
-        }
-    }
-    closest
+    closest_by(
+        own,
+        remote,
+        broad_phase,
+        |thing| thing.swept(settings),
+        |own, remote| tree_proximity(own, remote, settings, max_pairs),
+    )
 }
 
 /// A ball that moves: shorthand for tests and callers without radius of their own.

@@ -17,10 +17,11 @@ use motion::{Algorithm, KinematicState, Replica, ReplicaSettings, Scene, Update}
 use node::client::walk::{Ground, Walker};
 use serde_json::{Value, json};
 use space::workload::Random;
-use space::{DQuat, DVec3, GridPoint, NodeId, ObjectId, Time, Turn};
+use space::{DQuat, DVec3, GridPoint, NodeId, ObjectId, Time, Turn, Vec3};
 use wire::Shape;
 use wire::scene::Solid;
 use wire::session::Walking;
+use world::spec::Deformation;
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/vectors/client.json");
 
@@ -31,6 +32,7 @@ fn the_vectors_are_what_a_client_predicts() {
         "replicas": (0..12).map(replica).collect::<Vec<_>>(),
         "companies": (0..8).map(company).collect::<Vec<_>>(),
         "walks": (0..6).map(walk).collect::<Vec<_>>(),
+        "forms": (0..8).map(form).collect::<Vec<_>>(),
     });
     if std::env::var_os("KINESPHERE_WRITE_VECTORS").is_some() {
         std::fs::write(FILE, serde_json::to_string(&found).unwrap() + "\n").unwrap();
@@ -38,7 +40,7 @@ fn the_vectors_are_what_a_client_predicts() {
     // Through the text, as the vectors went: its last digits may be read differently than they were written.
     let found: Value = serde_json::from_str(&serde_json::to_string(&found).unwrap()).unwrap();
     let held: Value = serde_json::from_str(&std::fs::read_to_string(FILE).unwrap()).unwrap();
-    for list in ["clocks", "replicas", "companies", "walks"] {
+    for list in ["clocks", "replicas", "companies", "walks", "forms"] {
         let (found, held) = (found[list].as_array().unwrap(), held[list].as_array().unwrap());
         for (case, (found, held)) in found.iter().zip(held).enumerate() {
             assert!(found == held, "{list}, case {case}: the vectors say otherwise");
@@ -236,6 +238,40 @@ fn walk(seed: u64) -> Value {
         })
         .collect();
     json!({ "gravity": gravity, "solids": solids, "steps": steps })
+}
+
+/// Where the vertices of something that deforms are, at some moments of its clock.
+fn form(seed: u64) -> Value {
+    let mut random = Random::new(400 + seed);
+    let vertices: Vec<Vec3> = (0..12).map(|_| random.in_ball() * 2.0).collect();
+    let period_s = random.between(0.5, 5.0);
+    let deformation = if seed.is_multiple_of(2) {
+        let (along, push) = (random.in_ball() * 3.0, random.in_ball());
+        Deformation::Wave { along, push, length: random.between(0.3, 4.0), period_s }
+    } else {
+        Deformation::Breathe { share: random.between(0.0, 0.9), period_s }
+    };
+    let ends = deformation.ends(&vertices);
+    let moments = [0.0, 0.1, 1.0 / 3.0, 7.77, 86_400.5];
+    let places = moments.map(|seconds| {
+        let place = |vertex: &Vec3| vector(deformation.place(vertex.as_dvec3(), ends, seconds));
+        json!({ "seconds": seconds, "places": vertices.iter().map(place).collect::<Vec<_>>() })
+    });
+    let vertices: Vec<Value> = vertices.iter().map(|vertex| vector(vertex.as_dvec3())).collect();
+    json!({ "deformation": told_deformation(&deformation), "vertices": vertices, "moments": places })
+}
+
+/// As `/models` tells it.
+fn told_deformation(deformation: &Deformation) -> Value {
+    match *deformation {
+        Deformation::Wave { along, push, length, period_s } => {
+            json!({ "kind": "wave", "along": vector(along.as_dvec3()),
+            "push": vector(push.as_dvec3()), "length": f64::from(length), "period_s": f64::from(period_s) })
+        }
+        Deformation::Breathe { share, period_s } => {
+            json!({ "kind": "breathe", "share": f64::from(share), "period_s": f64::from(period_s) })
+        }
+    }
 }
 
 fn vector(v: DVec3) -> Value {

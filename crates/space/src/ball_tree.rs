@@ -42,6 +42,11 @@ impl Link {
     }
 }
 
+/// The first child below, the level on which children stand above. Children lie in their parents' order, so that one
+/// node's end where the next one's begin.
+const FIRST_BITS: u32 = 24;
+const FIRST: u32 = (1 << FIRST_BITS) - 1;
+
 /// What is known about the surface that a node answers for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Patch {
@@ -51,6 +56,59 @@ pub struct Patch {
     pub cone: f32,
     /// The point of the patch that is nearest to the ball's centre.
     pub point: Vec3,
+}
+
+/// A patch in twelve bytes: of each number so much as a contact's direction and place are worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PackedPatch {
+    /// On an octahedron that is folded open; [`NO_NORMAL`] where there is none.
+    normal: [i16; 2],
+    /// Rounded down: the cone is no narrower than it is said to be.
+    cone: i16,
+    /// From the ball's centre, in shares of its radius: the patch is inside the ball.
+    point: [i16; 3],
+}
+
+const NO_NORMAL: [i16; 2] = [i16::MIN; 2];
+const SHARES: f32 = i16::MAX as f32;
+
+impl PackedPatch {
+    pub fn new(patch: &Patch, ball: Sphere) -> PackedPatch {
+        let share = |value: f32| (value.clamp(-1.0, 1.0) * SHARES).round() as i16;
+        let offset = (patch.point - ball.center) / ball.radius;
+        PackedPatch {
+            normal: fold(patch.normal).map_or(NO_NORMAL, |folded| folded.map(share)),
+            cone: (patch.cone.clamp(-1.0, 1.0) * SHARES).floor() as i16,
+            point: offset.to_array().map(share),
+        }
+    }
+
+    fn open(&self, ball: Sphere) -> Patch {
+        let share = |value: i16| f32::from(value) / SHARES;
+        Patch {
+            normal: if self.normal == NO_NORMAL { Vec3::ZERO } else { unfold(self.normal.map(share)) },
+            cone: share(self.cone),
+            point: ball.center + Vec3::from_array(self.point.map(share)) * ball.radius,
+        }
+    }
+}
+
+/// Where a direction meets the octahedron, its lower half folded outward over the upper one; none for no direction.
+fn fold(direction: Vec3) -> Option<[f32; 2]> {
+    let sum = direction.x.abs() + direction.y.abs() + direction.z.abs();
+    let [x, y] = [direction.x / sum, direction.y / sum];
+    (sum > 0.0).then(|| if direction.z < 0.0 { outward(x, y) } else { [x, y] })
+}
+
+fn unfold([x, y]: [f32; 2]) -> Vec3 {
+    let z = 1.0 - x.abs() - y.abs();
+    let [x, y] = if z < 0.0 { outward(x, y) } else { [x, y] };
+    Vec3::new(x, y, z).normalize()
+}
+
+/// Over the edge of the square that is the upper half, and back.
+fn outward(x: f32, y: f32) -> [f32; 2] {
+    [(1.0 - y.abs()).copysign(x), (1.0 - x.abs()).copysign(y)]
 }
 
 /// A tree of balls around a surface.
@@ -63,7 +121,8 @@ pub struct BallTree {
     y: Vec<f32>,
     z: Vec<f32>,
     radius: Vec<f32>,
-    pub(crate) links: Vec<Link>,
+    /// As `FIRST_BITS` says; one more than there are nodes.
+    links: Vec<u32>,
     error: Vec<f32>,
     /// The node above; the root is its own.
     parent: Vec<u32>,
@@ -71,7 +130,9 @@ pub struct BallTree {
     wrap: Vec<f32>,
     /// The node of the builder's list, the deepest where several were one.
     source: Vec<u32>,
-    pub(crate) patches: Vec<Patch>,
+    pub(crate) patches: Vec<PackedPatch>,
+    /// A point of the surface, as it is: whether it is inside another shape may depend on its last bits.
+    pub(crate) surface_point: Option<Vec3>,
     /// Balls wholly inside the object, one per node; of radius zero where none is known.
     pub(crate) inner: Vec<Sphere>,
     depth: u8,
@@ -139,6 +200,7 @@ impl BallTree {
             wrap: Vec::new(),
             source: vec![0],
             patches: Vec::new(),
+            surface_point: None,
             inner: Vec::new(),
             depth: level.iter().copied().max().unwrap_or(0),
             reach: 0.0,
@@ -160,11 +222,11 @@ impl BallTree {
             let begin = tree.source.len() as u32;
             tree.source.extend_from_slice(&children[own]);
             tree.parent.resize(tree.source.len(), at as u32);
-            let link = Link { first: begin, end: tree.source.len() as u32, child_level: level[own].saturating_add(1) };
-            tree.links.push(link);
+            tree.links.push(begin | u32::from(level[own] + 1) << FIRST_BITS);
             tree.push(first.center, first.radius, error);
             at += 1;
         }
+        tree.links.push(tree.source.len() as u32);
         tree.finish();
         Ok(tree)
     }
@@ -205,7 +267,7 @@ impl BallTree {
         for column in [&mut tree.x, &mut tree.y, &mut tree.z, &mut tree.radius, &mut tree.error] {
             column.clear();
         }
-        (tree.patches, tree.inner) = (Vec::new(), Vec::new());
+        (tree.patches, tree.surface_point, tree.inner) = (Vec::new(), None, Vec::new());
         for &source in &self.source {
             let node = nodes.get(source as usize).ok_or(BallTreeError::Size { nodes: nodes.len() })?;
             check(source as usize, node)?;
@@ -227,7 +289,7 @@ impl BallTree {
     }
 
     fn finish(&mut self) {
-        let nodes = self.links.len();
+        let nodes = self.len();
         let far = |node: usize| {
             DVec3::new(self.x[node].into(), self.y[node].into(), self.z[node].into()).length()
                 + f64::from(self.radius[node])
@@ -247,7 +309,8 @@ impl BallTree {
             let bits = |value: f32| u64::from(value.to_bits());
             stir(bits(self.x[node]) << 32 | bits(self.y[node]));
             stir(bits(self.z[node]) << 32 | bits(self.radius[node]));
-            stir(u64::from(self.links[node].first) << 32 | u64::from(self.links[node].end));
+            let Link { first, end, .. } = self.link(node as u32);
+            stir(u64::from(first) << 32 | u64::from(end));
         }
         self.fingerprint = sum;
         for column in [&mut self.x, &mut self.y, &mut self.z, &mut self.radius] {
@@ -257,7 +320,7 @@ impl BallTree {
 
     /// How many nodes there are.
     pub fn len(&self) -> usize {
-        self.links.len()
+        self.links.len() - 1
     }
 
     /// Never: there is a root.
@@ -295,8 +358,23 @@ impl BallTree {
     /// If there is no such node.
     #[inline]
     pub fn children(&self, node: u32, level: u8) -> std::ops::Range<u32> {
-        let link = self.links[node as usize];
+        let link = self.link(node);
         if link.is_end(level) { 0..0 } else { link.first..link.end }
+    }
+
+    #[inline(always)]
+    pub(crate) fn link(&self, node: u32) -> Link {
+        let [own, next] = [self.links[node as usize], self.links[node as usize + 1]];
+        Link { first: own & FIRST, end: next & FIRST, child_level: (own >> FIRST_BITS) as u8 }
+    }
+
+    /// The lowest level on which a node stands: one without children stands on all below its own.
+    ///
+    /// # Panics
+    /// If there is no such node.
+    pub fn level(&self, node: u32) -> u8 {
+        let link = self.link(node);
+        if link.first == link.end { self.depth } else { link.child_level - 1 }
     }
 
     /// The node above; the root is its own.
@@ -347,8 +425,8 @@ impl BallTree {
     }
 
     /// What is known of the surface that a node answers for.
-    pub fn patch(&self, node: u32) -> Option<&Patch> {
-        self.patches.get(node as usize)
+    pub fn patch(&self, node: u32) -> Option<Patch> {
+        Some(self.patches.get(node as usize)?.open(self.ball(node)))
     }
 
     /// A ball wholly inside the object, near the node's part of the surface.
@@ -368,9 +446,9 @@ impl BallTree {
 
     /// Memory of the tree, in bytes.
     pub fn bytes(&self) -> usize {
-        self.len() * (4 * 4 + size_of::<Link>() + 4 * 4)
-            + self.patches.len() * size_of::<Patch>()
-            + self.inner.len() * size_of::<Sphere>()
+        let balls = size_of_val(&self.x[..]) * 4;
+        let others = self.error.len() + self.parent.len() + self.wrap.len() + self.source.len() + self.links.len();
+        balls + others * 4 + size_of_val(&self.patches[..]) + size_of_val(&self.inner[..])
     }
 
     #[cfg(feature = "parry")]
@@ -438,7 +516,29 @@ mod tests {
         assert_eq!(tree.ends(0), [0]);
         assert_eq!(tree.ends(1), [1, 2]);
         assert_eq!(tree.ends(2), [1, 3, 4]);
+        assert_eq!([0, 1, 2, 3].map(|node| tree.level(node)), [0, 2, 1, 2]);
         assert!(tree.error_at(2) > 0.5 && tree.error_at(2) < 0.5001);
+    }
+
+    #[test]
+    fn a_packed_patch_says_nearly_the_same() {
+        let mut random = Random::new(7);
+        let ball = Sphere::new(Vec3::new(3.0, -1.0, 0.5), 0.25);
+        for _ in 0..2000 {
+            let normal = random.in_ball().normalize_or(Vec3::NEG_Z);
+            let point = ball.center + random.in_ball() * ball.radius;
+            let patch = Patch { normal, cone: 2.0 * random.unit() - 1.0, point };
+            let packed = PackedPatch::new(&patch, ball);
+            let opened = packed.open(ball);
+            assert!(opened.normal.distance(normal) < 1e-4 && opened.normal.is_normalized(), "{patch:?}, {opened:?}");
+            assert!(opened.cone <= patch.cone + 1e-6 && opened.cone > patch.cone - 1e-4);
+            assert!(opened.point.distance(point) < 1e-4 * ball.radius);
+        }
+        for normal in [Vec3::X, Vec3::NEG_X, Vec3::Y, Vec3::NEG_Y, Vec3::Z, Vec3::NEG_Z, Vec3::ZERO] {
+            let patch = Patch { normal, cone: -1.0, point: ball.center };
+            assert_eq!(PackedPatch::new(&patch, ball).open(ball), patch);
+        }
+        assert_eq!(size_of::<PackedPatch>(), 12);
     }
 
     #[test]

@@ -34,6 +34,8 @@ pub const CLOSED: u8 = 0x47;
 pub const STATE: u8 = 0x48;
 /// The time; a datagram.
 pub const PONG: u8 = 0x49;
+/// What time it is for things that change their form.
+pub const FORMS: u8 = 0x50;
 
 /// I would like to see everything; an operator.
 pub const WATCH: u8 = 0x21;
@@ -133,6 +135,7 @@ pub const fn name(kind: u8) -> Option<&'static str> {
         CLOSED => "closed",
         STATE => "state",
         PONG => "pong",
+        FORMS => "forms",
         WATCH => "watch",
         PLAY => "play",
         WATCHED => "watched",

@@ -28,6 +28,7 @@
 pub mod bits;
 pub mod cluster;
 pub mod codec;
+pub mod form;
 pub mod frame;
 pub mod input;
 pub mod inside;

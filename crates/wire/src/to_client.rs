@@ -4,6 +4,7 @@ use serde::Serialize;
 use space::ObjectId;
 
 use crate::codec::{DecodeError, Reader, Writer};
+use crate::form::Forms;
 use crate::scene::Scene;
 use crate::session::{NICKNAME_MAX, Refused, Roster, SAID_MAX, Welcome};
 use crate::state::State;
@@ -55,6 +56,8 @@ pub enum ToClient {
         /// The server's clock at that tick, in microseconds.
         ticked_us: i64,
     },
+    /// What time it is for things that change their form.
+    Forms(Forms),
 }
 
 fn serialize_speaker<S: serde::Serializer>(speaker: &Option<ObjectId>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -88,6 +91,7 @@ impl ToClient {
             }
             ToClient::Closed(refused) => refused.write(&mut Writer::new(&mut bytes, kind::CLOSED)),
             ToClient::State(state) => return state.encode(),
+            ToClient::Forms(forms) => forms.write(&mut Writer::new(&mut bytes, kind::FORMS)),
             ToClient::Pong { asked_us, received_us, replied_us, tick, ticked_us } => {
                 let mut writer = Writer::new(&mut bytes, kind::PONG);
                 [asked_us, received_us, replied_us].into_iter().for_each(|time| writer.i64(*time));
@@ -121,6 +125,7 @@ impl ToClient {
             },
             kind::CLOSED => ToClient::Closed(Refused::read(&mut reader)?),
             kind::STATE => ToClient::State(State::read(&mut Reader::new(bytes, crate::DATAGRAM_MAX)?)?),
+            kind::FORMS => ToClient::Forms(Forms::read(&mut reader)?),
             kind::PONG => ToClient::Pong {
                 asked_us: reader.i64("asked_us")?,
                 received_us: reader.i64("received_us")?,

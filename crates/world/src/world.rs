@@ -301,6 +301,17 @@ impl World {
         self.objects.by_id.iter().map(|&(_, row)| self.view(row))
     }
 
+    /// Everything that changes its form, and what its own clock shows, in ticks: [`Deformation::place`] says what it looks
+    /// like then.
+    ///
+    /// [`Deformation::place`]: crate::spec::Deformation::place
+    pub fn forms(&self) -> impl Iterator<Item = (ObjectId, u64)> {
+        self.deforming.iter().filter_map(|one| {
+            let row = self.objects.row(crate::make::object_id(one.object))?;
+            Some((self.objects.name(row), self.objects.card(row).phase))
+        })
+    }
+
     /// A fingerprint of everything that the future depends on.
     pub fn hash(&self) -> StateHash {
         StateHash::of(self)

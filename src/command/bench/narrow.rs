@@ -6,9 +6,9 @@ use space::narrow::sphere_tree::{MAX_DEPTH, Method};
 
 use crate::clock::ProcessClock;
 use crate::command::Failure;
+use crate::command::work::watched;
 use crate::mesh_file::load;
 use crate::output::say;
-use crate::progress::Bar;
 
 /// Two bodies that touch, nearly touch or are deep in each other: by a walk down their sphere-trees, and by parry3d's mesh
 /// against mesh. Answers that contradict each other fail the command.
@@ -56,10 +56,8 @@ pub fn run(arguments: Narrow) -> Result<(), Failure> {
         rounds: arguments.rounds,
         seed: arguments.seed,
     };
-    let bar = Bar::new("parts");
-    let report = narrow::measure(&settings, &mut ProcessClock::new(), &mut |done, total| bar.set(done, total));
-    drop(bar);
-    let report = report.map_err(|error| Failure::Input(error.to_string()))?;
+    let report =
+        watched("bench narrow", "parts", |progress| narrow::measure(&settings, &mut ProcessClock::new(), progress))?;
     say(&report, &report.to_text(), arguments.json)?;
     if report.disagreements == 0 {
         return Ok(());

@@ -22,7 +22,7 @@ pub struct Room {
     #[arg(long, value_delimiter = ',', value_name = "N,N,...")]
     objects: Vec<usize>,
     /// Frames per room
-    #[arg(long, default_value_t = 100)]
+    #[arg(long, default_value_t = 200)]
     frames: u32,
     /// How far a body moves per frame; it is about 1 wide
     #[arg(long, default_value_t = 0.1)]

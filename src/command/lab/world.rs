@@ -8,7 +8,7 @@ use lab::experiment::world::{self, Settings};
 
 use super::present;
 use crate::command::Failure;
-use crate::progress::Bar;
+use crate::command::work::watched;
 use crate::world_file::load;
 
 /// Runs a world with a crowd, checks after every tick that nothing overlaps, and draws it from above. Fails if something
@@ -38,12 +38,11 @@ pub fn run(arguments: World) -> Result<(), Failure> {
     };
     let file = arguments.file.as_ref().map(|file| file.display().to_string());
     let settings = Settings { spec, file: file.clone(), ticks: arguments.ticks };
-    let bar = Bar::new("ticks");
-    let report = world::run(&settings, &mut |done, total| bar.set(done, total));
-    drop(bar);
-    let report = report.map_err(|error| match &file {
-        Some(file) => Failure::Input(Spec::blame(&text, file, error).to_string()),
-        None => Failure::Input(error.to_string()),
+    let report = watched("lab world", "ticks", |progress| {
+        world::run(&settings, progress).map_err(|error| match &file {
+            Some(file) => Spec::blame(&text, file, error).to_string(),
+            None => error.to_string(),
+        })
     })?;
     present(&report, report.documents(), &report.to_text(), &arguments.out, arguments.json)?;
     match &report.overlap {

@@ -64,7 +64,7 @@ export async function measure(avatars: number, frames: number): Promise<Result> 
       }
     });
     const decoded = performance.now();
-    for (const others of parts) others.show(now);
+    for (const others of parts) others.show(now, stage.camera.position);
     const predicted = performance.now();
     let count = 0;
     for (const others of parts) {
@@ -78,7 +78,7 @@ export async function measure(avatars: number, frames: number): Promise<Result> 
         count += 1;
       }
     }
-    drawn.draw(poses, count, now * 1e-6, FRAME_US * 1e-6);
+    drawn.draw(poses, count, now * 1e-6, FRAME_US * 1e-6, stage.camera.position);
     const ended = performance.now();
     // The first frames are those in which the browser still compiles.
     if (frame >= 30) {

@@ -9,7 +9,7 @@ import { type StateHead, VELOCITY_PARTS } from '../wire/state.ts';
 import { type Pong, type Refused, type Roster, type Solid, type ToClient, type Welcome, decode } from '../wire/to_client.ts';
 import * as toServer from '../wire/to_server.ts';
 import { STILL, type Step } from '../wire/to_server.ts';
-import { Others, sceneObject } from './others.ts';
+import { type Eye, Others, sceneObject } from './others.ts';
 import { Own } from './own.ts';
 import { Ground, metres } from './walk.ts';
 
@@ -69,6 +69,8 @@ export class Client {
   /** When the last message came, by the local clock. */
   heardAt = 0;
   private readonly bodies = new StateBodies();
+  /** By handle, when a thing that changes its form was told of and what its clock showed. */
+  private readonly forms = new Map<number, { readonly tick: number; readonly clock: number }>();
   private tickBase = { tick: 0, at: 0 };
   private heard = 0;
   private number = 0;
@@ -146,6 +148,11 @@ export class Client {
         return this.events.grabbed(message.object, message.isHeld);
       case 'Pong':
         return this.tellTime(now, message);
+      case 'Forms': {
+        const tick = this.wholeTick(message.tick);
+        for (const { handle, clock } of message.forms) this.forms.set(handle, { tick, clock });
+        return;
+      }
     }
   }
 
@@ -168,9 +175,17 @@ export class Client {
   }
 
   /** Works out where everybody is shown. `elapsed` seconds have passed since the last time. */
-  show(now: number, elapsed: number): void {
-    this.others.show(this.clock.ownerTime(now));
+  show(now: number, elapsed: number, eye: Eye | null = null): void {
+    this.others.show(this.clock.ownerTime(now), eye);
     if (this.own !== null && this.ground !== null) this.own.pass(this.intent, Math.min(elapsed, 0.1), this.ground);
+  }
+
+  /** What the clock of a thing that changes its form shows at a moment, in ticks; none if it has none. */
+  clockOf(handle: number, now: number): number | null {
+    const told = this.forms.get(handle);
+    if (told === undefined) return null;
+    const tick = this.tickBase.tick + (this.clock.ownerTime(now) - this.tickBase.at) / this.tickUs;
+    return Math.max(told.clock, told.clock + tick - told.tick);
   }
 
   private tell(message: Uint8Array<ArrayBuffer>): void {
@@ -194,6 +209,7 @@ export class Client {
     if (((welcome.newest - this.number) | 0) > 0) this.number = welcome.newest;
     this.own = new Own(metres(welcome.place), welcome.newest, welcome.tickUs * 1e-6);
     this.others = new Others(welcome.tickUs);
+    this.forms.clear();
     this.heard = 0;
     this.held = null;
     this.pings = 0;
@@ -224,7 +240,10 @@ export class Client {
     const at = this.timeOf(tick);
     if (roster.number !== ((this.heard + 1) & 0xffff)) this.counts.contradictions += 1;
     this.heard = roster.number;
-    for (const handle of roster.left) if (!this.others.leave(handle)) this.counts.contradictions += 1;
+    for (const handle of roster.left) {
+      this.forms.delete(handle);
+      if (!this.others.leave(handle)) this.counts.contradictions += 1;
+    }
     for (const entered of roster.entered) if (!this.others.enter(entered, tick, at)) this.counts.contradictions += 1;
   }
 

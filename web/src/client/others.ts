@@ -25,6 +25,11 @@ const SETTINGS = {
 /** Collisions among the others are predicted for so many at most: the price is quadratic. */
 const COMPANY_MAX = 32;
 
+/** Within so many metres of the eye everybody is shown anew in every frame, and within so many in every other. */
+const NEAR = 30;
+const FAR = 60;
+const REST_MAX = 4;
+
 /** What was heard last. */
 export interface Confirmed {
   readonly tick: number;
@@ -88,12 +93,26 @@ export class Other {
   }
 }
 
+/** From where one looks. */
+export interface Eye {
+  readonly x: number;
+  readonly z: number;
+}
+
+/** Every how manieth frame somebody is shown anew who is so far away: what moves in between is less than a pixel or two. */
+export function restOf(x: number, z: number): number {
+  const squared = x * x + z * z;
+  return squared < NEAR * NEAR ? 1 : squared < FAR * FAR ? 2 : REST_MAX;
+}
+
 /** All others, by handle. */
 export class Others {
   readonly all = new Map<number, Other>();
   /** Collisions among them that were predicted in the last frame. */
   contacts = 0;
   private readonly crowd: Crowd;
+  private frame = 0;
+  private eye: Eye | null = null;
   /** By handle, the tick from which it means somebody; infinite where it does not. */
   private readonly since: number[] = [];
   /** Metres per second of one unit of motion. */
@@ -142,17 +161,21 @@ export class Others {
         who, tick, at,
         place[first]! / STEPS_PER_METRE, place[first + 1]! / STEPS_PER_METRE, place[first + 2]! / STEPS_PER_METRE,
         motion[first]! * unit, motion[first + 1]! * unit, motion[first + 2]! * unit,
-        turn[index]!, isElsewhere[index] === 1, now,
+        turn[index]!, isElsewhere[index] === 1, now, this.rest(who) === REST_MAX,
       );
     }
   }
 
-  /** Works out where everybody is shown at a moment of the server's clock. */
-  show(now: number): void {
+  /** Works out where everybody is shown at a moment of the server's clock; far from the eye not in every frame. */
+  show(now: number, eye: Eye | null = null): void {
     const { crowd } = this;
     this.contacts = 0;
+    this.frame += 1;
+    this.eye = this.all.size > COMPANY_MAX ? eye : null;
     if (this.all.size < 2 || this.all.size > COMPANY_MAX) {
-      for (const handle of this.all.keys()) crowd.show(handle, now);
+      for (const handle of this.all.keys()) {
+        if ((handle + this.frame) % this.rest(handle) === 0) crowd.show(handle, now);
+      }
       return;
     }
     const others = [...this.all.values()];
@@ -162,6 +185,13 @@ export class Others {
       const predicted = together.predicted[index];
       if (predicted) crowd.showPredicted(handle, now, predicted);
     });
+  }
+
+  /** Every how manieth frame somebody is shown anew. */
+  private rest(handle: number): number {
+    const { eye, crowd } = this;
+    const at = handle * ROW + SHOWN;
+    return eye === null ? 1 : restOf(crowd.data[at]! - eye.x, crowd.data[at + 2]! - eye.z);
   }
 
   byObject(object: number): Other | undefined {

@@ -52,9 +52,9 @@ export class Own {
     this.correct(shown);
   }
 
-  /** Lets time pass between inputs: walks on with what is wanted now, and takes back some of the correction. */
+  /** Lets time pass between inputs: walks on and jumps with what is wanted now, and takes back some of the correction. */
   pass(step: Step, seconds: number, ground: Ground): void {
-    this.ahead = ground.step(this.ahead, wish(step), false, seconds);
+    this.ahead = ground.step(this.ahead, wish(step), step.isJump, seconds);
     this.correction = scale(this.correction, CORRECTION_LEFT ** (seconds / this.seconds));
   }
 

@@ -23,4 +23,15 @@ export interface Introduction {
   readonly is_self_signed: boolean;
   /** What the world is called. */
   readonly world: string;
+  /** The avatars to choose from. */
+  readonly avatars: readonly AvatarLook[];
+}
+
+/** An avatar to choose. */
+export interface AvatarLook {
+  readonly name: string;
+  /** From sole to crown, in metres. */
+  readonly height: number;
+  /** Half its width, in metres. */
+  readonly radius: number;
 }

@@ -101,12 +101,15 @@ export class Crowd {
     return [0, Math.sin(half), 0, Math.cos(half)];
   }
 
-  /** An update: where it was and how it moved, at a moment of its owner's clock. It must be newer than the last. */
-  hear(row: number, tick: number, stamp: number, x: number, y: number, z: number, vx: number, vy: number, vz: number, turn: Turn, isElsewhere: boolean, now: number): void {
+  /**
+   * An update: where it was and how it moved, at a moment of its owner's clock. It must be newer than the last. Of one that is
+   * far from the eye nobody sees a correction: it is not blended, and shown when its frame comes.
+   */
+  hear(row: number, tick: number, stamp: number, x: number, y: number, z: number, vx: number, vy: number, vz: number, turn: Turn, isElsewhere: boolean, now: number, isFar = false): void {
     const { data, found, settings } = this;
     const at = row * ROW;
     const isFirst = data[at + TICK] === 0;
-    if (!isFirst) this.show(row, now);
+    if (!isFirst && !isFar) this.show(row, now);
     this.accelerate(at, tick, vx, vy, vz, isElsewhere);
     data[at + STAMP] = stamp;
     data[at + POS] = x;
@@ -123,6 +126,10 @@ export class Crowd {
     this.courses[row] = null;
     data[at + PLANNED] = 0;
     if (isFirst) return this.show(row, now);
+    if (isFar) {
+      data[at + BLEND] = -Infinity;
+      return;
+    }
     this.predict(row, at, now);
     const [dx, dy, dz] = [data[at + SHOWN]! - found[0]!, data[at + SHOWN + 1]! - found[1]!, data[at + SHOWN + 2]! - found[2]!];
     if (isElsewhere || Math.sqrt(dx * dx + dy * dy + dz * dz) > settings.snapDistance) {

@@ -155,6 +155,9 @@ export class Inspector {
   private async read(client: Client, now: number, workMs: number): Promise<void> {
     this.readAt = now;
     for (const [name, count] of Object.entries(this.layers.counts)) this.set(`layer ${name}`, String(count));
+    // Whoever is pointed at is told of always; groups are not where too many users hear each other.
+    const { watched, groups, hearing } = this.watch;
+    if (this.layers.isOn.group && watched !== null && groups === null && hearing !== null) this.set('layer group', 'too many pairs');
     this.set('heard', String(client.others.all.size));
     this.set('surprise', `${(1_000 * (client.own?.surprise ?? 0)).toFixed(1)} mm`);
     this.set('pending', String(client.own?.pending ?? 0));

@@ -35,6 +35,8 @@ const DEAD_ZONE = 0.15;
 
 export class Controls {
   private isIn = false;
+  /** What was wanted when it was asked for last is not what is wanted now: a key went down or up, a stick was moved. */
+  isChanged = false;
   private readonly held = new Set<string>();
   private stick = { side: 0, ahead: 0 };
   private lookStick = { side: 0, ahead: 0 };
@@ -45,8 +47,14 @@ export class Controls {
   private pinch = 0;
 
   constructor(private readonly canvas: HTMLElement, root: HTMLElement, private readonly events: ControlEvents) {
-    addEventListener('keydown', (event) => this.keyDown(event));
-    addEventListener('keyup', (event) => this.held.delete(event.code));
+    addEventListener('keydown', (event) => {
+      this.isChanged ||= !event.repeat;
+      this.keyDown(event);
+    });
+    addEventListener('keyup', (event) => {
+      this.isChanged = true;
+      this.held.delete(event.code);
+    });
     addEventListener('blur', () => {
       this.held.clear();
       this.pointers.clear();
@@ -56,7 +64,10 @@ export class Controls {
     canvas.addEventListener('wheel', (event) => this.wheel(event), { passive: false });
     canvas.addEventListener('contextmenu', (event) => event.preventDefault());
     for (const end of ['pointerup', 'pointercancel', 'lostpointercapture'] as const) canvas.addEventListener(end, (event) => this.pointerUp(event));
-    const move = makeStick('move', (side, ahead) => (this.stick = { side, ahead }));
+    const move = makeStick('move', (side, ahead) => {
+      this.isChanged = true;
+      this.stick = { side, ahead };
+    });
     const look = makeStick('look', (side, ahead) => (this.lookStick = { side, ahead }));
     for (const stick of [move, look]) stick.addEventListener('pointerdown', () => events.used());
     root.append(move, look, this.makeButtons());
@@ -76,6 +87,8 @@ export class Controls {
   /** What is wanted now. `elapsed` seconds have passed since it was asked last. */
   wish(elapsed: number): Wish {
     this.readPad(elapsed);
+    // Between pictures it is asked for, too; then nothing is seen of it yet.
+    if (elapsed > 0) this.isChanged = false;
     this.events.look(-this.lookStick.side * LOOK.stick * elapsed, -this.lookStick.ahead * LOOK.stick * elapsed);
     let side = this.stick.side + this.pad.side;
     let ahead = this.stick.ahead + this.pad.ahead;
@@ -185,7 +198,10 @@ export class Controls {
       });
     };
     press(this.hold, () => this.events.grab());
-    press(jump, () => this.events.jump());
+    press(jump, () => {
+      this.isChanged = true;
+      this.events.jump();
+    });
     return element('div', { class: 'touch-buttons', 'aria-hidden': 'true' }, this.hold, jump);
   }
 

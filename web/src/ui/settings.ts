@@ -15,7 +15,7 @@ export function readSettings(): Settings {
     const kept = JSON.parse(localStorage.getItem(KEY) ?? '{}') as Partial<Settings>;
     return {
       nickname: typeof kept.nickname === 'string' ? kept.nickname : usual.nickname,
-      avatar: kept.avatar === 1 ? 1 : 0,
+      avatar: Number.isInteger(kept.avatar) && kept.avatar! >= 0 && kept.avatar! <= 255 ? kept.avatar! : 0,
       isMuted: kept.isMuted === true,
       isFirstTime: kept.isFirstTime !== false,
     };

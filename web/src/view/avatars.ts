@@ -4,6 +4,7 @@
 import * as three from 'three';
 import { mergeGeometries } from 'three/examples/jsm/utils/BufferGeometryUtils.js';
 
+import { type Eye, restOf } from '../client/others.ts';
 import { hueOf } from './palette.ts';
 
 /** What is to be drawn of one avatar. */
@@ -55,18 +56,29 @@ export class Avatars {
   }
 
   /** Draws these, and nobody else. */
-  draw(poses: readonly Pose[], count: number, seconds: number, elapsed: number): void {
+  draw(poses: readonly Pose[], count: number, seconds: number, elapsed: number, eye: Eye | null = null): void {
     if (count > this.capacity) this.grow(Math.max(count, 2 * this.capacity));
     this.frame += 1;
     const bodies = this.bodies.instanceMatrix.array as Float32Array;
     const { coloured, isCalm, frame } = this;
-    const settle = Math.exp(-elapsed * 6);
-    const turning = 1 - Math.exp(-elapsed * 14);
+    let rest = 1;
+    let settle = Math.exp(-elapsed * 6);
+    let turning = 1 - Math.exp(-elapsed * 14);
     let isRecoloured = false;
     for (let index = 0; index < count; index++) {
       const pose = poses[index]!;
       const memory = pose.memory ?? this.remember(pose);
       memory.frame = frame;
+      if (eye !== null) {
+        const own = restOf(pose.x - eye.x, pose.z - eye.z);
+        // Far away every second or fourth frame has to do, unless this place was somebody else's.
+        if ((index + frame) % own !== 0 && coloured[index] === pose.object) continue;
+        if (own !== rest) {
+          rest = own;
+          settle = Math.exp(-rest * elapsed * 6);
+          turning = 1 - Math.exp(-rest * elapsed * 14);
+        }
+      }
       const turned = shortest(pose.heading - memory.heading);
       memory.heading += turned * turning;
       const wanted = Math.max(-0.22, Math.min(0.22, elapsed > 0 ? turned * 0.5 * Math.min(pose.speed, 4) * 0.25 : 0));

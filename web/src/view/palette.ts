@@ -1,5 +1,5 @@
 // Colours. People are told apart by hues that colour-blind eyes tell apart too (after Okabe and Ito); each layer of the
-// inspector has one colour, the same here, on the map and in the panels.
+// inspector has one colour, the same here, on the map, in the panels and in the lab's plots (`crates/lab/src/report/layer.rs`).
 
 export const AVATARS = [0xe69f00, 0x56b4e9, 0x009e73, 0xf0e442, 0x0072b2, 0xd55e00, 0xcc79a7] as const;
 
@@ -14,8 +14,8 @@ export const groupName = (number: number): string => `#${(number % 2 ** 32) + 1}
 export const LAYERS = {
   aura: 0x2ec4b6,
   pair: 0xffffff,
-  relation: 0x7bd88f,
-  group: 0xd0e17d,
+  relation: 0x3fa968,
+  group: 0xa8a32c,
   predicted: 0xffb000,
   confirmed: 0xffffff,
   contact: 0xff4d4d,

@@ -7,11 +7,13 @@ import { RoundedBoxGeometry } from 'three/examples/jsm/geometries/RoundedBoxGeom
 import { metres } from '../client/walk.ts';
 import { quat } from '../wire/pose.ts';
 import type { Solid, Welcome } from '../wire/to_client.ts';
+import type { Models } from './models.ts';
 import { DUSK } from './palette.ts';
 
 const stone = new three.MeshStandardMaterial({ color: DUSK.stone, roughness: 0.9 });
 const pale = new three.MeshStandardMaterial({ color: 0xdccdbc, roughness: 0.85 });
 const dark = new three.MeshStandardMaterial({ color: 0x8b7b76, roughness: 0.95 });
+const sculpted = new three.MeshStandardMaterial({ color: 0xd8cfc4, roughness: 0.6, side: three.DoubleSide });
 const leaf = new three.MeshStandardMaterial({ color: DUSK.leaf, roughness: 1, flatShading: true });
 const soil = new three.MeshStandardMaterial({ color: 0x4a3a33, roughness: 1 });
 const lamp = new three.MeshStandardMaterial({ color: 0xffe2b0, emissive: 0xffb661, emissiveIntensity: 2.2 });
@@ -21,7 +23,7 @@ export class Place {
   readonly root = new three.Group();
   private readonly drops: { points: three.Points; tops: readonly three.Vector3[] }[] = [];
 
-  constructor(bounds: Welcome['bounds'], solids: readonly Solid[]) {
+  constructor(bounds: Welcome['bounds'], solids: readonly Solid[], private readonly models: Models | null = null) {
     const low = metres(bounds[0]);
     const high = metres(bounds[1]);
     this.root.add(ground(low.y));
@@ -70,7 +72,7 @@ export class Place {
         break;
       }
       case 'model':
-        group.add(new three.Mesh(new three.IcosahedronGeometry(shape.radius, 1), dark));
+        group.add(new three.Mesh(this.models?.geometry(solid.object) ?? new three.IcosahedronGeometry(shape.radius, 1), sculpted));
         break;
     }
     return group;

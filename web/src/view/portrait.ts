@@ -2,13 +2,13 @@
 
 import * as three from 'three';
 
+import type { AvatarLook } from '../link/link.ts';
 import { Avatars } from './avatars.ts';
 
-/** What each choice looks like: half its height and its radius, and an object with a fitting hue. */
-const LOOKS = [
-  { half: 0.9, radius: 0.3, object: 5 },
-  { half: 0.6, radius: 0.25, object: 3 },
-] as const;
+/** Objects with hues that look well beside each other. */
+const OBJECTS = [5, 3, 1, 8] as const;
+/** From sole to crown, in metres: what fills a portrait. */
+const TALL = 1.8;
 
 export class AvatarPortraits {
   private renderer: three.WebGLRenderer | null = null;
@@ -17,13 +17,22 @@ export class AvatarPortraits {
   private readonly camera = new three.PerspectiveCamera(24, 1, 0.1, 20);
   private readonly avatars = new Avatars(true);
 
-  constructor(private readonly canvases: readonly HTMLCanvasElement[], private readonly isLively: boolean) {
+  private looks: readonly AvatarLook[] = [];
+  private canvases: readonly HTMLCanvasElement[] = [];
+
+  constructor(private readonly isLively: boolean) {
     this.scene.add(this.avatars.root, new three.HemisphereLight(0xbfd0ff, 0x8a6a58, 2));
     const sun = new three.DirectionalLight(0xffd9a0, 3);
     sun.position.set(-2, 2, 3);
     this.scene.add(sun);
     this.camera.position.set(0, 0.2, 4.7);
     this.camera.lookAt(0, 0, 0);
+  }
+
+  /** Whom to draw, and where. */
+  show(looks: readonly AvatarLook[], canvases: readonly HTMLCanvasElement[]): void {
+    this.looks = looks;
+    this.canvases = canvases;
   }
 
   start(): void {
@@ -38,9 +47,13 @@ export class AvatarPortraits {
       // Twenty pictures a second are enough for a slow turn.
       if (now - last < 50) return;
       last = now;
-      LOOKS.forEach((look, index) => {
+      // Side by side as they are; only who is taller than all is made to fit.
+      const scale = 1 / Math.max(1, ...this.looks.map(({ height }) => height / TALL));
+      this.looks.forEach(({ height, radius }, index) => {
         const heading = isCalm ? 0.4 : now / 1_600 + index;
-        this.avatars.draw([{ ...look, x: 0, y: look.half - 0.9, z: 0, heading, speed: 0 }], 1, now / 1_000, 1);
+        const half = (scale * height) / 2;
+        const object = OBJECTS[index % OBJECTS.length]!;
+        this.avatars.draw([{ object, x: 0, y: half - TALL / 2, z: 0, heading, speed: 0, half, radius: scale * radius }], 1, now / 1_000, 1);
         this.renderer?.render(this.scene, this.camera);
         const context = this.canvases[index]?.getContext('2d');
         context?.clearRect(0, 0, 192, 192);

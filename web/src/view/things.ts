@@ -6,6 +6,7 @@ import { RoundedBoxGeometry } from 'three/examples/jsm/geometries/RoundedBoxGeom
 import type { Quat } from '../wire/pose.ts';
 import type { Shape } from '../wire/shape.ts';
 import type { EnteredKind } from '../wire/to_client.ts';
+import type { Models } from './models.ts';
 import { AVATARS, DUSK } from './palette.ts';
 
 export interface Thing {
@@ -14,26 +15,47 @@ export interface Thing {
   readonly shape: Shape;
   readonly pos: { readonly x: number; readonly y: number; readonly z: number };
   readonly rot: Quat;
+  /** What its own clock shows, in ticks, if it changes its form. */
+  readonly clock: number | null;
 }
 
 const wood = new three.MeshStandardMaterial({ roughness: 0.8, map: planks() });
 const brass = new three.MeshStandardMaterial({ color: 0xc9a15a, roughness: 0.35, metalness: 0.6 });
 const ballMaterials = AVATARS.map((colour) => new three.MeshStandardMaterial({ roughness: 0.5, map: stripes(colour) }));
+/** Of many corners: some are sheets, which are seen from both sides. */
+const cloth = AVATARS.map((color) => new three.MeshStandardMaterial({ color, roughness: 0.65, side: three.DoubleSide }));
 const crateGeometry = new RoundedBoxGeometry(2, 2, 2, 2, 0.09);
 const ballGeometry = new three.SphereGeometry(1, 28, 20);
 
+interface Entry {
+  readonly mesh: three.Mesh;
+  readonly at: three.Vector3;
+  /** Puts it into the form of a moment. */
+  readonly form: ((seconds: number) => void) | null;
+  frame: number;
+}
+
 export class Things {
   readonly root = new three.Group();
-  private readonly meshes = new Map<number, { mesh: three.Mesh; at: three.Vector3; frame: number }>();
+  private readonly meshes = new Map<number, Entry>();
   private frame = 0;
+
+  constructor(private readonly models: Models) {}
+
+  /** Makes everything anew: what it looks like is known now. */
+  renew(): void {
+    this.root.clear();
+    this.meshes.clear();
+  }
 
   draw(things: Iterable<Thing>): void {
     this.frame += 1;
     for (const thing of things) {
       let entry = this.meshes.get(thing.object);
       if (entry === undefined) {
-        const mesh = make(thing);
-        entry = { mesh, at: new three.Vector3(thing.pos.x, thing.pos.y, thing.pos.z), frame: 0 };
+        const forming = this.models.forming(thing.object);
+        const mesh = make(thing, forming?.geometry ?? this.models.geometry(thing.object));
+        entry = { mesh, at: new three.Vector3(thing.pos.x, thing.pos.y, thing.pos.z), form: forming?.form ?? null, frame: 0 };
         this.meshes.set(thing.object, entry);
         this.root.add(mesh);
       }
@@ -43,6 +65,7 @@ export class Things {
       if (thing.shape.form === 'sphere' && thing.kind === 'Movable') roll(mesh, at, thing.shape.radius);
       else mesh.quaternion.set(...thing.rot);
       at.copy(mesh.position);
+      if (thing.clock !== null) entry.form?.(thing.clock / this.models.tickRate);
     }
     for (const [object, { mesh, frame }] of this.meshes) {
       if (frame === this.frame) continue;
@@ -81,9 +104,16 @@ function roll(mesh: three.Mesh, before: three.Vector3, radius: number): void {
   mesh.quaternion.premultiply(new three.Quaternion().setFromAxisAngle(axis, far / radius));
 }
 
-function make({ shape, kind, object }: Thing): three.Mesh {
+function make({ shape, kind, object }: Thing, model: three.BufferGeometry | null): three.Mesh {
   const isMover = kind === 'Mover';
   let mesh: three.Mesh;
+  if (shape.form === 'model' && model !== null) {
+    mesh = new three.Mesh(model, cloth[object % cloth.length]!);
+    mesh.frustumCulled = false;
+    mesh.castShadow = true;
+    mesh.receiveShadow = true;
+    return mesh;
+  }
   switch (shape.form) {
     case 'box':
       mesh = new three.Mesh(crateGeometry, isMover ? brass : wood);

@@ -26,6 +26,7 @@ export const kind = {
   closed: 0x47,
   state: 0x48,
   pong: 0x49,
+  forms: 0x50,
   watched: 0x61,
   known: 0x62,
   view: 0x63,

@@ -1,6 +1,7 @@
 // What a server says.
 
 import { DecodeError, Reader } from './codec.ts';
+import { type Forms, readForms } from './form.ts';
 import { MESSAGE_MAX, kind } from './kind.ts';
 import { type GridPoint, type Turn, readHandle, readObject, readPoint, readTurn } from './pose.ts';
 import { type Shape, readShape } from './shape.ts';
@@ -103,6 +104,7 @@ export type ToClient =
   | { readonly type: 'Grabbed'; readonly object: number; readonly isHeld: boolean }
   | ({ readonly type: 'Closed' } & Refused)
   | ({ readonly type: 'State' } & State)
+  | ({ readonly type: 'Forms' } & Forms)
   | ({ readonly type: 'Pong' } & Pong);
 
 /** The message that these bytes are; a `DecodeError` is thrown for bytes that are none. */
@@ -132,6 +134,8 @@ function read(reader: Reader): ToClient {
       const name = reader.text(NICKNAME_MAX, 'name');
       return { type: 'Said', speaker: speaker === 0 ? null : speaker, name, text: reader.text(SAID_MAX, 'text') };
     }
+    case kind.forms:
+      return { type: 'Forms', ...readForms(reader) };
     case kind.grabbed:
       return { type: 'Grabbed', object: readObject(reader), isHeld: reader.bool('is_held') };
     case kind.closed:

@@ -1,22 +1,31 @@
-//! Bars cut in two, in groups, as SVG: how much of each is of the first kind?
+//! Bars cut in parts, in groups, as SVG: how much of each is of the first kind?
 
 use super::axis::{Frame, Scale};
 use super::svg::{Anchor, Color, Svg};
 
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 420.0;
-/// How pale the second part is.
-const PALE: f64 = 0.35;
+/// How pale the parts are after the first: the last palest.
+const PALE: [f64; 2] = [0.6, 0.3];
+/// More groups are too thin to read.
+const GROUPS_MAX: usize = 6;
 
-/// A bar of two parts, one on the other.
+/// Of a list with one entry per group as many as a chart has room for, evenly, the last among them.
+pub fn readable<T>(groups: Vec<T>) -> Vec<T> {
+    let every = groups.len().div_ceil(GROUPS_MAX).max(1);
+    let first = groups.len().saturating_sub(1) % every;
+    groups.into_iter().skip(first).step_by(every).collect()
+}
+
+/// A bar of two or three parts, one on the other.
 #[derive(Clone, Debug)]
 pub struct Bar {
     /// What it stands for; bars of one name have one colour.
     pub name: String,
-    /// Full for the first part, pale for the second.
+    /// Full for the first part, paler for each that follows.
     pub color: Color,
-    /// How large the two parts are.
-    pub parts: [f64; 2],
+    /// How large the parts are.
+    pub parts: Vec<f64>,
 }
 
 /// Bars that stand together.
@@ -37,8 +46,8 @@ pub struct BarChart {
     pub x_label: String,
     /// What is measured, with its unit.
     pub y_label: String,
-    /// What the two parts are.
-    pub parts: [String; 2],
+    /// What the parts are.
+    pub parts: Vec<String>,
     /// From left to right.
     pub groups: Vec<Group>,
 }
@@ -80,23 +89,36 @@ impl BarChart {
         }
         let mut x = 92.0;
         for (name, color) in names {
-            svg.rectangle((x, 47.0), (x + 12.0, 59.0), color, 1.0);
-            svg.rectangle((x + 12.0, 47.0), (x + 24.0, 59.0), color, PALE);
-            svg.text((x + 30.0, 53.0), name, 13.0, color, Anchor::Start);
-            x += 52.0 + LETTER * name.chars().count() as f64;
+            for part in 0..self.parts.len() {
+                svg.rectangle((x, 47.0), (x + 12.0, 59.0), color, opacity(part, self.parts.len()));
+                x += 12.0;
+            }
+            svg.text((x + 6.0, 53.0), name, 13.0, color, Anchor::Start);
+            x += 28.0 + LETTER * name.chars().count() as f64;
         }
-        let meaning = format!("full: {}, pale: {}", self.parts[0], self.parts[1]);
+        let meaning = match &self.parts[..] {
+            [first, second] => format!("full: {first}, pale: {second}"),
+            parts => format!("from full to pale: {}", parts.join(", ")),
+        };
         svg.text((WIDTH - 24.0, 53.0), &meaning, 13.0, Color::SOFT, Anchor::End);
     }
 }
 
+fn opacity(part: usize, parts: usize) -> f64 {
+    if part == 0 { 1.0 } else { PALE[(PALE.len() + part).saturating_sub(parts).min(PALE.len() - 1)] }
+}
+
 fn draw_bar(svg: &mut Svg, frame: &Frame, bar: &Bar, left: f64, right: f64) {
-    let [first, second] = bar.parts;
     let height = |value: f64| frame.at((0.0, value)).1;
-    svg.rectangle((left, height(first)), (right, frame.bottom), bar.color, 1.0);
-    svg.rectangle((left, height(first + second)), (right, height(first)), bar.color, PALE);
-    let share = format!("{:.0} %", 100.0 * first / (first + second).max(f64::MIN_POSITIVE));
-    let above = ((left + right) / 2.0, height(first + second) - 9.0);
+    let mut sum = 0.0;
+    for (part, size) in bar.parts.iter().enumerate() {
+        let top = sum + size;
+        svg.rectangle((left, height(top)), (right, height(sum)), bar.color, opacity(part, bar.parts.len()));
+        sum = top;
+    }
+    let first = bar.parts.first().copied().unwrap_or(0.0);
+    let share = format!("{:.0} %", 100.0 * first / sum.max(f64::MIN_POSITIVE));
+    let above = ((left + right) / 2.0, height(sum) - 9.0);
     svg.text(above, &share, 11.0, Color::INK, Anchor::Middle);
 }
 
@@ -106,16 +128,20 @@ mod tests {
 
     #[test]
     fn each_bar_says_how_much_of_it_is_of_the_first_kind() {
-        let bar = Bar { name: "grid".to_owned(), color: Color::INK, parts: [3.0, 1.0] };
+        let bar = Bar { name: "grid".to_owned(), color: Color::INK, parts: vec![3.0, 1.0] };
         let chart = BarChart {
             title: "Where the time goes".to_owned(),
             x_label: "objects".to_owned(),
             y_label: "ms".to_owned(),
-            parts: ["updating".to_owned(), "processing".to_owned()],
+            parts: vec!["updating".to_owned(), "processing".to_owned()],
             groups: vec![Group { label: "500".to_owned(), bars: vec![bar] }],
         };
         let svg = chart.to_svg();
         assert!(svg.contains(">75 %<") && svg.contains(">full: updating, pale: processing<") && svg.contains(">500<"));
+        assert_eq!([0, 1].map(|part| opacity(part, 2)), [1.0, 0.3]);
+        assert_eq!([0, 1, 2].map(|part| opacity(part, 3)), [1.0, 0.6, 0.3]);
+        assert_eq!(readable((1..=13).collect()), [1, 4, 7, 10, 13]);
+        assert_eq!(readable(vec![1, 2]), [1, 2]);
         let empty = BarChart { groups: Vec::new(), ..chart }.to_svg();
         assert!(empty.contains("</svg>") && !empty.contains("NaN"));
     }

@@ -5,6 +5,7 @@ pub mod bars;
 pub mod chart;
 pub mod csv;
 pub mod html;
+pub mod layer;
 pub mod number;
 pub mod page;
 pub mod picture;

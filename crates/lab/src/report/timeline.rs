@@ -1,6 +1,7 @@
 //! Lines over time, or along a way, with moments and spans marked: dense curves whose shape matters, not their points.
 
 use super::axis::{Axis, Frame};
+use super::layer;
 use super::svg::{Anchor, Color, Svg};
 
 const WIDTH: f64 = 960.0;
@@ -53,7 +54,7 @@ impl Timeline {
         frame.draw_widths(&mut svg, &self.x.label);
         for (moment, name) in &self.moments {
             let (place, _) = frame.at((*moment, 0.0));
-            svg.line(&[(place, frame.top - 4.0), (place, frame.bottom)], Color::SOFT, 0.8);
+            svg.line(&[(place, frame.top - 4.0), (place, frame.bottom)], layer::CONTACT, 0.8);
             svg.text((place, frame.top - 12.0), name, 11.0, Color::SOFT, Anchor::Middle);
         }
         for trace in &self.traces {

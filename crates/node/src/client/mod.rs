@@ -264,6 +264,8 @@ impl Client {
                 self.said.push_back(Said { speaker, name, text });
             }
             Ok(ToClient::Grabbed { object, is_held }) => self.grabbed = Some((object, is_held)),
+            // Forms are for those who draw; what a client predicts is solid without them.
+            Ok(ToClient::Forms(_)) => {}
             Ok(ToClient::Pong { asked_us, received_us, replied_us, tick, ticked_us }) => {
                 if !self.has_pong {
                     // A welcome had to wait for a tick and for others: what it says of the time is forgotten at once,

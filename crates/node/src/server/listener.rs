@@ -121,6 +121,11 @@ impl Listener {
         self.heard.iter().flatten()
     }
 
+    /// What an object is called to the client, if it was told of it.
+    pub fn handle(&self, slot: Slot) -> Option<Handle> {
+        self.handles.get(&slot).copied()
+    }
+
     /// How many objects are heard.
     pub fn len(&self) -> usize {
         self.handles.len()

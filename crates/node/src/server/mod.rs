@@ -7,6 +7,7 @@
 mod attention;
 mod bodies;
 mod fan_out;
+mod forms;
 mod link;
 mod listener;
 mod session;
@@ -101,6 +102,8 @@ pub struct Server {
     ticked: Time,
     /// Who was the last to be told of it.
     told: Option<NodeId>,
+    /// What the clocks of things that change their form showed after it.
+    clocks: Vec<(Slot, u64)>,
     effects: VecDeque<Effect>,
     counts: ServerCounts,
 }
@@ -134,6 +137,7 @@ impl Server {
             next_tick: now,
             ticked: now,
             told: None,
+            clocks: Vec::new(),
             effects: VecDeque::new(),
             counts: ServerCounts::default(),
         };

@@ -4,6 +4,7 @@ use space::{NodeId, ObjectId, Slot, Time};
 use wire::Step;
 use wire::session::ResumeKey;
 
+use super::forms::FormsTold;
 use super::listener::Listener;
 use crate::nickname::Nickname;
 use crate::node::LinkId;
@@ -63,6 +64,8 @@ pub struct Session {
     pub sequence: u32,
     /// How many things of the scene it was told of; `None` when that is all.
     pub scene_at: Option<usize>,
+    /// What it was told of the clocks of things that change their form.
+    pub forms: FormsTold,
 }
 
 impl Session {
@@ -93,6 +96,7 @@ impl Session {
             heading: None,
             sequence: 0,
             scene_at: Some(0),
+            forms: FormsTold::default(),
         }
     }
 
@@ -104,6 +108,7 @@ impl Session {
         self.behind_since = None;
         self.wish = None;
         self.scene_at = Some(0);
+        self.forms = FormsTold::default();
     }
 
     /// Where its avatar is in the audience.

@@ -80,6 +80,9 @@ impl Server {
         let journal = self.truth.journal();
         self.effects.extend(journal.map(|bytes| Effect::Persist(Record::Tick(bytes))));
         self.told = None;
+        let Server { clocks, truth, .. } = self;
+        clocks.clear();
+        clocks.extend(truth.world().forms().filter_map(|(object, clock)| Some((truth.slot(object)?, clock))));
     }
 
     /// Drops whoever was silent for too long, and lets go of those who did not come back.
@@ -290,7 +293,7 @@ impl Server {
         let (tick, now) = (self.truth.tick(), self.ticked);
         let limits = self.settings.limits;
         let mut entered: Vec<(Handle, space::Slot)> = Vec::new();
-        let Server { sessions, truth, bodies, fan_out, effects, counts, told, .. } = self;
+        let Server { sessions, truth, bodies, fan_out, effects, counts, told, clocks, .. } = self;
         let from = told.map_or(Bound::Unbounded, Bound::Excluded);
         let mut rest = sessions.range_mut((from, Bound::Unbounded));
         for (sender, session) in rest.by_ref().take(most) {
@@ -311,11 +314,15 @@ impl Server {
             if session.listener.is_behind() {
                 let (number, left) = session.listener.tell(tick, limits.entered_per_tick, &mut entered);
                 let entered = entered.iter().filter_map(|&(handle, slot)| introduce(handle, slot, truth, bodies));
+                session.forms.left(&left);
                 let roster = Roster { number, tick: tick as u32, left, entered: entered.collect() };
                 session.behind_since.get_or_insert(now);
                 tell(counts, ToClient::Roster(roster));
             } else if session.listener.is_up_to_date() {
                 session.behind_since = None;
+            }
+            if let Some(forms) = session.forms.tell(tick, clocks, &session.listener) {
+                tell(counts, ToClient::Forms(forms));
             }
             let (velocity, is_grounded) = truth.walk(object);
             let own = Own { acknowledged: session.applied as u16, velocity, is_grounded };

@@ -36,6 +36,7 @@ pub struct Balls {
     pub(super) level: u8,
     bounds: Bounds,
     sphere: Sphere,
+    mesh: Option<TriangleMesh>,
 }
 
 impl Balls {
@@ -55,7 +56,17 @@ impl Balls {
             |value: glam::DVec3, round: fn(f64) -> f32| Vec3::new(round(value.x), round(value.y), round(value.z));
         let bounds = Bounds { min: outward(low, round_down), max: outward(high, round_up) };
         let sphere = tree.wrapping(0);
-        Ok(Balls { tree, level, bounds, sphere })
+        Ok(Balls { tree, level, bounds, sphere, mesh: None })
+    }
+
+    /// Knows the mesh that the tree was built around, for those who draw it.
+    pub fn with_mesh(self, mesh: TriangleMesh) -> Balls {
+        Balls { mesh: Some(mesh), ..self }
+    }
+
+    /// The mesh that the tree was built around, if it is known.
+    pub fn mesh(&self) -> Option<&TriangleMesh> {
+        self.mesh.as_ref()
     }
 
     /// The tree.

@@ -148,8 +148,8 @@ pub enum Step {
 impl Scene<'_> {
     #[inline(always)]
     pub fn step(&self, pair: NodePair) -> Step {
-        let ends_a = self.a.links[pair.a as usize].is_end(self.level_a);
-        let ends_b = self.b.links[pair.b as usize].is_end(self.level_b);
+        let ends_a = self.a.link(pair.a).is_end(self.level_a);
+        let ends_b = self.b.link(pair.b).is_end(self.level_b);
         let radius = |tree: &BallTree, node: u32| tree.columns().radius[node as usize];
         match (ends_a, ends_b) {
             (true, true) => Step::End,
@@ -190,8 +190,8 @@ fn walk(
                 found.ends.push(pair);
                 continue;
             }
-            Step::First => (scene.ball_b_in_a(pair.b), scene.a, scene.a.links[pair.a as usize]),
-            Step::Second => (scene.ball_a_in_b(pair.a), scene.b, scene.b.links[pair.b as usize]),
+            Step::First => (scene.ball_b_in_a(pair.b), scene.a, scene.a.link(pair.a)),
+            Step::Second => (scene.ball_a_in_b(pair.a), scene.b, scene.b.link(pair.b)),
         };
         let cost = u64::from((link.end - link.first).div_ceil(8));
         if *budget < cost {

@@ -2,6 +2,7 @@
 
 use space::{GridPoint, ObjectId, Quat, Turn};
 use wire::cluster;
+use wire::form::{Form, Forms};
 use wire::inside::{Cells, Group, Groups, Hearing, Wanted};
 use wire::operator::{FromOperator, Known, OPERATOR_VERSION, ToOperator, View, Watched};
 use wire::peer::{self, PEER_VERSION, ToPeer};
@@ -146,6 +147,13 @@ pub fn to_client() -> Vec<(&'static str, ToClient)> {
             ToClient::Said { speaker: None, name: String::new(), text: "The server stops in a minute.".into() },
         ),
         ("grabbed", ToClient::Grabbed { object: object(40), is_held: true }),
+        (
+            "forms",
+            ToClient::Forms(Forms {
+                tick: 4_000_000_123,
+                forms: vec![Form { handle: Handle(3), clock: 0 }, Form { handle: Handle(4_095), clock: 90_000 }],
+            }),
+        ),
         (
             "closed",
             ToClient::Closed(Refused {

@@ -1,16 +1,18 @@
 //! Who is looked at closely, when there is not enough time for everybody.
 //!
 //! Shapes that need the narrow phase cost more than upright solids, and a world file may say how much a tick may spend on
-//! them. Everybody's pairs are first looked at coarsely, as bounding spheres; what is left of the budget goes to those
-//! who matter most, near users and fast, and in every sixteenth tick to each. Who has to do with the coarse look moves as
-//! far as that shows free. Where it shows nothing, it stays where it is, which is free, until a later tick.
+//! them. Everybody's pairs are first looked at coarsely, as bounding spheres; what is left of the budget goes to the pairs
+//! that matter most, near users and closing fast, and in every sixteenth tick to each. A mover gets all of its pairs looked
+//! at or none, by the one that matters most: a coarse look at a single other would hold it, and the close looks at the rest
+//! were for nothing. Who has to do with the coarse look moves as far as that shows free. Where it shows nothing, it stays
+//! where it is, which is free, until a later tick.
 //!
 //! Nothing of this is remembered from tick to tick, so that a world goes on from a snapshot as it would have.
 
 use space::narrow::Shape;
 
 use crate::neighbours::Neighbours;
-use crate::objects::{EXACT, Objects, SOLID};
+use crate::objects::{Body, EXACT, Objects, SOLID};
 use crate::scenery::Scenery;
 
 /// Each gets a close look at least once in so many ticks, if anything is left.
@@ -66,10 +68,12 @@ impl Attention {
                 continue;
             }
             let own = cost(&shapes[objects.card(row).shape as usize]);
-            let (mut pairs, mut price) = (0, 0);
+            let (mut pairs, mut price, mut fastest) = (0, 0, 0.0_f64);
             for &other in neighbours.of(row) {
-                if (body.flags | objects.body[other as usize].flags) & EXACT != 0 {
+                let other_body = &objects.body[other as usize];
+                if (body.flags | other_body.flags) & EXACT != 0 {
                     pairs += 1;
+                    fastest = fastest.max(closing(body, other_body));
                     price += own + cost(&shapes[objects.card(other).shape as usize]);
                 }
             }
@@ -77,13 +81,14 @@ impl Attention {
                 let other = &scenery.body[index as usize];
                 if other.is(SOLID) && (body.flags | other.flags) & EXACT != 0 {
                     pairs += 1;
+                    fastest = fastest.max(closing(body, other));
                     price += own + cost(&shapes[scenery.shape[index as usize] as usize]);
                 }
             });
             if pairs > 0 {
                 looks += pairs;
                 let id = objects.name(row).number();
-                let class = if (id + tick).is_multiple_of(TURN) { u64::MAX } else { self.class(objects, row) };
+                let class = if (id + tick).is_multiple_of(TURN) { u64::MAX } else { self.class(objects, row, fastest) };
                 let turn = (id ^ tick.rotate_left(17)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
                 self.candidates.push(Candidate { row, cost: price, class, turn });
             }
@@ -102,18 +107,58 @@ impl Attention {
         self.is_coarse.get(row as usize).copied().unwrap_or(false)
     }
 
-    /// Faster is more, and nearer to a user.
-    fn class(&self, objects: &Objects, row: u32) -> u64 {
+    /// Closing faster is more, and nearer to a user.
+    fn class(&self, objects: &Objects, row: u32, closing: f64) -> u64 {
         let [x, y, z] = place(objects, row);
         let far = |user: &[f64; 3]| (user[0] - x).powi(2) + (user[1] - y).powi(2) + (user[2] - z).powi(2);
         let nearest = self.users.iter().map(far).fold(f64::INFINITY, f64::min).min(1e18).sqrt();
-        let weight = (1.0 + objects.body[row as usize].span()) / (1000.0 + nearest);
+        let weight = (1.0 + closing) / (1000.0 + nearest);
         // The exponent: numbers above zero are ordered as their bits are.
         weight.to_bits() >> 52
     }
 }
 
+/// How far two bodies may come towards each other in this tick, along the line between their centres, in steps.
+fn closing(body: &Body, other: &Body) -> f64 {
+    let at = |body: &Body| [body.at.x, body.at.y, body.at.z].map(f64::from);
+    let (here, there) = (at(body), at(other));
+    let way = [there[0] - here[0], there[1] - here[1], there[2] - here[2]];
+    let length = (way[0] * way[0] + way[1] * way[1] + way[2] * way[2]).sqrt().max(1.0);
+    let towards = |body: &Body, axis: usize, way: f64| {
+        let (reach, block) = (&body.reach, body.block());
+        let farthest = if way > 0.0 { reach.high[axis] - block.high[axis] } else { reach.low[axis] - block.low[axis] };
+        way * f64::from(farthest)
+    };
+    let both = |axis: usize| towards(body, axis, way[axis]) + towards(other, axis, -way[axis]);
+    ((both(0) + both(1) + both(2)) / length).max(0.0)
+}
+
 fn place(objects: &Objects, row: u32) -> [f64; 3] {
     let at = objects.body[row as usize].at;
     [at.x, at.y, at.z].map(f64::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solid::{Block, Solid};
+    use space::GridPoint;
+
+    /// A body at `x` that may move by so much along the axis in this tick.
+    fn body(x: i32, by: i32) -> Body {
+        let mut body = Body::new(GridPoint::new(x, 0, 0), Solid { core: [100; 3], radius: 0 }, SOLID);
+        let Block { low, high } = body.block();
+        body.reach = Block { low: [low[0] + by.min(0), low[1], low[2]], high: [high[0] + by.max(0), high[1], high[2]] };
+        body
+    }
+
+    #[test]
+    fn who_comes_closer_matters_more_than_who_is_fast() {
+        let still = body(1_000, 0);
+        assert_eq!(closing(&body(0, 50), &still), 50.0);
+        assert_eq!(closing(&body(0, -500), &still), 0.0, "it goes away, however fast");
+        assert_eq!(closing(&body(0, 50), &body(1_000, -70)), 120.0, "both come");
+        assert_eq!(closing(&body(1_000, -70), &body(0, 50)), 120.0);
+        assert_eq!(closing(&body(1_000, 3), &body(1_000, 5)), 0.0, "at one place there is no direction");
+    }
 }

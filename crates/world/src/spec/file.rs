@@ -37,9 +37,9 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use space::mesh::{TriangleMesh, shapes};
-use space::narrow::Shape;
 use space::narrow::sphere_tree::Method;
 use space::narrow::traversal::wrap;
+use space::narrow::{Balls, Shape};
 use space::{BallTree, Quat, Vec3};
 use toml::Spanned;
 
@@ -477,7 +477,8 @@ impl ObjectFile {
                         tree
                     }
                 };
-                Shape::balls(tree, level).map_err(|error| refuse(error.to_string()))?
+                let balls = Balls::new(tree, level).map_err(|error| refuse(error.to_string()))?;
+                Shape::Balls(Arc::new(balls.with_mesh(mesh.triangles().clone())))
             }
         };
         let rules = [

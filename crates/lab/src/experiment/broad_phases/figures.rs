@@ -4,7 +4,7 @@ use super::claims::FIGURE_5_MAX;
 use super::{BroadPhases, Row};
 use crate::experiment::room::Movement;
 use crate::report::axis::{Axis, Scale};
-use crate::report::bars::{Bar, BarChart, Group};
+use crate::report::bars::{Bar, BarChart, Group, readable};
 use crate::report::chart::{Chart, Curve};
 use crate::report::number::grouped;
 use crate::report::page::Figure;
@@ -54,16 +54,12 @@ fn rates(report: &BroadPhases, movement: Movement, title: &str, methods: &[&str]
 }
 
 fn figure_6(report: &BroadPhases, movement: Movement) -> Figure {
-    let mut objects = report.objects(100, FIGURE_5_MAX);
-    // More than six groups are too thin to read.
-    let every = objects.len().div_ceil(6).max(1);
-    let last = objects.len().saturating_sub(1) % every;
-    objects = objects.into_iter().skip(last).step_by(every).collect();
+    let objects = readable(report.objects(100, FIGURE_5_MAX));
     let frames = f64::from(report.frames);
     let bar = |row: &Row| Bar {
         name: label(row.method).to_owned(),
         color: color(row.method),
-        parts: [row.update_us, row.find_us].map(|microseconds| microseconds * frames / 1e3),
+        parts: [row.update_us, row.find_us].map(|microseconds| microseconds * frames / 1e3).to_vec(),
     };
     let group = |&objects: &usize| Group {
         label: grouped(objects as u64),
@@ -76,7 +72,7 @@ fn figure_6(report: &BroadPhases, movement: Movement) -> Figure {
         title: format!("Figure 6: where the time goes, movement in {}", movement.axes()),
         x_label: "objects".to_owned(),
         y_label: format!("milliseconds in {} frames", grouped(u64::from(report.frames))),
-        parts: ["updating".to_owned(), "processing".to_owned()],
+        parts: vec!["updating".to_owned(), "processing".to_owned()],
         groups: objects.iter().map(group).collect(),
     };
     Figure {

@@ -3,6 +3,7 @@
 use super::{GroupsReport, Row};
 use crate::report::axis::{Axis, Scale};
 use crate::report::chart::{Chart, Curve};
+use crate::report::layer;
 use crate::report::page::Figure;
 use crate::report::svg::Color;
 
@@ -82,8 +83,8 @@ fn name(scheme: &str) -> &str {
 fn color(scheme: &str) -> Color {
     match scheme {
         "cover" => Color("#D55E00"),
-        "relations" => Color("#0072B2"),
-        "cells" => Color("#009E73"),
+        "relations" => layer::RELATION,
+        "cells" => layer::CELL,
         _ => Color("#6B7280"),
     }
 }

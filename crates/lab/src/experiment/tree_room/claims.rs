@@ -14,13 +14,13 @@ pub fn verdicts(report: &TreeRoom) -> Vec<Verdict> {
     vec![
         faster(
             report,
-            "Combined with 3 levels is about 45 % faster than the spherical octree with 4.",
+            "Combined with 3 levels (depth 2) is about 45 % faster than the spherical octree with 4.",
             45.0,
             [("combined", 2), ("octree", 3)],
         ),
         faster(
             report,
-            "The spherical octree with 4 levels is about 56 % faster than with 5.",
+            "The spherical octree with 4 levels (depth 3) is about 56 % faster than with 5.",
             56.0,
             [("octree", 3), ("octree", 4)],
         ),
@@ -34,7 +34,7 @@ pub fn verdicts(report: &TreeRoom) -> Vec<Verdict> {
             PAPER_OBJECTS_MAX,
             "4,000 rabbit-like bodies with trees of depth 3 at 60 frames per second on one core.",
         ),
-        ours(report, 20_000, "20,000 of them."),
+        ours(report, 20_000, "The goal: 20,000 of them at 60."),
     ]
 }
 
@@ -69,7 +69,7 @@ fn faster(report: &TreeRoom, claim: &str, percent: f64, trees: [(&str, usize); 2
     } else {
         format!(
             "{first} takes {narrow:.0} % less time in the narrow phase than {second}, and {whole:.0} % less for the whole \
-             frame. (The paper counts levels with the root: 3 of them are depth 2.)"
+             frame."
         )
     };
     Verdict { claim: claim.to_owned(), source: "paper 003, section 8, figure 7".to_owned(), outcome, evidence }
@@ -159,8 +159,8 @@ fn ours(report: &TreeRoom, objects: usize, claim: &str) -> Verdict {
         outcome: Outcome::of_cases(row.iter().map(|row| row.fps >= SMOOTH)),
         evidence: row.map_or("Not measured.".to_owned(), |row| {
             format!(
-                "{:.0} frames per second: {:.2} ms for updating, {:.2} for the broad phase, {:.2} for {:.0} walks down trees.",
-                row.fps, row.update_ms, row.broad_ms, row.narrow_ms, row.pairs
+                "{} frames per second: {:.2} ms for updating, {:.2} for the broad phase, {:.2} for {:.0} walks down trees.",
+                grouped(row.fps as u64), row.update_ms, row.broad_ms, row.narrow_ms, row.pairs
             )
         }),
     }

@@ -41,7 +41,7 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings {
             objects: vec![100, 200, 300, 500, 700, 1_000, 1_500, 2_000, 3_000, 4_000, 20_000],
-            frames: 100,
+            frames: 200,
             speed: 0.1,
             seed: 1,
         }

@@ -37,13 +37,14 @@
 //!   the same answer.
 //! - [`Search`]: the walk. [`Memory`]: what spares it when little has changed since it was asked last.
 //! - [`Deformable`]: a shape that changes its form, and balls that follow it.
-//! - [`manifold`]: many contacts, reduced to a few.
+//! - [`manifold`]: many contacts, reduced to a few. [`Report`]: these, in bytes for somebody else.
 
 mod contact;
 mod deform;
 mod manifold;
 mod memory;
 mod question;
+mod report;
 mod search;
 mod surface;
 
@@ -53,5 +54,6 @@ pub use deform::{Deformable, Form};
 pub use manifold::{MANIFOLD_MAX, manifold};
 pub use memory::Memory;
 pub use question::{Placed, Question};
+pub use report::Report;
 pub use search::{Answer, Containment, Search, Verdict};
 pub use surface::{WrapError, wrap, wrap_around};

@@ -3,7 +3,9 @@
 use glam::DVec3;
 
 use super::contact::{BallContact, contact};
+use super::manifold::manifold;
 use super::question::Question;
+use super::report::Report;
 use crate::narrow::sphere_tree::Object;
 use crate::simd::children::{Found, NodePair, expand, expand_measured};
 
@@ -192,6 +194,21 @@ impl Search {
         Some(contact(question, deepest.1))
     }
 
+    /// What is known so far, for somebody else: the contacts are those of a manifold.
+    pub fn report(&self, question: &Question<'_>) -> Report {
+        let Answer { verdict, is_complete, .. } = self.answer();
+        let (a, b) = (question.scene.a, question.scene.b);
+        let levels = self.frontier().map(|pair| a.level(pair.a).min(b.level(pair.b)));
+        let mut contacts = Vec::new();
+        self.contacts(question, &mut contacts);
+        Report {
+            verdict,
+            level: levels.min().unwrap_or_else(|| a.depth().min(b.depth())),
+            is_complete,
+            contacts: manifold(&contacts),
+        }
+    }
+
     /// The pairs of the frontier, as the caller numbers the nodes, in ascending order.
     pub fn touching_nodes(&self, question: &Question<'_>) -> Vec<NodePair> {
         let mut pairs: Vec<NodePair> = self.frontier().map(|pair| question.for_caller(pair)).collect();
@@ -210,7 +227,7 @@ impl Search {
             (Some(object), Some(point)) => object.depth(object.to_unit(point), None).0 > 0.0,
             _ => false,
         };
-        let point = |tree: &crate::BallTree| tree.patch(0).map(|patch| patch.point.as_dvec3());
+        let point = |tree: &crate::BallTree| tree.surface_point.map(|point| point.as_dvec3());
         let relative = question.relative;
         let to_a = |point: DVec3| relative.position + relative.rotation * point;
         let to_b = |point: DVec3| relative.rotation.conjugate() * (point - relative.position);

@@ -2,7 +2,7 @@
 
 use glam::{DVec3, Vec3};
 
-use crate::ball_tree::{BallNode, BallTree, BallTreeError, Patch};
+use crate::ball_tree::{BallNode, BallTree, BallTreeError, PackedPatch, Patch};
 use crate::mesh::TriangleMesh;
 use crate::narrow::sphere_tree::{
     BuildError, Built, Inside, Method, Object, ObjectError, Piece, SphereTree, build, default_caps, nearest_of_triangle,
@@ -90,7 +90,9 @@ pub fn wrap_around(object: &Object, corners: &[[DVec3; 3]], built: &Built) -> Re
             }
         }
     }
-    tree.patches = summaries.iter().map(Summary::patch).collect();
+    tree.surface_point = summaries.first().map(|summary| summary.patch().point);
+    let packed = |(node, summary): (u32, &Summary)| PackedPatch::new(&summary.patch(), tree.ball(node));
+    tree.patches = (0..).zip(&summaries).map(packed).collect();
     if object.inside() != Inside::Nothing {
         tree.inner = summaries.iter().map(|summary| summary.inner).collect();
     }

@@ -3,6 +3,8 @@
 //! The pairs are the hard ones: bodies that touch, and bodies that nearly do. Each has a random turn; a search along a
 //! random direction finds where the meshes just touch, and from there they are moved a little into each other or apart.
 
+mod coherence;
+
 use std::hint::black_box;
 
 use serde::Serialize;
@@ -13,6 +15,8 @@ use space::narrow::sphere_tree::Method;
 use space::narrow::traversal::{Placed, Question, Search, Verdict, WrapError, wrap};
 use space::workload::Random;
 use space::{BallTree, Quat, Vec3};
+
+pub use coherence::Coherence;
 
 use crate::report::number::significant;
 use crate::report::table::Table;
@@ -76,6 +80,8 @@ pub struct Report {
     pub disagreements: u32,
     /// One per kind of pair and question.
     pub rows: Vec<Row>,
+    /// One per kind of pair: what remembering gains from frame to frame.
+    pub coherence: Vec<Coherence>,
 }
 
 /// One kind of question.
@@ -120,12 +126,14 @@ pub fn measure(
     let tolerance = 2.0 * tree.error_at(u8::MAX);
     let mut random = Random::new(settings.seed);
     let mut bench = Bench { tree: &tree, mesh: &mesh, rounds: settings.rounds, stopwatch, rows: Vec::new() };
-    let mut disagreements = 0;
+    let (mut disagreements, mut coherence) = (0, Vec::new());
     for (index, (kind, beyond)) in KINDS.into_iter().enumerate() {
         progress(index as u32, KINDS.len() as u32);
         let pairs: Vec<Pair> = (0..settings.pairs).map(|_| pair(&mut random, &mesh, size, beyond * size)).collect();
         disagreements += bench.compare(&pairs, tolerance);
         bench.kind(kind, &pairs, tolerance);
+        let frames = coherence::measure(kind, &tree, &pairs, settings.rounds, &mut random, bench.stopwatch);
+        coherence.push(frames);
     }
     progress(KINDS.len() as u32, KINDS.len() as u32);
     let Settings { name, pairs, rounds, seed, depth, method, .. } = settings;
@@ -144,6 +152,7 @@ pub fn measure(
         tolerance,
         disagreements,
         rows,
+        coherence,
     })
 }
 
@@ -294,8 +303,27 @@ impl Report {
                 significant(row.operations),
             ]);
         }
+        let headings = [
+            "frame by frame",
+            "touch, us",
+            "remembered, us",
+            "spared",
+            "walk, us",
+            "front, us",
+            "front pairs",
+            "blocks",
+        ];
+        let mut frames = Table::new(headings);
+        for row in &self.coherence {
+            let times = [row.touches_us, row.memory_us].map(significant);
+            let [walk, front, pairs, blocks] =
+                [row.walk_us, row.front_us, row.front_pairs, row.blocks].map(significant);
+            let [touches, memory] = times;
+            let spared = format!("{:.0} %", 100.0 * row.spared);
+            frames.row([row.case.clone(), touches, memory, spared, walk, front, pairs, blocks]);
+        }
         format!(
-            "{}: {} triangles; {} tree of depth {}, {} leaves, {} bytes, right to {:.4} m\n{table}",
+            "{}: {} triangles; {} tree of depth {}, {} leaves, {} bytes, right to {:.4} m\n{table}\n{frames}",
             self.mesh, self.triangles, self.method, self.depth, self.leaves, self.tree_bytes, self.tolerance
         )
     }
@@ -324,6 +352,8 @@ mod tests {
         assert!(report.rows.iter().all(|row| (row.ratio - 10.0).abs() < 1e-9), "{:?}", report.rows);
         assert!(report.rows[0].touching == 1.0, "what touches is never called apart");
         assert!(report.to_text().contains("touching: all contacts"));
+        assert_eq!(report.coherence.len(), KINDS.len());
+        assert!(report.coherence.iter().all(|row| row.front_pairs > row.blocks && row.spared > 0.0));
         let none = Settings { pairs: 0, ..settings };
         assert!(matches!(measure(&none, &mut SteadyStopwatch::new(1), &mut |_, _| {}), Err(BenchError::OutOfRange(_))));
     }
