@@ -41,6 +41,8 @@ pub struct Answers {
     pub health: Health,
     /// Who may give orders, and to whom; none if nobody may.
     pub operator: Option<Operator>,
+    /// As whom its user takes part, if the page is a peer's.
+    pub peer: Option<String>,
 }
 
 /// Where orders go, and what one must show to give them.
@@ -120,6 +122,7 @@ async fn introduce(State(answers): State<Answers>) -> Response {
         quic_port: answers.quic_port,
         is_self_signed: certificate.is_self_signed(),
         world: answers.operator.as_ref().map_or_else(String::new, |operator| operator.watchers.name().to_owned()),
+        peer: answers.peer.clone(),
     };
     ([(header::CACHE_CONTROL, "no-store")], Json(introduction)).into_response()
 }

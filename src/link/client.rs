@@ -35,6 +35,9 @@ pub struct Introduction {
     /// What the world is called; nothing where there is none to watch.
     #[serde(default)]
     pub world: String,
+    /// As whom its user takes part, if this is the page of a peer, and not of a server.
+    #[serde(default)]
+    pub peer: Option<String>,
 }
 
 /// Why a server cannot be reached.

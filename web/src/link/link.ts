@@ -23,4 +23,6 @@ export interface Introduction {
   readonly is_self_signed: boolean;
   /** What the world is called. */
   readonly world: string;
+  /** As whom its user takes part, if the page is a peer's and not a server's. */
+  readonly peer?: string | null;
 }

@@ -17,6 +17,9 @@ export class Dialog {
   private readonly error = element('p', { class: 'error', role: 'alert' });
   private readonly go = element('button', { class: 'go', type: 'submit' }, 'Enter');
   private readonly title = element('h1', {}, 'Kinesphere');
+  private readonly about = element('p', {}, 'A place at dusk that you share with everybody who is here. What touches, touches.');
+  /** What only a server lets one choose. */
+  private readonly choices: HTMLElement[];
   private readonly portraits: AvatarPortraits;
 
   constructor(settings: Settings, isLively: boolean, onEnter: (entering: Entering) => void) {
@@ -28,14 +31,17 @@ export class Dialog {
       return element('label', { class: 'avatar' }, radio, canvases[index]!, name);
     });
     this.portraits = new AvatarPortraits(canvases, isLively);
+    this.choices = [
+      element('label', { for: 'nickname' }, 'Your name', this.nickname),
+      element('fieldset', {}, element('legend', {}, 'Your avatar'), ...choices),
+      element('details', {}, element('summary', {}, 'I have an invitation'), this.token),
+    ];
     const form = element(
       'form',
       { class: 'panel', 'aria-label': 'Enter' },
       this.title,
-      element('p', {}, 'A place at dusk that you share with everybody who is here. What touches, touches.'),
-      element('label', { for: 'nickname' }, 'Your name', this.nickname),
-      element('fieldset', {}, element('legend', {}, 'Your avatar'), ...choices),
-      element('details', {}, element('summary', {}, 'I have an invitation'), this.token),
+      this.about,
+      ...this.choices,
       this.error,
       this.go,
     );
@@ -55,6 +61,13 @@ export class Dialog {
     if (name === '') return;
     this.title.replaceChildren(element('small', {}, 'Kinesphere'), name);
     document.title = `${name}: Kinesphere`;
+  }
+
+  /** The page of a peer, who takes part under this name whatever is asked for. */
+  set peer(name: string) {
+    for (const choice of this.choices) choice.hidden = true;
+    this.about.textContent = `You take part as ${name}, in a world without a server. What touches, touches.`;
+    this.go.focus({ preventScroll: true });
   }
 
   set isBusy(isBusy: boolean) {
