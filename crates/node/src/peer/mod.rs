@@ -316,7 +316,7 @@ impl Peer {
 
     /// What somebody said, and nobody has asked for yet.
     pub fn next_words(&mut self) -> Option<Words> {
-        self.said.next()
+        self.said.take()
     }
 
     /// How often what happened.

@@ -34,7 +34,7 @@ impl Said {
     }
 
     /// The oldest.
-    pub fn next(&mut self) -> Option<Words> {
+    pub fn take(&mut self) -> Option<Words> {
         self.0.pop_front()
     }
 }

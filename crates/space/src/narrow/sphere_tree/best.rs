@@ -160,7 +160,7 @@ fn plan_level(object: &Object, field: Option<&Field>, plans: &[Plan], cap: usize
 pub(super) fn fewer(object: &Object, attempts: usize) -> usize {
     match object.triangles().len() {
         0..=4_000 => attempts,
-        ..=16_000 => attempts * 3 / 4,
+        4_001..=16_000 => attempts * 3 / 4,
         _ => attempts / 2,
     }
 }
