@@ -43,6 +43,8 @@ pub struct Answers {
     pub health: Health,
     /// Who may give orders, and to whom; none if nobody may.
     pub operator: Option<Operator>,
+    /// As whom its user takes part, if the page is a peer's.
+    pub peer: Option<String>,
 }
 
 /// Where orders go, and what one must show to give them.
@@ -130,6 +132,7 @@ async fn introduce(State(answers): State<Answers>) -> Response {
         is_self_signed: certificate.is_self_signed(),
         world: spec.map_or_else(String::new, |spec| spec.name.clone()),
         avatars: spec.map_or_else(Vec::new, |spec| spec.avatars.iter().map(avatar_look).collect()),
+        peer: answers.peer.clone(),
     };
     ([(header::CACHE_CONTROL, "no-store")], Json(introduction)).into_response()
 }

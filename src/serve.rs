@@ -200,6 +200,7 @@ impl Service {
             metrics: metrics.clone(),
             health: health.clone(),
             operator: Some(operator),
+            peer: None,
         };
         let mut tasks = ports.serve(&answers);
         tasks.push(tokio::spawn(look_after(certificates, options.certificate_every, metrics)));

@@ -78,6 +78,8 @@ pub const PEER_PING: u8 = 0x87;
 pub const PEER_PONG: u8 = 0x88;
 /// A peer leaves.
 pub const PEER_LEAVE: u8 = 0x89;
+/// A peer's user says something.
+pub const PEER_SAYS: u8 = 0x8a;
 
 /// A node of a cluster is alive; a datagram.
 pub const NODE_BEAT: u8 = 0xa1;

@@ -277,6 +277,7 @@ pub fn to_peer() -> Vec<(&'static str, ToPeer)> {
         ("ping", ToPeer::Ping { asked_us: -5 }),
         ("pong", ToPeer::Pong { asked_us: -5, received_us: 7, replied_us: 9 }),
         ("leave", ToPeer::Leave),
+        ("says", ToPeer::Says { text: "Grüße".to_owned() }),
     ]
 }
 
