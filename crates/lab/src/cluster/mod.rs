@@ -173,9 +173,10 @@ impl Host {
 #[derive(Clone, Debug)]
 enum What {
     Tick(usize, NodeId),
+    /// At a host, for whoever ran there when it was sent.
     Arrive {
         from: NodeId,
-        to: usize,
+        to: (usize, NodeId),
         bytes: Rc<Vec<u8>>,
     },
     Start(usize),
@@ -421,16 +422,16 @@ impl Simulation {
         self.plan(self.now + next, What::Tick(index, node));
     }
 
-    fn arrive(&mut self, from: NodeId, to: usize, bytes: &Rc<Vec<u8>>) {
+    fn arrive(&mut self, from: NodeId, (to, node): (usize, NodeId), bytes: &Rc<Vec<u8>>) {
         let host = &mut self.hosts[to];
-        if host.running.is_none() {
+        if host.running.is_none() || host.node != node {
             return;
         }
         if self.now < host.frozen_until {
             // It lies in a queue until the node wakes.
             let at = host.frozen_until;
             let bytes = Rc::clone(bytes);
-            self.plan(at, What::Arrive { from, to, bytes });
+            self.plan(at, What::Arrive { from, to: (to, node), bytes });
             return;
         }
         if let Some(left) = &mut host.dies_after {
@@ -472,7 +473,7 @@ impl Simulation {
             let Some(message) = fault::in_flight(self.settings.fault, to, message, &mut back) else {
                 if let Some(answer) = back {
                     let bytes = Rc::new(answer.encode());
-                    self.plan(self.now + 1_000, What::Arrive { from: node, to: index, bytes });
+                    self.plan(self.now + 1_000, What::Arrive { from: node, to: (index, from), bytes });
                 }
                 continue;
             };
@@ -484,7 +485,7 @@ impl Simulation {
             };
             let bytes = Rc::new(bytes);
             for at in arrivals.into_iter().flatten() {
-                self.plan(at, What::Arrive { from, to, bytes: Rc::clone(&bytes) });
+                self.plan(at, What::Arrive { from, to: (to, node), bytes: Rc::clone(&bytes) });
             }
         }
     }

@@ -8,7 +8,8 @@
 //!
 //! - An offer counts under one plan only. What was on its way when a plan changed is offered anew.
 //! - Whoever is offered to and dies is not asked any more: the giver raises `seq` again and gives to another, or keeps it.
-//!   What the dead one's copies say is then older, and [`adoption`](super::adoption) lets it go.
+//!   What the dead one's copies say is then older, and [`adoption`](super::adoption) lets it go. As the dead one may have
+//!   moved it, and have let somebody else come to where it was, the giver takes it up and puts it down where it is free.
 //! - What this needs of a world is a [`Keeper`]: the cluster's is a world, the lab's explorer has one of a few numbers.
 
 use std::collections::BTreeMap;
@@ -40,6 +41,8 @@ pub trait Keeper {
     fn parcel(&self, object: ObjectId) -> Option<Parcel>;
     /// Puts an object in, exactly where it is or at the nearest free place. False: not now.
     fn put(&mut self, object: ObjectId, parcel: &Parcel, is_exact: bool) -> bool;
+    /// Takes an object out, as nobody knows any more whether it may be there.
+    fn lift(&mut self, object: ObjectId);
     /// An object has gone to another node, under this number of ownership.
     fn gone(&mut self, object: ObjectId, to: NodeId, seq: u32);
     /// Who should own an object of this parcel, by the plan.
@@ -59,6 +62,14 @@ pub struct Leaving {
     pub is_exact: bool,
     /// When it was last offered.
     pub said_at: Option<Time>,
+    /// Whether it was offered at all to whom it is to go to.
+    pub was_said: bool,
+}
+
+impl Leaving {
+    pub(super) fn new(seq: u32, to: NodeId, parcel: Parcel, is_exact: bool) -> Leaving {
+        Leaving { seq, to, parcel, is_exact, said_at: None, was_said: false }
+    }
 }
 
 /// An object that this node once had.
@@ -187,7 +198,7 @@ impl Custody {
         }
         let (Some(seq), Some(parcel)) = (self.own.get(&object).copied(), keeper.parcel(object)) else { return false };
         self.own.remove(&object);
-        self.leaving.insert(object, Leaving { seq: seq + 1, to, parcel, is_exact: true, said_at: None });
+        self.leaving.insert(object, Leaving::new(seq + 1, to, parcel, true));
         true
     }
 
@@ -210,6 +221,12 @@ impl Custody {
                 // The dead one may have taken it. Whatever it left behind is older than this.
                 leaving.seq += 1;
                 leaving.to = self.me;
+                if leaving.is_exact && leaving.was_said {
+                    // It may have moved it, too, and have let somebody else come to where it was.
+                    keeper.lift(*object);
+                    leaving.is_exact = false;
+                }
+                leaving.was_said = false;
                 raised.push(*object);
             }
         }
@@ -272,7 +289,7 @@ impl Custody {
             if leaving.to == self.me || !is_due {
                 continue;
             }
-            leaving.said_at = Some(now);
+            (leaving.said_at, leaving.was_said) = (Some(now), true);
             let offer = Offer {
                 version: self.version,
                 object: object.number(),

@@ -399,10 +399,6 @@ impl Cluster {
         let beat_us = BEAT_US * (1 + members.len() as i64 / 32);
         if self.beat_at.is_none_or(|beat| now - beat >= beat_us) {
             self.beat_at = Some(now);
-            // Who has no lease itself is more likely to be the one that is cut off, and who slept has not listened.
-            if self.status == Status::Member && self.lease.is_held(now) && now - self.awake_since >= WAIT_US {
-                self.lease.suspect(&members, self.agreement.learned_at(), now);
-            }
             self.beat(now, world);
             self.plan_ahead(now);
             self.agree_with_itself(now, world);
@@ -488,12 +484,21 @@ impl Cluster {
 
     fn agree(&mut self, now: Time, from: NodeId, message: &ToNode, world: &mut World) {
         let plan = self.agreement.plan().clone();
-        let suspects = self.lease.suspects();
-        let may_accept = |next: &Plan| {
+        let left_out = |next: &Plan| {
             let stays = |node: u64| next.members.iter().any(|member| member.node == node);
-            let left_out = plan.members.iter().filter(|member| !stays(member.node));
-            left_out.map(|member| NodeId::new(member.node)).all(|node| suspects.contains(&node))
+            let all: Vec<NodeId> = plan.members.iter().map(|member| NodeId::new(member.node)).collect();
+            all.into_iter().filter(|node| !stays(node.number())).collect::<Vec<NodeId>>()
         };
+        if let ToNode::Accept { plan: next, .. } = message
+            && next.version == plan.version + 1
+            && self.is_member(from)
+        {
+            // Sooner or later everybody has to be able to accept what is proposed.
+            left_out(next).into_iter().for_each(|node| self.lease.renounce(node));
+        }
+        let (lease, learned) = (&self.lease, self.agreement.learned_at());
+        let has_passed = |node: &NodeId| lease.has_passed(*node, learned, now);
+        let may_accept = |next: &Plan| left_out(next).iter().all(has_passed);
         let changed = self.agreement.handle(now, from, message, &may_accept);
         if changed {
             self.activate(now, world);
@@ -594,7 +599,7 @@ impl Cluster {
             load: self.custody.own().count() as u32,
             lag: (self.lag_us(now) / 33_333).clamp(0, i64::from(u32::MAX)) as u32,
             half: balance::half(&self.part.territory, self.settings.node, &places),
-            suspects: self.lease.suspects().iter().map(|node| node.number()).collect(),
+            suspects: self.suspects(now),
             awaiting,
             adopting: self.custody.adopting().iter().map(|node| node.number()).collect(),
         };
@@ -604,6 +609,15 @@ impl Cluster {
                 self.say(NodeId::new(node), ToNode::Beat(beat.clone()));
             }
         }
+    }
+
+    /// Whose lease has passed, as far as it knows. Who slept has not listened, and says nothing.
+    fn suspects(&self, now: Time) -> Vec<u64> {
+        if now - self.awake_since < WAIT_US {
+            return Vec::new();
+        }
+        let learned = self.agreement.learned_at();
+        self.members().into_iter().filter(|&node| self.lease.has_passed(NodeId::new(node), learned, now)).collect()
     }
 
     /// How many members say, under the present plan, that a node's lease has passed.

@@ -149,13 +149,17 @@ impl Keeper for Keep<'_> {
         true
     }
 
+    fn lift(&mut self, object: ObjectId) {
+        self.world.take_out(object);
+        self.part.standing.retain(|standing| standing.object != object);
+        self.part.tenancies.forget(object);
+    }
+
     fn gone(&mut self, object: ObjectId, to: NodeId, seq: u32) {
         if let Some(standing) = self.world.standing(object) {
             self.part.grants.receive(standing, seq, self.now);
         }
-        self.world.take_out(object);
-        self.part.standing.retain(|standing| standing.object != object);
-        self.part.tenancies.forget(object);
+        self.lift(object);
         self.part.sessions.remove(&object);
         if self.part.departed.len() < EVENTS_MAX {
             self.part.departed.push_back((object, to));
