@@ -29,7 +29,8 @@ pub struct Row {
     pub bytes: f64,
 }
 
-/// Measures so many nodes, each with so many users on so many square metres, for so many ticks after a warm-up.
+/// Measures so many nodes, each with so many users on a square of this edge in metres, for so many ticks after a warm-up.
+/// What users want is worked out beforehand and not counted.
 pub fn measure(nodes: usize, users: usize, side: f32, ticks: u32, stopwatch: &mut dyn Stopwatch) -> Row {
     let across = (nodes as f32).sqrt();
     let whole = (side * across).max(60.0);
@@ -69,45 +70,53 @@ pub fn measure(nodes: usize, users: usize, side: f32, ticks: u32, stopwatch: &mu
     let mut now = Time::from_micros(0);
     let mut counts = [0u64; 3];
     let mut run = |ticks: u32, hosts: &mut Vec<(Cluster, World)>, counts: &mut [u64; 3]| {
+        let mut cpu_ms = 0.0;
         for _ in 0..ticks {
             now = now + TICK_US;
-            // What was said in the last tick has arrived.
-            let mut under_way: Vec<(NodeId, NodeId, Vec<u8>)> = Vec::new();
-            for (cluster, world) in hosts.iter_mut() {
-                let inputs = wishes(cluster, world, now, 3);
-                cluster.tick(now, world, &inputs);
-            }
-            for round in 0..4 {
-                for (cluster, _) in hosts.iter_mut() {
-                    let from = cluster.node();
-                    while let Some((to, message)) = cluster.poll() {
-                        let bytes = message.encode();
-                        if let ToNode::Batch(_) = message {
-                            counts[0] += 1;
-                            counts[1] += bytes.len() as u64;
-                        }
-                        counts[2] += bytes.len() as u64;
-                        under_way.push((from, to, bytes));
-                    }
-                }
-                for (from, to, bytes) in under_way.drain(..) {
-                    let (cluster, world) = &mut hosts[to.number() as usize - 1];
-                    let message = ToNode::decode(&bytes).expect("it was encoded");
-                    cluster.handle(now + 1_000 * round, from, &message, world);
-                }
-            }
+            let inputs: Vec<Vec<Input>> =
+                hosts.iter().map(|(cluster, world)| wishes(cluster, world, now, 3)).collect();
+            let ((), elapsed) = timed(stopwatch, || tick(now, hosts, &inputs, counts));
+            cpu_ms += elapsed.cpu_ms;
         }
+        cpu_ms
     };
     run(30, &mut hosts, &mut [0; 3]);
-    let ((), elapsed) = timed(stopwatch, || run(ticks, &mut hosts, &mut counts));
+    let cpu_ms = run(ticks, &mut hosts, &mut counts);
     let per = 1.0 / (f64::from(ticks) * nodes as f64);
     let objects = hosts.iter().map(|(cluster, _)| cluster.custody().own().count()).sum::<usize>() / nodes;
     Row {
         nodes,
         objects,
-        cpu_ms: elapsed.cpu_ms * per,
+        cpu_ms: cpu_ms * per,
         batches: counts[0] as f64 * per,
         batch_bytes: counts[1] as f64 * per,
         bytes: counts[2] as f64 * per,
+    }
+}
+
+/// One tick of all nodes, and all that they say to each other until they wait for the next one.
+fn tick(now: Time, hosts: &mut [(Cluster, World)], inputs: &[Vec<Input>], counts: &mut [u64; 3]) {
+    let mut under_way: Vec<(NodeId, NodeId, Vec<u8>)> = Vec::new();
+    for ((cluster, world), inputs) in hosts.iter_mut().zip(inputs) {
+        cluster.tick(now, world, inputs);
+    }
+    for round in 0..4 {
+        for (cluster, _) in hosts.iter_mut() {
+            let from = cluster.node();
+            while let Some((to, message)) = cluster.poll() {
+                let bytes = message.encode();
+                if let ToNode::Batch(_) = message {
+                    counts[0] += 1;
+                    counts[1] += bytes.len() as u64;
+                }
+                counts[2] += bytes.len() as u64;
+                under_way.push((from, to, bytes));
+            }
+        }
+        for (from, to, bytes) in under_way.drain(..) {
+            let (cluster, world) = &mut hosts[to.number() as usize - 1];
+            let message = ToNode::decode(&bytes).expect("it was encoded");
+            cluster.handle(now + 1_000 * round, from, &message, world);
+        }
     }
 }

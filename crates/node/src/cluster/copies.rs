@@ -5,6 +5,7 @@
 //! complete: at every moment somebody has all of it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 
 use space::{NodeId, ObjectId, Time};
 use wire::ToNode;
@@ -12,8 +13,8 @@ use wire::cluster::{Entry, Replicate};
 
 use super::handover::{AGAIN_US, Parcel};
 
-/// Objects in one message, at most.
-const ENTRIES_MAX: usize = 256;
+/// Objects in one message, at most. What is left goes with the next one, as soon as this one is acknowledged.
+const ENTRIES_MAX: usize = 512;
 /// Changes are gathered for so long, in microseconds.
 const GATHER_US: i64 = 100_000;
 
@@ -25,6 +26,9 @@ pub struct Copies {
     version: u64,
     /// To whom copies are sent.
     mirrors: BTreeMap<NodeId, Mirror>,
+    /// What has changed since that was last told, and when it was.
+    changed: Vec<ObjectId>,
+    told_at: Option<Time>,
     /// Of those, who is to have them by the present plan.
     holders: Vec<NodeId>,
     /// What is kept for others.
@@ -37,11 +41,15 @@ struct Mirror {
     /// Acknowledged, with the numbers of ownership.
     holds: BTreeMap<ObjectId, u32>,
     dirty: BTreeSet<ObjectId>,
+    /// Which was the last that was sent: the next ones come first, whatever has changed again meanwhile.
+    last: Option<ObjectId>,
     gone: BTreeSet<ObjectId>,
     /// What was sent and not acknowledged, and when.
     pending: Option<(Replicate, Time)>,
     number: u64,
     is_started: bool,
+    /// Whether it is being told of changes: as many messages, one after the other, as that takes.
+    is_open: bool,
     sent_at: Option<Time>,
 }
 
@@ -55,19 +63,37 @@ pub struct Kept {
 
 impl Copies {
     pub(super) fn new(me: NodeId, wanted: usize) -> Copies {
-        Copies { me, wanted, version: 0, mirrors: BTreeMap::new(), holders: Vec::new(), kept: BTreeMap::new() }
+        Copies { me, wanted, version: 0, mirrors: BTreeMap::new(), changed: Vec::new(), told_at: None, holders: Vec::new(), kept: BTreeMap::new() }
     }
 
     /// An object is new or has changed.
     pub(super) fn touch(&mut self, object: ObjectId) {
-        for mirror in self.mirrors.values_mut() {
-            mirror.gone.remove(&object);
-            mirror.dirty.insert(object);
+        if !self.mirrors.is_empty() {
+            self.changed.push(object);
         }
+    }
+
+    /// Everybody is to hear what has changed.
+    fn spread(&mut self) {
+        self.changed.sort_unstable();
+        self.changed.dedup();
+        for mirror in self.mirrors.values_mut() {
+            if !mirror.gone.is_empty() {
+                mirror.gone.retain(|object| self.changed.binary_search(object).is_err());
+            }
+            mirror.is_open = true;
+            if mirror.dirty.is_empty() {
+                mirror.dirty = self.changed.iter().copied().collect();
+            } else {
+                mirror.dirty.extend(self.changed.iter().copied());
+            }
+        }
+        self.changed.clear();
     }
 
     /// An object is not this node's any more.
     pub(super) fn forget(&mut self, object: ObjectId) {
+        self.changed.retain(|&changed| changed != object);
         for mirror in self.mirrors.values_mut() {
             mirror.dirty.remove(&object);
             mirror.gone.insert(object);
@@ -85,7 +111,7 @@ impl Copies {
         let waits = |node: &NodeId| {
             let mirror = self.mirrors.get(node)?;
             let pending = mirror.pending.as_ref().map(|(_, since)| now - *since);
-            pending.or((!mirror.dirty.is_empty()).then_some(GATHER_US))
+            pending.or((!mirror.dirty.is_empty() || !self.changed.is_empty()).then_some(GATHER_US))
         };
         self.holders.iter().filter_map(waits).max().unwrap_or(0)
     }
@@ -97,6 +123,7 @@ impl Copies {
     }
 
     pub(super) fn activate(&mut self, version: u64, members: &[NodeId], objects: impl Iterator<Item = ObjectId>) {
+        self.spread();
         self.version = version;
         self.mirrors.retain(|node, _| members.contains(node));
         let after =
@@ -163,6 +190,10 @@ impl Copies {
         now_is: impl Fn(ObjectId) -> Option<(u32, Parcel)>,
     ) {
         let version = self.version;
+        if self.told_at.is_none_or(|told| now - told >= GATHER_US) {
+            self.told_at = Some(now);
+            self.spread();
+        }
         for (&to, mirror) in &mut self.mirrors {
             if let Some((pending, _)) = &mirror.pending {
                 if mirror.sent_at.is_none_or(|sent| now - sent >= AGAIN_US) {
@@ -171,16 +202,20 @@ impl Copies {
                 }
                 continue;
             }
-            let is_due = mirror.sent_at.is_none_or(|sent| now - sent >= GATHER_US) || !mirror.is_started;
-            if !is_due || (mirror.is_started && mirror.dirty.is_empty() && mirror.gone.is_empty()) {
+            mirror.is_open &= !(mirror.dirty.is_empty() && mirror.gone.is_empty());
+            if !mirror.is_open && mirror.is_started {
                 continue;
             }
             let is_first = !mirror.is_started;
             // Numbers rise, also from one stay to the next: what is late is known to be.
             mirror.number = if mirror.number == 0 { (version << 32) + 1 } else { mirror.number + 1 };
             let mut entries = Vec::new();
-            while let Some(object) = mirror.dirty.first().copied().filter(|_| entries.len() < ENTRIES_MAX) {
+            while entries.len() < ENTRIES_MAX {
+                let after = mirror.last.map(|last| (Bound::Excluded(last), Bound::Unbounded));
+                let next = after.and_then(|after| mirror.dirty.range(after).next()).or(mirror.dirty.first());
+                let Some(object) = next.copied() else { break };
                 mirror.dirty.remove(&object);
+                mirror.last = Some(object);
                 entries.extend(now_is(object).map(|(seq, parcel)| Entry {
                     object: object.number(),
                     seq,

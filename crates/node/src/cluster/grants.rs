@@ -58,7 +58,7 @@ pub struct Ground<'a> {
     pub home: &'a [Block],
     /// Where it will, but does not yet.
     pub closed: &'a [Block],
-    /// Its own objects, as far as they are near others' space.
+    /// Its own objects.
     pub own: &'a [Standing],
 }
 
@@ -201,7 +201,9 @@ impl Grants {
         for closed in ground.closed {
             room = cut(room, &need, closed)?;
         }
-        let mut solids: Vec<Standing> = ground.own.iter().filter(|own| own.object != mover.object).copied().collect();
+        // A room only shrinks: what it does not reach now it never does.
+        let is_near = |own: &&Standing| own.object != mover.object && room.overlaps(&own.block().grown(GAP).even());
+        let mut solids: Vec<Standing> = ground.own.iter().filter(is_near).copied().collect();
         for held in self.table.values() {
             match held.standing {
                 Some(standing) if standing.object == mover.object => {}

@@ -68,14 +68,13 @@ impl Lease {
         self.renounced.clear();
     }
 
-    /// A member has answered the beat that was sent at `sent`.
+    /// A member has answered the beat that was sent at `sent`. It counts from the next [`Lease::renew`] on.
     pub fn answer(&mut self, from: NodeId, sent: Time, now: Time, members: &[u64]) {
         if sent > now || !members.contains(&from.number()) {
             return;
         }
         let newest = self.answered.entry(from).or_insert(sent);
         *newest = sent.max(*newest);
-        self.renew(members);
     }
 
     /// A node vouches for itself as for anybody else: not while it has accepted a next plan.
@@ -83,14 +82,13 @@ impl Lease {
         self.answer(self.me, now, now, members);
     }
 
-    fn renew(&mut self, members: &[u64]) {
-        let long_ago = Time::from_micros(i64::MIN);
-        let of = |node: &u64| self.answered.get(&NodeId::new(*node)).copied().unwrap_or(long_ago);
-        let mut times: Vec<Time> = members.iter().map(of).collect();
-        times.sort_unstable_by(|one, other| other.cmp(one));
+    /// Counts who has answered: the lease is as long as a majority says.
+    pub fn renew(&mut self, members: &[u64]) {
         let majority = members.len() / 2 + 1;
-        if let Some(&time) = times.get(majority - 1).filter(|&&time| time > long_ago) {
-            self.until = self.until.max(time + LEASE_US);
+        let mut times: Vec<Time> = self.answered.values().copied().collect();
+        if times.len() >= majority {
+            let (_, time, _) = times.select_nth_unstable_by(majority - 1, |one, other| other.cmp(one));
+            self.until = self.until.max(*time + LEASE_US);
         }
     }
 
@@ -134,10 +132,13 @@ mod tests {
         let (me, members) = (NodeId::new(1), [1, 2, 3]);
         let mut lease = Lease::new(me);
         lease.vouch_for_itself(at(500), &members);
+        lease.renew(&members);
         assert!(!lease.is_held(at(600)), "one of three");
         lease.answer(NodeId::new(3), at(400), at(700), &members);
+        lease.renew(&members);
         assert_eq!(lease.until(), at(400 + LEASE_US));
         lease.answer(NodeId::new(9), at(600), at(700), &members);
+        lease.renew(&members);
         assert_eq!(lease.until(), at(400 + LEASE_US), "nobody asked it");
         assert!(!lease.is_held(at(400 + LEASE_US)));
     }
