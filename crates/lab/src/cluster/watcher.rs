@@ -362,9 +362,12 @@ impl Watcher {
                 let leaving =
                     custody.leaving().find(|(known, _)| *known == object).map(|(_, l)| (l.to, l.seq, l.is_exact));
                 let may_act = cluster.may_act(host.here(now));
-                custody.has(object).then(|| {
-                    format!("host {} owns {} leaving {leaving:?} acts {may_act}", index + 1, custody.owns(object))
-                })
+                let mut text =
+                    format!("host {} owns {} leaving {leaving:?} acts {may_act}", index + 1, custody.owns(object));
+                if let Some((to, ..)) = leaving {
+                    text += &in_the_way(object, host, hosts.iter().find(|host| host.node == to), now);
+                }
+                custody.has(object).then_some(text)
             };
             hosts.iter().enumerate().filter_map(of).collect()
         };
@@ -422,6 +425,21 @@ impl Watcher {
             row.first.get_or_insert_with(text);
         }
     }
+}
+
+/// What keeps an object that is offered from being taken.
+fn in_the_way(object: ObjectId, from: &Host, to: Option<&Host>, now: Time) -> String {
+    let standing = from.running.as_ref().and_then(|(_, world)| world.standing(object));
+    let taker = to.and_then(|host| Some((host, host.running.as_ref()?)));
+    let (Some(standing), Some((host, (cluster, world)))) = (standing, taker) else { return String::new() };
+    let block = standing.block();
+    let own = cluster.part().standing.iter().filter(|own| own.block().overlaps(&block));
+    let own: Vec<ObjectId> = own.map(|own| own.object).collect();
+    let guests = cluster.part().grants.guests(&cluster.part().home).into_iter();
+    let guests: Vec<world::Guest> = guests.filter(|guest| guest.meets(&block)).collect();
+    let (is_there, seq) = (world.object(object).is_some(), cluster.custody().seq(object));
+    let (acts, by) = (cluster.may_act(host.here(now)), cluster.plan().version);
+    format!("; {standing:?}; there: own {own:?} guests {guests:?} is there {is_there} {seq:?} acts {acts} by {by}")
 }
 
 fn users(world: &world::World) -> impl Iterator<Item = GridPoint> + '_ {

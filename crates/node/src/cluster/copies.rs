@@ -4,8 +4,7 @@
 //! The next members by number keep the copies. When a plan changes that, the old ones are kept until the new ones are
 //! complete: at every moment somebody has all of it.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Bound;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use space::{NodeId, ObjectId, Time};
 use wire::ToNode;
@@ -15,8 +14,9 @@ use super::handover::{AGAIN_US, Parcel};
 
 /// Objects in one message, at most. What is left goes with the next one, as soon as this one is acknowledged.
 const ENTRIES_MAX: usize = 512;
-/// Changes are gathered for so long, in microseconds.
-const GATHER_US: i64 = 100_000;
+/// Changes are gathered for so long, in microseconds: what a death costs at most, and as much of a node's time as it takes
+/// to tell of everything that moves, this often.
+pub const GATHER_US: i64 = 250_000;
 
 /// Copies that one sends, and copies that one keeps.
 #[derive(Clone, Debug)]
@@ -40,16 +40,23 @@ pub struct Copies {
 struct Mirror {
     /// Acknowledged, with the numbers of ownership.
     holds: BTreeMap<ObjectId, u32>,
-    dirty: BTreeSet<ObjectId>,
-    /// Which was the last that was sent: the next ones come first, whatever has changed again meanwhile.
-    last: Option<ObjectId>,
+    /// What it is to be told of, in turn, each once.
+    queue: VecDeque<ObjectId>,
     gone: BTreeSet<ObjectId>,
-    /// What was sent and not acknowledged, and when.
-    pending: Option<(Replicate, Time)>,
+    pending: Option<Pending>,
     number: u64,
     is_started: bool,
-    /// Whether it is being told of changes: as many messages, one after the other, as that takes.
-    is_open: bool,
+}
+
+/// What was sent and not acknowledged. If it has to be sent again, objects are sent as they are then.
+#[derive(Clone, Debug)]
+struct Pending {
+    is_first: bool,
+    /// With the numbers of ownership under which they were sent.
+    objects: Vec<(ObjectId, u32)>,
+    gone: Vec<u64>,
+    since: Time,
+    /// When it was last sent.
     sent_at: Option<Time>,
 }
 
@@ -63,7 +70,16 @@ pub struct Kept {
 
 impl Copies {
     pub(super) fn new(me: NodeId, wanted: usize) -> Copies {
-        Copies { me, wanted, version: 0, mirrors: BTreeMap::new(), changed: Vec::new(), told_at: None, holders: Vec::new(), kept: BTreeMap::new() }
+        Copies {
+            me,
+            wanted,
+            version: 0,
+            mirrors: BTreeMap::new(),
+            changed: Vec::new(),
+            told_at: None,
+            holders: Vec::new(),
+            kept: BTreeMap::new(),
+        }
     }
 
     /// An object is new or has changed.
@@ -73,31 +89,25 @@ impl Copies {
         }
     }
 
+    /// An object is not this node's any more.
+    pub(super) fn forget(&mut self, object: ObjectId) {
+        self.changed.retain(|&changed| changed != object);
+        for mirror in self.mirrors.values_mut() {
+            mirror.queue.retain(|&queued| queued != object);
+            mirror.gone.insert(object);
+        }
+    }
+
     /// Everybody is to hear what has changed.
     fn spread(&mut self) {
         self.changed.sort_unstable();
         self.changed.dedup();
         for mirror in self.mirrors.values_mut() {
-            if !mirror.gone.is_empty() {
-                mirror.gone.retain(|object| self.changed.binary_search(object).is_err());
-            }
-            mirror.is_open = true;
-            if mirror.dirty.is_empty() {
-                mirror.dirty = self.changed.iter().copied().collect();
-            } else {
-                mirror.dirty.extend(self.changed.iter().copied());
-            }
+            mirror.gone.retain(|object| self.changed.binary_search(object).is_err());
+            let known: BTreeSet<ObjectId> = mirror.queue.iter().copied().collect();
+            mirror.queue.extend(self.changed.iter().filter(|object| !known.contains(object)));
         }
         self.changed.clear();
-    }
-
-    /// An object is not this node's any more.
-    pub(super) fn forget(&mut self, object: ObjectId) {
-        self.changed.retain(|&changed| changed != object);
-        for mirror in self.mirrors.values_mut() {
-            mirror.dirty.remove(&object);
-            mirror.gone.insert(object);
-        }
     }
 
     /// Whether all who are to have a copy of an object, under this ownership or a later one, have it.
@@ -110,8 +120,8 @@ impl Copies {
     pub fn lag_us(&self, now: Time) -> i64 {
         let waits = |node: &NodeId| {
             let mirror = self.mirrors.get(node)?;
-            let pending = mirror.pending.as_ref().map(|(_, since)| now - *since);
-            pending.or((!mirror.dirty.is_empty() || !self.changed.is_empty()).then_some(GATHER_US))
+            let pending = mirror.pending.as_ref().map(|pending| now - pending.since);
+            pending.or((!mirror.queue.is_empty() || !self.changed.is_empty()).then_some(GATHER_US))
         };
         self.holders.iter().filter_map(waits).max().unwrap_or(0)
     }
@@ -131,12 +141,13 @@ impl Copies {
         self.holders = after.take(self.wanted).copied().collect();
         let objects: BTreeSet<ObjectId> = objects.collect();
         for &holder in &self.holders {
-            self.mirrors.entry(holder).or_insert_with(|| Mirror { dirty: objects.clone(), ..Mirror::default() });
+            let queue = || objects.iter().copied().collect();
+            self.mirrors.entry(holder).or_insert_with(|| Mirror { queue: queue(), ..Mirror::default() });
         }
     }
 
     pub(super) fn lose_patience(&mut self) {
-        self.mirrors.values_mut().for_each(|mirror| mirror.sent_at = None);
+        self.mirrors.values_mut().filter_map(|mirror| mirror.pending.as_mut()).for_each(|pending| pending.sent_at = None);
     }
 
     /// Keeps copies for another node, and says up to which number.
@@ -152,8 +163,12 @@ impl Copies {
             }
             kept.number = replicate.number;
             for Entry { object, seq, parcel, session } in &replicate.entries {
-                let parcel = Parcel { object: parcel.clone(), session: session.clone() };
-                kept.objects.extend(ObjectId::new(*object).map(|object| (object, (*seq, parcel))));
+                let Some(object) = ObjectId::new(*object) else { continue };
+                // What is known already has room for it.
+                let known = kept.objects.entry(object).or_default();
+                known.0 = *seq;
+                known.1.object.clone_from(parcel);
+                known.1.session.clone_from(session);
             }
             for object in replicate.gone.iter().filter_map(|&object| ObjectId::new(object)) {
                 kept.objects.remove(&object);
@@ -164,18 +179,16 @@ impl Copies {
 
     /// Another node keeps what it was sent up to this number.
     pub(super) fn kept(&mut self, by: NodeId, number: u64) {
-        let Some(mirror) = self.mirrors.get_mut(&by) else { return };
-        let Some((pending, _)) = mirror.pending.take_if(|(pending, _)| pending.number == number) else { return };
-        for entry in &pending.entries {
-            mirror.holds.extend(ObjectId::new(entry.object).map(|object| (object, entry.seq)));
-        }
+        let Some(mirror) = self.mirrors.get_mut(&by).filter(|mirror| mirror.number == number) else { return };
+        let Some(pending) = mirror.pending.take() else { return };
+        mirror.holds.extend(pending.objects);
         for object in pending.gone.iter().filter_map(|&object| ObjectId::new(object)) {
             mirror.holds.remove(&object);
         }
         mirror.is_started = true;
         // The new ones have everything: the old ones can let go.
         let is_complete = |node: &NodeId| {
-            self.mirrors.get(node).is_some_and(|m| m.is_started && m.dirty.is_empty() && m.pending.is_none())
+            self.mirrors.get(node).is_some_and(|m| m.is_started && m.queue.is_empty() && m.pending.is_none())
         };
         if self.holders.iter().all(is_complete) {
             self.mirrors.retain(|node, _| self.holders.contains(node));
@@ -189,45 +202,38 @@ impl Copies {
         sends: &mut Vec<(NodeId, ToNode)>,
         now_is: impl Fn(ObjectId) -> Option<(u32, Parcel)>,
     ) {
-        let version = self.version;
-        if self.told_at.is_none_or(|told| now - told >= GATHER_US) {
+        let is_time = self.told_at.is_none_or(|told| now - told >= GATHER_US);
+        if is_time {
             self.told_at = Some(now);
             self.spread();
         }
+        let entry = |object: ObjectId| {
+            let (seq, Parcel { object: parcel, session }) = now_is(object)?;
+            Some(Entry { object: object.number(), seq, parcel, session })
+        };
         for (&to, mirror) in &mut self.mirrors {
-            if let Some((pending, _)) = &mirror.pending {
-                if mirror.sent_at.is_none_or(|sent| now - sent >= AGAIN_US) {
-                    mirror.sent_at = Some(now);
-                    sends.push((to, ToNode::Replicate(pending.clone())));
-                }
-                continue;
+            let has_news = !mirror.queue.is_empty() || is_time && !mirror.gone.is_empty() || !mirror.is_started;
+            if mirror.pending.is_none() && has_news {
+                // Numbers rise, also from one stay to the next: what is late is known to be.
+                mirror.number = if mirror.number == 0 { (self.version << 32) + 1 } else { mirror.number + 1 };
+                let count = mirror.queue.len().min(ENTRIES_MAX);
+                let entries: Vec<Entry> = mirror.queue.drain(..count).filter_map(entry).collect();
+                let named = |entry: &Entry| Some((ObjectId::new(entry.object)?, entry.seq));
+                let objects = entries.iter().filter_map(named).collect();
+                let gone: Vec<u64> = std::mem::take(&mut mirror.gone).iter().map(|object| object.number()).collect();
+                let is_first = !mirror.is_started;
+                let replicate = Replicate { number: mirror.number, is_first, entries, gone: gone.clone() };
+                mirror.pending = Some(Pending { is_first, objects, gone, since: now, sent_at: Some(now) });
+                sends.push((to, ToNode::Replicate(replicate)));
+            } else if let Some(pending) = &mut mirror.pending
+                && pending.sent_at.is_none_or(|sent| now - sent >= AGAIN_US)
+            {
+                pending.sent_at = Some(now);
+                let entries = pending.objects.iter().filter_map(|(object, _)| entry(*object)).collect();
+                let (number, is_first) = (mirror.number, pending.is_first);
+                let replicate = Replicate { number, is_first, entries, gone: pending.gone.clone() };
+                sends.push((to, ToNode::Replicate(replicate)));
             }
-            mirror.is_open &= !(mirror.dirty.is_empty() && mirror.gone.is_empty());
-            if !mirror.is_open && mirror.is_started {
-                continue;
-            }
-            let is_first = !mirror.is_started;
-            // Numbers rise, also from one stay to the next: what is late is known to be.
-            mirror.number = if mirror.number == 0 { (version << 32) + 1 } else { mirror.number + 1 };
-            let mut entries = Vec::new();
-            while entries.len() < ENTRIES_MAX {
-                let after = mirror.last.map(|last| (Bound::Excluded(last), Bound::Unbounded));
-                let next = after.and_then(|after| mirror.dirty.range(after).next()).or(mirror.dirty.first());
-                let Some(object) = next.copied() else { break };
-                mirror.dirty.remove(&object);
-                mirror.last = Some(object);
-                entries.extend(now_is(object).map(|(seq, parcel)| Entry {
-                    object: object.number(),
-                    seq,
-                    parcel: parcel.object,
-                    session: parcel.session,
-                }));
-            }
-            let gone = std::mem::take(&mut mirror.gone).iter().map(|object| object.number()).collect();
-            let replicate = Replicate { number: mirror.number, is_first, entries, gone };
-            mirror.sent_at = Some(now);
-            mirror.pending = Some((replicate.clone(), now));
-            sends.push((to, ToNode::Replicate(replicate)));
         }
     }
 }

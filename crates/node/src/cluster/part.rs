@@ -148,7 +148,7 @@ impl Keeper for Keep<'_> {
         // It is about to be no guest any more.
         let held = self.part.grants.take(object);
         let border = self.world.border().cloned().unwrap_or_default();
-        let guests = self.part.grants.guests(&self.part.home);
+        let guests = self.part.grants.guests_around(&self.part.home, Some(object).filter(|_| is_exact));
         self.world.set_border(Some(Border { home: self.part.home.clone(), guests, ..border }));
         let placing = if is_exact { Placing::Exact } else { Placing::Nearest };
         if self.world.put_in(&parcel.object, placing).is_err() {

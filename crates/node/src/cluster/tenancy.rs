@@ -211,8 +211,9 @@ impl Tenancy {
                 .fold(vec![part], |parts, (_, room)| parts.iter().flat_map(|p| p.without(&room.block)).collect())
                 .is_empty()
         };
+        let is_moving = tenant.soon != block.grown(8).even();
         let lacks = needed.map(is_covered).any(|is_covered| !is_covered);
-        if lacks {
+        if lacks && is_moving {
             *waited_ticks += u64::from(touches && self.rooms.is_empty());
             self.used_at = tick;
         }
@@ -225,7 +226,6 @@ impl Tenancy {
         }
         let is_patient = self.refused_at.is_some_and(|refused| tick - refused < REFUSED_TICKS);
         let may_shrink = tick - self.used_at > IDLE_TICKS && !self.rooms.is_empty();
-        let is_moving = tenant.soon != block.grown(8).even();
         let wants = lacks && is_moving && !is_patient;
         let says_first = touches && !self.is_known;
         let leaves_for_good = !touches && self.is_known && !lacks;
