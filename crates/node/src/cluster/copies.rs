@@ -178,21 +178,26 @@ impl Copies {
     }
 
     /// Another node keeps what it was sent up to this number.
-    pub(super) fn kept(&mut self, by: NodeId, number: u64) {
-        let Some(mirror) = self.mirrors.get_mut(&by).filter(|mirror| mirror.number == number) else { return };
-        let Some(pending) = mirror.pending.take() else { return };
+    pub(super) fn kept(&mut self, by: NodeId, number: u64) -> Vec<(NodeId, ToNode)> {
+        let mut sends = Vec::new();
+        let Some(mirror) = self.mirrors.get_mut(&by).filter(|mirror| mirror.number == number) else { return sends };
+        let Some(pending) = mirror.pending.take() else { return sends };
         mirror.holds.extend(pending.objects);
         for object in pending.gone.iter().filter_map(|&object| ObjectId::new(object)) {
             mirror.holds.remove(&object);
         }
         mirror.is_started = true;
-        // The new ones have everything: the old ones can let go.
+        // The new ones have everything: the old ones can let go, and nobody shall adopt from what they had.
         let is_complete = |node: &NodeId| {
             self.mirrors.get(node).is_some_and(|m| m.is_started && m.queue.is_empty() && m.pending.is_none())
         };
         if self.holders.iter().all(is_complete) {
+            let old = self.mirrors.iter().filter(|(node, _)| !self.holders.contains(node));
+            let void = |number| Replicate { number, is_first: true, ..Replicate::default() };
+            sends.extend(old.map(|(node, mirror)| (*node, ToNode::Replicate(void(mirror.number + 1)))));
             self.mirrors.retain(|node, _| self.holders.contains(node));
         }
+        sends
     }
 
     /// Sends what has changed. `now_is` says what an object is now.
