@@ -25,6 +25,8 @@ pub const DRIFT: f64 = 0.02;
 pub const WAIT_US: i64 = 1_060_000;
 /// How often a node shows that it is alive, in microseconds.
 pub const BEAT_US: i64 = 100_000;
+/// And how often at least, however many there are.
+pub const BEAT_US_MAX: i64 = 300_000;
 
 const _: () = assert!(WAIT_US as f64 * (1.0 - DRIFT) > LEASE_US as f64 * (1.0 + DRIFT), "a lease has passed");
 

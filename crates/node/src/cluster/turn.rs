@@ -3,7 +3,7 @@
 use space::Time;
 use world::{Block, Input, World};
 
-use super::lease::BEAT_US;
+use super::lease::{BEAT_US, BEAT_US_MAX};
 use super::part::Keep;
 use super::{Cluster, Status};
 
@@ -51,8 +51,9 @@ impl Cluster {
         self.lease.renew(&members);
         self.part.grants.wake(now);
         self.part.ghosts.wake(now);
-        // The more there are, the rarer: what a node hears of all others must not grow as fast as they do.
-        let beat_us = BEAT_US * (1 + members.len() as i64 / 32);
+        // The more there are, the rarer: what a node hears of all others must not grow as fast as they do. But a lease has to
+        // be renewed before it has passed, also when a beat is lost.
+        let beat_us = (BEAT_US * (1 + members.len() as i64 / 32)).min(BEAT_US_MAX);
         if self.beat_at.is_none_or(|beat| now - beat >= beat_us) {
             self.beat_at = Some(now);
             self.beat(now, world);

@@ -340,9 +340,9 @@ fn estimate(report: &Report) -> Vec<Estimate> {
         ),
         line(
             "beats, per node",
-            format!("{} messages/s", grouped((4.0 * 10.0 * nodes) as u64)),
-            "everybody beats to everybody ten times a second, and is vouched for: this breaks first. Leases from a fixed \
-             few members instead of from all would make it constant",
+            format!("{} messages/s", grouped((4.0 / 0.3 * nodes) as u64)),
+            "everybody beats to everybody, three times a second where there are many, and is vouched for: this breaks \
+             first. Leases from a fixed few members instead of from all would make it constant",
         ),
         line(
             "a change of plan",
