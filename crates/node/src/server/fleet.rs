@@ -107,10 +107,9 @@ impl Server {
 
     /// Another node can be reached from now on.
     pub fn node_connected(&mut self, node: NodeId) {
-        let Some(fleet) = &mut self.fleet else { return };
-        fleet.cluster.connected(node);
-        let plan = fleet.cluster.plan().version;
-        fleet.sends.push_back((node, ToNode::Hello { version: CLUSTER_VERSION, world: fleet.settings.world, plan }));
+        if let Some(fleet) = &mut self.fleet {
+            fleet.cluster.connected(node);
+        }
     }
 
     /// Another node cannot be reached any more.
@@ -256,17 +255,24 @@ impl Server {
         other.map(str::to_owned)
     }
 
+    /// Sends everybody to other servers, if there are any.
+    pub(super) fn send_everybody_on(&mut self) {
+        let Some(fleet) = &self.fleet else { return };
+        let addresses: Vec<String> =
+            fleet.others().into_iter().filter_map(|node| fleet.address_of(node)).map(str::to_owned).collect();
+        if addresses.is_empty() {
+            return;
+        }
+        for (at, link) in self.links.keys().copied().collect::<Vec<_>>().into_iter().enumerate() {
+            self.redirect(link, &addresses[at % addresses.len()]);
+        }
+    }
+
     /// The others have gone on without it: its users are sent to them, and it begins anew as `node`, with nothing.
     pub fn rejoin(&mut self, node: NodeId, now: Time) -> Result<(), AuraError> {
+        self.send_everybody_on();
         let Some(fleet) = self.fleet.take() else { return Ok(()) };
-        let others = fleet.others();
-        for (at, link) in self.links.keys().copied().collect::<Vec<_>>().into_iter().enumerate() {
-            let other = others.get(at % others.len().max(1)).and_then(|&node| fleet.address_of(node));
-            match other {
-                Some(address) => self.redirect(link, address),
-                None => self.effects.push_back(Effect::Close { link }),
-            }
-        }
+        self.effects.extend(self.links.keys().map(|&link| Effect::Close { link }));
         let settings = ClusterSettings { node, ..fleet.settings.clone() };
         let mut world = World::empty(self.truth.world().spec().clone()).expect("it was made of this before");
         let cluster = Cluster::joining(settings.clone(), &mut world, now);

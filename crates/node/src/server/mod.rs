@@ -253,8 +253,9 @@ impl Server {
         links.into_iter().for_each(|link| self.tell(link, &message));
     }
 
-    /// Ends all connections; users find their places again when the server comes back.
+    /// Ends all connections; users find their places again when the server comes back, or at once at another of its world.
     pub fn stop(&mut self) {
+        self.send_everybody_on();
         let refused = refusal(Reason::Stopping, "The server stops; the world is kept.".to_owned());
         for link in self.links.keys().copied().collect::<Vec<_>>() {
             self.tell(link, &ToClient::Closed(refused.clone()));
