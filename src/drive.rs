@@ -4,6 +4,7 @@
 //! drops; keeping is another thread's; whoever is slow is slow alone.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
@@ -23,6 +24,7 @@ use crate::kept;
 use crate::link::{Inbox, LinkEvent, Outbox, Party};
 use crate::meters::{self, Direction, Meters};
 use crate::order::{Answer, Order};
+use crate::origin::Origins;
 use crate::store::keeper::{Keeper, Status};
 use crate::token;
 use crate::watch::Watchers;
@@ -63,6 +65,8 @@ pub struct Nodes {
     pub messenger: Messenger,
     /// What this server is called among them.
     pub name: String,
+    /// Whose pages may connect: theirs, too.
+    pub origins: Arc<Origins>,
     /// Told once, when the server belongs to the cluster, or cannot: then it ends.
     pub joined: Option<oneshot::Sender<Result<(), String>>>,
 }
@@ -242,6 +246,8 @@ impl Wheel {
         watchers.set_borders(cluster::status::borders(server, &nodes.messenger, &nodes.name));
         let Some(cluster) = server.cluster() else { return };
         nodes.messenger.set_plan(cluster.plan().version);
+        let servers = cluster.plan().members.iter().filter(|member| !member.is_witness);
+        nodes.origins.share_with(&servers.map(|member| member.address.clone()).collect::<Vec<_>>());
         match cluster.status() {
             Standing::Joining => {}
             Standing::Member => {

@@ -72,8 +72,11 @@ impl Health {
 
 /// All routes.
 pub fn router(answers: Answers) -> Router {
-    let policy = page::content_policy(answers.quic_port);
-    let guard = move |response: Response| std::future::ready(page::guard(&policy, response));
+    let (quic_port, origins) = (answers.quic_port, answers.origins.clone());
+    let guard = move |response: Response| {
+        let policy = page::content_policy(quic_port, &origins.servers());
+        std::future::ready(page::guard(&policy, response))
+    };
     Router::new()
         .route("/", get(page::index))
         .route("/map", get(page::map))
@@ -113,7 +116,7 @@ async fn metrics(State(answers): State<Answers>) -> Response {
     (text, answers.metrics.render()).into_response()
 }
 
-async fn introduce(State(answers): State<Answers>) -> Response {
+async fn introduce(State(answers): State<Answers>, headers: HeaderMap) -> Response {
     let certificate = answers.certificates.current();
     let introduction = Introduction {
         sha256: certificate.hash().to_string(),
@@ -121,7 +124,14 @@ async fn introduce(State(answers): State<Answers>) -> Response {
         is_self_signed: certificate.is_self_signed(),
         world: answers.operator.as_ref().map_or_else(String::new, |operator| operator.watchers.name().to_owned()),
     };
-    ([(header::CACHE_CONTROL, "no-store")], Json(introduction)).into_response()
+    let mut response = ([(header::CACHE_CONTROL, "no-store")], Json(introduction)).into_response();
+    // A page that is sent here from another server of this world has to read this.
+    if let Some(origin) = headers.get(header::ORIGIN)
+        && origin.to_str().is_ok_and(|origin| answers.origins.is_known(origin))
+    {
+        response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+    }
+    response
 }
 
 /// Whether a question comes from this machine. One that came by way of a browser's page of another origin or of a proxy

@@ -216,7 +216,8 @@ impl Service {
         let (server, nodes, joined, fabric) = match &options.cluster {
             Some(cluster) => {
                 let scheme = if is_encrypted { "https" } else { "http" };
-                let found = founding::take_part(&options, cluster, &format!("{scheme}://{http}"), began).await?;
+                let url = format!("{scheme}://{http}");
+                let found = founding::take_part(&options, cluster, &url, origins.clone(), began).await?;
                 (found.server, Some(found.nodes), Some(found.joined), Some(found.fabric))
             }
             None => (Server::restore(world, options.server, &sessions, Time::default())?, None, None, None),

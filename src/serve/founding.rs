@@ -1,6 +1,7 @@
 //! A server that begins as one of several: the first of a cluster, or one that joins it.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
 use node::cluster::ClusterSettings;
@@ -17,6 +18,7 @@ use crate::drive::Nodes;
 use crate::fetch::Address;
 use crate::link::zenoh::Fabric;
 use crate::link::{LinkLimits, Links};
+use crate::origin::Origins;
 
 /// Whoever founds a cluster looks so long whether one of its name is there already: a founder that was started again must
 /// not begin a second world.
@@ -35,6 +37,7 @@ pub(super) async fn take_part(
     options: &Options,
     cluster: &ClusterOptions,
     url: &str,
+    origins: Arc<Origins>,
     began: Instant,
 ) -> Result<Founded, ServeError> {
     let address = advertised(cluster, url)?;
@@ -59,7 +62,7 @@ pub(super) async fn take_part(
     let server = Server::in_cluster(world, options.server, part, settings, now)?;
     let (told, joined) = oneshot::channel();
     let name = cluster.fabric.node.as_str().to_owned();
-    Ok(Founded { server, nodes: Nodes { messenger, name, joined: Some(told) }, joined, fabric })
+    Ok(Founded { server, nodes: Nodes { messenger, name, origins, joined: Some(told) }, joined, fabric })
 }
 
 /// Whether somebody is there who belongs to a cluster already.
