@@ -5,7 +5,9 @@
 
 use glam::{DVec3, Vec3};
 
-use crate::{Columns, Sphere, Spheres};
+#[cfg(feature = "parry")]
+use crate::Columns;
+use crate::{Sphere, Spheres};
 
 /// Rows behind the last that may be read: eight children are loaded at once, however many there are.
 pub(crate) const PADDING: usize = 8;
@@ -371,6 +373,7 @@ impl BallTree {
             + self.inner.len() * size_of::<Sphere>()
     }
 
+    #[cfg(feature = "parry")]
     #[inline]
     pub(crate) fn columns(&self) -> Columns<'_> {
         Columns { x: &self.x, y: &self.y, z: &self.z, radius: &self.radius }

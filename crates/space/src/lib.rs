@@ -56,6 +56,7 @@ pub use broad::{BroadPhase, Kinesphere, Work};
 pub use glam::{DQuat, DVec3, Quat, Vec3};
 pub use id::{NodeId, ObjectId, Slot};
 pub use pair::{Pair, PairChanges};
+pub use simd::fetch_ahead;
 pub use snap::{Grid, GridError, GridPoint, Turn};
 pub use sphere::Sphere;
 pub use spheres::{Columns, Field, Spheres, SpheresError};

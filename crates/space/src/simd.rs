@@ -36,6 +36,18 @@ pub fn overlaps_plain(sphere: Sphere, others: Columns<'_>, from: usize, to: usiz
     }
 }
 
+/// Begins to fetch something that will be needed soon, and does not wait for it.
+#[inline]
+pub fn fetch_ahead<T>(wanted: &T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch of any address is allowed, and changes nothing that can be seen.
+    unsafe {
+        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(wanted).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = wanted;
+}
+
 /// Whether this machine has the vectors that the wide versions need.
 #[cfg(target_arch = "x86_64")]
 #[inline]

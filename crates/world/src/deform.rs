@@ -94,7 +94,7 @@ impl World {
             });
             let Some((on_the_way, there)) = shapes else { continue };
             let body = &self.objects.body[row as usize];
-            if !is_within(&there, self.objects.card(row).turn, body) || !self.has_room(row, &on_the_way, &there) {
+            if !is_within(&there, self.objects.turn[row as usize], body) || !self.has_room(row, &on_the_way, &there) {
                 continue;
             }
             // Whoever waits by its odometer must learn that it came closer.
@@ -134,7 +134,7 @@ impl World {
             return true;
         }
         let block = body.block().grown(2 * SKIN);
-        let pose = Pose::new(body.at.position(), self.objects.card(row).turn.quat());
+        let pose = Pose::new(body.at.position(), self.objects.turn[row as usize].quat());
         let is_free = |other: &Body, shape: u32, turn: space::Turn| {
             let (shape, at) = (&self.shapes[shape as usize], Pose::new(other.at.position(), turn.quat()));
             !other.is(SOLID)
@@ -144,7 +144,7 @@ impl World {
         };
         let mut has_room = self.objects.by_id.iter().filter(|&&(_, other)| other != row).all(|&(_, other)| {
             let card = self.objects.card(other);
-            is_free(&self.objects.body[other as usize], card.shape, card.turn)
+            is_free(&self.objects.body[other as usize], card.shape, self.objects.turn[other as usize])
         });
         self.scenery.near(&block, |index| {
             let index = index as usize;

@@ -42,6 +42,7 @@ mod members;
 mod neighbours;
 mod objects;
 mod outcome;
+mod overlap;
 mod passage;
 mod places;
 mod propose;

@@ -132,14 +132,12 @@ pub(crate) fn object(spec: &ObjectSpec) -> Result<Made, SpecError> {
 }
 
 /// The card of an object that can move.
-pub(crate) fn card(index: usize, spec: &ObjectSpec, turn: Turn) -> Card {
+pub(crate) fn card(index: usize, spec: &ObjectSpec) -> Card {
     Card {
         id: object_id(index),
         kind: if spec.kind == ObjectKind::Movable { Kind::Movable } else { Kind::Moving },
         shape: index as u32,
-        turn,
         policy: spec.policy,
-        seeker: None,
         holds: None,
         held_by: None,
         phase: 0,

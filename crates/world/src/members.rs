@@ -128,7 +128,7 @@ impl World {
                 if !heading.is_finite() {
                     return Err(Reason::NotFinite { field: "heading" });
                 }
-                self.objects.card_mut(row).turn = Turn::upright(*heading);
+                self.objects.turn[row as usize] = Turn::upright(*heading);
             }
             Act::Jump => {
                 let drive = &mut self.objects.drive[row as usize];

@@ -9,6 +9,7 @@
 //! out does not depend on the cells: `neighbours_are_whoever_may_meet` looks at everybody.
 
 use space::GridPoint;
+use space::fetch_ahead;
 
 use crate::objects::{Body, MOVABLE, SOLID};
 use crate::solid::Block;
@@ -156,6 +157,11 @@ impl Neighbours {
     pub fn of(&self, row: u32) -> &[u32] {
         let row = row as usize;
         &self.list[self.start[row] as usize..self.start[row + 1] as usize]
+    }
+
+    /// Begins to fetch where a row's list is.
+    pub fn fetch(&self, row: usize) {
+        fetch_ahead(&self.start[row]);
     }
 
     /// Finds everybody's cell, and counts who is in each.

@@ -5,8 +5,9 @@
 //! rows. Whatever needs an order goes by [`ObjectId`].
 
 use space::bits::Bits;
-use space::{GridPoint, NodeId, ObjectId, Turn};
+use space::{GridPoint, NodeId, ObjectId, Turn, Vec3, snap};
 
+use crate::overlap::Shaped;
 use crate::solid::{Block, Solid};
 use crate::spec::Policy;
 
@@ -24,6 +25,8 @@ pub(crate) const RULED: u32 = 16;
 pub(crate) const TURNING: u32 = 128;
 /// It holds something.
 pub(crate) const HOLDING: u32 = 32;
+/// Somebody holds it.
+pub(crate) const HELD: u32 = 256;
 /// It keeps its motion along what it meets.
 pub(crate) const SLIDING: u32 = 64;
 
@@ -109,9 +112,7 @@ pub(crate) struct Card {
     pub kind: Kind,
     /// Which of the world's shapes: that of a spec's object or, after all of these, of an avatar.
     pub shape: u32,
-    pub turn: Turn,
     pub policy: Policy,
-    pub seeker: Option<u32>,
     pub holds: Option<u32>,
     pub held_by: Option<u32>,
     /// The clock of a rule, in ticks that were not spent waiting.
@@ -133,10 +134,17 @@ pub(crate) struct Objects {
     /// Rows of those who stand on something that may go away. Everybody who moves asks this about all around: bits stay
     /// in the nearest cache.
     pub on_object: Bits,
+    /// How each is turned.
+    pub turn: Vec<Turn>,
+    /// Which of the crowd's seekers each is.
+    pub seeker: Vec<Option<u32>>,
     pub card: Vec<Option<Card>>,
     pub label: Vec<Label>,
-    /// Where it was when the tick began.
+    /// Its pose when [`has_moved`](Objects::has_moved) was last asked, and by how many steps that was another than before.
     pub before: Vec<(GridPoint, Turn)>,
+    pub moved_by: Vec<[i32; 3]>,
+    /// What its odometer has to show before its reach can meet anything fixed, less how far that reaches.
+    pub clear_until: Vec<f64>,
     /// Rows, by name ascending.
     pub by_id: Vec<(ObjectId, u32)>,
     /// Rows that nobody has.
@@ -155,22 +163,30 @@ impl Objects {
             body: Vec::new(),
             drive: Vec::new(),
             on_object: Bits::default(),
+            turn: Vec::new(),
+            seeker: Vec::new(),
             card: Vec::new(),
             label: Vec::new(),
             before: Vec::new(),
+            moved_by: Vec::new(),
+            clear_until: Vec::new(),
             by_id: Vec::new(),
             free: Vec::new(),
             rows: Vec::new(),
         }
     }
 
-    pub fn insert(&mut self, body: Body, drive: Drive, card: Card, label: Label) -> u32 {
+    pub fn insert(&mut self, body: Body, turn: Turn, drive: Drive, card: Card, label: Label) -> u32 {
         let row = self.free.pop().unwrap_or_else(|| {
             self.body.push(Body::default());
             self.drive.push(Drive::default());
+            self.turn.push(Turn::IDENTITY);
+            self.seeker.push(None);
             self.card.push(None);
             self.label.push(Label::default());
             self.before.push((GridPoint::default(), Turn::IDENTITY));
+            self.moved_by.push([0; 3]);
+            self.clear_until.push(0.0);
             self.on_object.grow(self.body.len());
             self.body.len() as u32 - 1
         });
@@ -186,7 +202,11 @@ impl Objects {
         let index = row as usize;
         self.body[index] = Body { name: number, ..body };
         self.drive[index] = drive;
-        self.before[index] = (body.at, card.turn);
+        self.turn[index] = turn;
+        self.seeker[index] = None;
+        self.before[index] = (body.at, turn);
+        self.moved_by[index] = [0; 3];
+        self.clear_until[index] = 0.0;
         self.card[index] = Some(card);
         self.label[index] = label;
         row
@@ -227,13 +247,52 @@ impl Objects {
         self.card[row as usize].as_mut().expect("rows in use have a card")
     }
 
-    /// Remembers where everybody is, before the tick begins.
-    pub fn begin_tick(&mut self) {
-        for ((before, body), card) in self.before.iter_mut().zip(&self.body).zip(&self.card) {
-            if let Some(card) = card {
-                *before = (body.at, card.turn);
+    /// What one of them is to whoever may overlap it.
+    pub fn shaped(&self, row: u32) -> Shaped<'_> {
+        (&self.body[row as usize], self.card(row).shape, self.turn[row as usize])
+    }
+
+    /// Whether an object has another pose than when this was asked last: once a tick, when everybody has moved.
+    pub fn has_moved(&mut self, row: u32) -> bool {
+        let (index, before) = (row as usize, &mut self.before[row as usize]);
+        let now = (self.body[index].at, self.turn[index]);
+        if now == *before {
+            // Hardly anybody stops: what is as it was need not be written.
+            if self.moved_by[index] != [0; 3] {
+                self.moved_by[index] = [0; 3];
             }
+            return false;
         }
+        self.moved_by[index] = [now.0.x - before.0.x, now.0.y - before.0.y, now.0.z - before.0.z];
+        *before = now;
+        true
+    }
+
+    /// What somebody holds, without a look at the cards of those whose hands are empty.
+    pub fn held_by(&self, row: u32) -> Option<u32> {
+        if self.body[row as usize].is(HOLDING) { self.card(row).holds } else { None }
+    }
+
+    /// Puts an object into somebody's hands, which are empty.
+    pub fn hold(&mut self, holder: u32, held: u32) {
+        self.card_mut(holder).holds = Some(held);
+        self.card_mut(held).held_by = Some(holder);
+        self.body[holder as usize].flags |= HOLDING;
+        self.body[held as usize].flags |= HELD;
+    }
+
+    /// Takes out of somebody's hands what is in them.
+    pub fn let_go(&mut self, holder: u32) -> Option<u32> {
+        let held = self.card_mut(holder).holds.take()?;
+        self.card_mut(held).held_by = None;
+        self.body[holder as usize].flags &= !HOLDING;
+        self.body[held as usize].flags &= !HELD;
+        Some(held)
+    }
+
+    /// By how much an object moved in the last tick, in metres per second.
+    pub fn velocity(&self, row: u32, tick_rate: u32) -> Vec3 {
+        Vec3::from_array(self.moved_by[row as usize].map(|steps| steps as f32)) * (snap::STEP * tick_rate as f32)
     }
 
     /// Notes whether an object stands on something that may go away.

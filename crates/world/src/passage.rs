@@ -170,6 +170,7 @@ impl World {
         let at = places.find(&among, body, shape).ok_or(PutError::NoRoom(id))?;
         self.objects.body[row as usize].at = at;
         self.objects.before[row as usize].0 = at;
+        self.objects.clear_until[row as usize] = 0.0;
         let drive = &mut self.objects.drive[row as usize];
         (drive.awake, drive.standing) = (true, false);
         self.objects.set_on_object(row, false);
@@ -179,9 +180,8 @@ impl World {
     /// Whether somebody overlaps nobody here: no object, no scenery, no guest; and who is not put to where it was anyway,
     /// whether this world decides about all of its place.
     fn is_clear(&self, row: u32, placing: Placing) -> bool {
-        let body = &self.objects.body[row as usize];
-        let card = self.objects.card(row);
-        let mine = (body, card.shape, card.turn);
+        let mine = self.objects.shaped(row);
+        let body = mine.0;
         if placing == Placing::Nearest
             && self.border.as_ref().is_some_and(|border| !border.is_free(&body.block().grown(crate::solid::GAP)))
         {
@@ -191,8 +191,8 @@ impl World {
             return true;
         }
         let is_apart = |&(_, other): &(ObjectId, u32)| {
-            let (other_body, card) = (&self.objects.body[other as usize], self.objects.card(other));
-            other == row || !other_body.is(SOLID) || !self.overlaps(mine, (other_body, card.shape, card.turn))
+            let there = self.objects.shaped(other);
+            other == row || !there.0.is(SOLID) || !self.overlaps(mine, there)
         };
         let mut is_clear = self.objects.by_id.iter().all(is_apart);
         self.scenery.near(&body.block().grown(4), |index| {
@@ -247,6 +247,7 @@ impl World {
     pub fn move_by_force(&mut self, object: ObjectId, at: GridPoint) {
         if let Some(row) = self.objects.row(object) {
             self.objects.body[row as usize].at = at;
+            self.objects.clear_until[row as usize] = 0.0;
         }
     }
 }

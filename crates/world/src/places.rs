@@ -107,8 +107,8 @@ impl Places {
             is_free = is_free && is_apart(&among.scenery.body[index], shape, turn);
         });
         let is_apart_from = |row: u32| {
-            let card = among.objects.card(row);
-            is_apart(&among.objects.body[row as usize], card.shape, card.turn)
+            let (objects, index) = (among.objects, row as usize);
+            is_apart(&objects.body[index], objects.card(row).shape, objects.turn[index])
         };
         let (from, to) = squares(&block);
         let mut here = (from.0..=to.0).flat_map(|x| (from.1..=to.1).map(move |z| (x, z)));

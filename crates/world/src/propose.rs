@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use space::workload::Wishes;
 use space::{DVec3, Grid, Turn, snap};
 
-use crate::objects::{Body, EXACT, Kind, Objects, RULED};
+use crate::objects::{AVATAR, Body, EXACT, HELD, MOVABLE, Objects, RULED};
 use crate::settle::{longest_arm, rule_pose};
 use crate::solid::{Block, SKIN};
 use crate::spec::{ObjectKind, Policy, Spec};
@@ -14,6 +14,8 @@ use crate::spec::{ObjectKind, Policy, Spec};
 const SLACK: i32 = SKIN + 8;
 /// How fast the crowd walks, in metres per second.
 const CROWD_SPEED: f32 = 1.6;
+/// For how many ticks one of the crowd keeps going before it looks where its target is.
+const AIM_TICKS: u64 = 8;
 /// How near to its target a seeker stands still, in metres.
 const CONTENT: f32 = 1.0;
 
@@ -28,21 +30,28 @@ impl Extent {
     /// Makes room for a motion that may be diverted along whatever it meets. However often that happens, it gets no
     /// longer and never turns back (`Surroundings::slide` sees to it), so that it ends within half a ball.
     fn add_slide(&mut self, v: DVec3) {
-        let square = v.length_squared();
+        let (square, ahead) = (v.length_squared(), v.length());
         for axis in 0..3 {
-            self.add_half_ball(axis, v[axis], square);
+            self.add_half(axis, v[axis], ahead, (square - v[axis] * v[axis]).max(0.0).sqrt());
         }
     }
 
     /// The same within the plane: for those who keep to the ground.
     fn add_level_slide(&mut self, v: DVec3) {
-        let square = v.x * v.x + v.z * v.z;
-        self.add_half_ball(0, v.x, square);
-        self.add_half_ball(2, v.z, square);
+        let ahead = (v.x * v.x + v.z * v.z).sqrt();
+        self.add_half(0, v.x, ahead, v.z.abs());
+        self.add_half(2, v.z, ahead, v.x.abs());
     }
 
-    fn add_half_ball(&mut self, axis: usize, along: f64, square: f64) {
-        let (ahead, back) = (square.sqrt(), (square - along * along).max(0.0).sqrt());
+    /// The same for a motion straight up or down.
+    fn add_upright_slide(&mut self, v: f64) {
+        for (axis, along) in [(0, 0.0), (1, v), (2, 0.0)] {
+            self.add_half(axis, along, v.abs(), v.abs() - along.abs());
+        }
+    }
+
+    /// Makes room along an axis for half a ball that lies `ahead` of a motion, and as far `back` as it is wide.
+    fn add_half(&mut self, axis: usize, along: f64, ahead: f64, back: f64) {
         self.low[axis] -= if along >= 0.0 { back } else { ahead };
         self.high[axis] += if along >= 0.0 { ahead } else { back };
     }
@@ -66,8 +75,9 @@ impl Extent {
     fn around(&self, block: Block) -> Block {
         let mut reach = block;
         for axis in 0..3 {
-            reach.low[axis] += floor(self.low[axis]) - SLACK;
-            reach.high[axis] += SLACK - floor(-self.high[axis]);
+            // One more than whole, as they may be less than that by rounding towards zero.
+            reach.low[axis] += self.low[axis] as i32 - 1 - SLACK;
+            reach.high[axis] += self.high[axis] as i32 + 1 + SLACK;
         }
         reach
     }
@@ -109,29 +119,27 @@ pub(crate) fn propose(
     }
     for index in 0..objects.by_id.len() {
         let row = objects.by_id[index].1;
-        let card = objects.card(row);
-        let (kind, seeker, holds) = (card.kind, card.seeker, card.holds);
-        if card.held_by.is_some() {
+        let flags = objects.body[row as usize].flags;
+        if flags & HELD != 0 {
             // It goes where its holder goes.
             continue;
         }
-        let extent = match kind {
-            Kind::Avatar => {
-                if let (Some(seeker), Some(wishes)) = (seeker, wishes.as_deref_mut()) {
+        let extent = match flags & (AVATAR | MOVABLE | RULED) {
+            AVATAR => {
+                if let (Some(seeker), Some(wishes)) = (objects.seeker[row as usize], wishes.as_deref_mut()) {
                     proposer.seek(objects, row, seeker, wishes);
                 }
                 proposer.avatar(objects, row)
             }
-            Kind::Movable => proposer.movable(objects, row),
-            Kind::Moving => Some(proposer.rule(objects, row)),
-            Kind::Fixed => None,
+            MOVABLE => proposer.movable(objects, row),
+            _ => Some(proposer.rule(objects, row)),
         };
         if extent.is_some() {
             is_mover[row as usize] = true;
             movers.push(row);
         }
         let mut extent = extent.unwrap_or_default();
-        if kind == Kind::Movable {
+        if flags & MOVABLE != 0 {
             proposer.allow_push(&mut extent);
         }
         if ride > 0.0 && objects.on_object.contains(row as usize) {
@@ -140,10 +148,12 @@ pub(crate) fn propose(
             is_mover[row as usize] = true;
             may_ride[row as usize] = true;
         }
-        for row in [Some(row), holds].into_iter().flatten() {
-            let reach = extent.around(objects.body[row as usize].block());
-            objects.body[row as usize].reach = reach;
-            is_mover[row as usize] |= is_mover[objects.card(row).held_by.unwrap_or(row) as usize];
+        let body = &mut objects.body[row as usize];
+        body.reach = extent.around(body.block());
+        if let Some(held) = objects.held_by(row) {
+            let body = &mut objects.body[held as usize];
+            body.reach = extent.around(body.block());
+            is_mover[held as usize] |= is_mover[row as usize];
         }
     }
 }
@@ -173,6 +183,9 @@ impl<'a> Proposer<'a> {
 
     /// Where one of the crowd wants to go.
     fn seek(&self, objects: &mut Objects, row: u32, seeker: u32, wishes: &mut Wishes) {
+        if self.tick < objects.drive[row as usize].wish_until {
+            return;
+        }
         let place = wishes.place(seeker as usize, self.tick);
         let mut way = place - objects.body[row as usize].at.position();
         if self.spec.gravity > 0.0 {
@@ -181,13 +194,13 @@ impl<'a> Proposer<'a> {
         let distance = way.length();
         let speed = CROWD_SPEED.min(self.spec.limits.speed);
         let wish = if distance > CONTENT { way * (speed / distance) } else { space::Vec3::ZERO };
-        // Facing the way one goes is for those who watch: now and then will do.
-        if (self.tick + u64::from(seeker)).is_multiple_of(8) && distance > CONTENT {
-            objects.card_mut(row).turn = heading(libm::atan2f(way.x, way.z));
+        // Facing the way one goes is for those who watch.
+        if distance > CONTENT {
+            objects.turn[row as usize] = heading(libm::atan2f(way.x, way.z));
         }
         let drive = &mut objects.drive[row as usize];
         drive.wish = wish.to_array();
-        drive.wish_until = self.tick + 1;
+        drive.wish_until = self.tick + AIM_TICKS - (self.tick + u64::from(seeker)) % AIM_TICKS;
     }
 
     fn avatar(&self, objects: &mut Objects, row: u32) -> Option<Extent> {
@@ -214,12 +227,12 @@ impl<'a> Proposer<'a> {
             extent.low[1] -= if is_on_ground { 0.0 } else { self.step_height };
             extent.high[1] += if self.tick < drive.lift_until { self.step_height } else { 0.0 };
             // Without ground under its feet it begins to fall.
-            extent.add_slide(DVec3::new(0.0, -f64::from(self.spec.gravity * self.tick_s) * self.scale, 0.0));
+            extent.add_upright_slide(-f64::from(self.spec.gravity * self.tick_s) * self.scale);
         } else {
             let terminal = self.spec.limits.terminal_speed;
             let speed = if drive.standing { self.spec.limits.jump_speed } else { drive.velocity[1] };
             let speed = (speed - self.spec.gravity * self.tick_s).clamp(-terminal, terminal);
-            extent.add_slide(DVec3::new(0.0, f64::from(speed) * self.scale, 0.0));
+            extent.add_upright_slide(f64::from(speed) * self.scale);
         }
         Some(extent)
     }

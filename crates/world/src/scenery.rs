@@ -3,10 +3,13 @@
 use space::{GridPoint, ObjectId, Turn};
 
 use crate::objects::Body;
+use crate::overlap::Shaped;
 use crate::solid::Block;
 
 /// Objects that reach into more columns than this are listed apart, and always looked at.
 const COLUMNS_MAX: i64 = 4096;
+/// Who has nothing within so many steps need not look for a while.
+const CLEAR: i32 = 2 << 10;
 /// The most columns there are.
 const COLUMNS_TOTAL: i64 = 1 << 20;
 
@@ -81,7 +84,8 @@ impl Columns {
         self.start.push(self.list.len() as u32);
     }
 
-    /// Calls `visit` once for everybody in the columns that `block` reaches into.
+    /// Calls `visit` once for everybody whose block meets `block`.
+    #[inline]
     pub fn visit(&self, block: &Block, block_of: impl Fn(u32) -> Block, mut visit: impl FnMut(u32)) {
         if self.list.is_empty() {
             return;
@@ -91,8 +95,12 @@ impl Columns {
             for x in from[0]..=to[0] {
                 let column = (z * self.counts[0] + x) as usize;
                 for &number in &self.list[self.start[column] as usize..self.start[column + 1] as usize] {
+                    let other = block_of(number);
+                    if !other.meets(block) {
+                        continue;
+                    }
                     // Who reaches into several columns counts in the first one that both reach into.
-                    let (first, _) = self.range(&block_of(number));
+                    let first = self.place(other.low[0], other.low[2]);
                     if first[0].max(from[0]) == x && first[1].max(from[1]) == z {
                         visit(number);
                     }
@@ -102,8 +110,12 @@ impl Columns {
     }
 
     fn range(&self, block: &Block) -> ([i32; 2], [i32; 2]) {
+        (self.place(block.low[0], block.low[2]), self.place(block.high[0], block.high[2]))
+    }
+
+    fn place(&self, x: i32, z: i32) -> [i32; 2] {
         let column = |place: i32, axis: usize| ((place - self.low[axis]) >> self.shift).clamp(0, self.counts[axis] - 1);
-        ([column(block.low[0], 0), column(block.low[2], 1)], [column(block.high[0], 0), column(block.high[2], 1)])
+        [column(x, 0), column(z, 1)]
     }
 
     fn reached(&self, block: &Block) -> i64 {
@@ -135,6 +147,18 @@ impl Scenery {
         self.columns.fill(&listed);
     }
 
+    /// What one of them is to whoever may overlap it.
+    pub fn shaped(&self, index: usize) -> Shaped<'_> {
+        (&self.body[index], self.shape[index], self.turn[index])
+    }
+
+    /// How far a block may move, along any axis, before it meets somebody; [`CLEAR`] is far enough.
+    pub fn clearance(&self, block: &Block) -> i32 {
+        let mut clearance = CLEAR;
+        self.near(&block.grown(CLEAR), |index| clearance = clearance.min(self.blocks[index as usize].gap(block)));
+        clearance
+    }
+
     /// Calls `visit` once for everybody whose block meets `block`.
     pub fn near(&self, block: &Block, mut visit: impl FnMut(u32)) {
         for &index in &self.large {
@@ -142,12 +166,7 @@ impl Scenery {
                 visit(index);
             }
         }
-        let block_of = |index: u32| self.blocks[index as usize];
-        self.columns.visit(block, block_of, |index| {
-            if self.blocks[index as usize].meets(block) {
-                visit(index);
-            }
-        });
+        self.columns.visit(block, |index| self.blocks[index as usize], visit);
     }
 }
 
@@ -178,6 +197,12 @@ mod tests {
             let expected: Vec<u32> =
                 (0..scenery.body.len() as u32).filter(|&i| scenery.body[i as usize].block().meets(&block)).collect();
             assert_eq!(found, expected);
+            let clearance = scenery.clearance(&block);
+            let gap = scenery.blocks.iter().map(|other| other.gap(&block)).min().unwrap();
+            assert_eq!(clearance, gap.min(CLEAR));
+            if clearance > 0 {
+                assert!(!scenery.blocks.iter().any(|other| other.meets(&block.grown(clearance - 1))));
+            }
         }
     }
 }

@@ -142,9 +142,9 @@ pub(crate) fn write_object(world: &World, row: u32, sink: &mut dyn FnMut(&[u8]))
     for place in [body.at.x, body.at.y, body.at.z] {
         put(&place.to_le_bytes());
     }
-    put(&card.turn.bits().to_le_bytes());
+    put(&world.objects.turn[row as usize].bits().to_le_bytes());
     put(&label.owner.map_or(0, NodeId::number).to_le_bytes());
-    put(&card.seeker.map_or(0, |seeker| seeker + 1).to_le_bytes());
+    put(&world.objects.seeker[row as usize].map_or(0, |seeker| seeker + 1).to_le_bytes());
     put(&name_of(card.holds).to_le_bytes());
     put(&card.phase.to_le_bytes());
     for number in drive.velocity.iter().chain(&drive.wish).chain(&drive.rest) {
@@ -190,9 +190,7 @@ fn read_state(world: &mut World, reader: &mut Reader<'_>) -> Result<(), Malforme
             && world.objects.card(held).kind == Kind::Movable
             && world.objects.card(held).held_by.is_none();
         reader.check(is_sound, "a movable object that nobody else holds")?;
-        world.objects.card_mut(holder).holds = Some(held);
-        world.objects.body[holder as usize].flags |= crate::objects::HOLDING;
-        world.objects.card_mut(held).held_by = Some(holder);
+        world.objects.hold(holder, held);
     }
     read_members(world, reader)
 }
@@ -230,7 +228,7 @@ pub(crate) fn read_object(world: &mut World, spec: &Spec, id: u64, reader: &mut 
         let is_same = |turn: Turn| turn == made.turn;
         let turns = matches!(&object.kind, ObjectKind::Moving(rule) if rule.turns());
         reader.check(turns || is_same(turn), "the turn that the object has")?;
-        (make::card(index, object, turn), crate::objects::Body { at, ..made.body })
+        (make::card(index, object), crate::objects::Body { at, ..made.body })
     } else {
         let avatar = &spec.avatars[index - spec.objects.len()];
         let seekers = spec.crowd.map_or(0, |crowd| crowd.seekers);
@@ -240,9 +238,7 @@ pub(crate) fn read_object(world: &mut World, spec: &Spec, id: u64, reader: &mut 
             id: ObjectId::new(id).expect("names rise from zero"),
             kind: Kind::Avatar,
             shape,
-            turn,
             policy: avatar.policy,
-            seeker: seeker.checked_sub(1),
             holds: None,
             held_by: None,
             phase: 0,
@@ -255,7 +251,8 @@ pub(crate) fn read_object(world: &mut World, spec: &Spec, id: u64, reader: &mut 
         spec.objects.get(index).is_some_and(|object| matches!(object.kind, ObjectKind::Moving(Rule::Deform(_))));
     reader.check(deforms || is_inside(world.grid, &body), "a place within the bounds")?;
     let label = Label { owner: flag(0).then_some(NodeId::new(owner)), name: name.into() };
-    let row = world.objects.insert(body, drive, card, label);
+    let row = world.objects.insert(body, turn, drive, card, label);
+    world.objects.seeker[row as usize] = seeker.checked_sub(1);
     world.objects.set_on_object(row, on_object);
     Ok(holds)
 }

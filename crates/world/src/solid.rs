@@ -4,7 +4,7 @@
 //! zero). Measured in grid steps everything is an integer, distances are squares of integers, and no tolerance is
 //! needed anywhere.
 
-use space::GridPoint;
+use space::{DVec3, GridPoint};
 
 /// How wide the skin is, in grid steps: whoever is stopped by something stops within it.
 pub const SKIN: i32 = 4;
@@ -77,6 +77,38 @@ impl Joint {
         x * x + y * y + z * z
     }
 
+    /// Whether a level motion by `v` steps that ends, rounded, at the offset `to` has nothing to do with the other: they never
+    /// come as close as motions end, and are not too close afterwards. A no may be wrong, where a closer look would tell.
+    pub fn is_passed(&self, v: DVec3, to: [i32; 3]) -> bool {
+        let reach = f64::from(self.radius + GAP);
+        let [x, y, z] = self.d.map(f64::from);
+        let half = self.core.map(f64::from);
+        let is_beside = |from: f64, along: f64, half: f64| {
+            let (low, high) = (from.min(from + along), from.max(from + along));
+            low > half + reach || high < -half - reach
+        };
+        if is_beside(y, 0.0, half[1]) | is_beside(x, v.x, half[0]) | is_beside(z, v.z, half[2]) {
+            // Rounding is by half a step, and they stay more than a gap apart.
+            return true;
+        }
+        if half[0] != 0.0 || half[2] != 0.0 {
+            return false;
+        }
+        // Seen from above a circle, and a point that moves along a line: it is passed at a distance, or it lies further ahead
+        // than this motion leads, or behind.
+        let (square, within) = (v.x * v.x + v.z * v.z, reach * reach);
+        let approach = x * v.x + z * v.z;
+        let aside = x * v.z - z * v.x;
+        let end = (x + v.x) * (x + v.x) + (z + v.z) * (z + v.z);
+        let is_aside = aside * aside > square * within;
+        let is_ahead = -approach > square && end > within * (1.0 + 1e-9);
+        if x * x + z * z <= within || !(approach >= 0.0 || is_aside || is_ahead) {
+            return false;
+        }
+        let closest = i64::from(self.radius + CLOSEST);
+        self.distance_squared(to) >= (closest * closest).min(self.distance_squared([0; 3]))
+    }
+
     pub fn is_overlap(&self, offset: [i32; 3]) -> bool {
         let reach = i64::from(self.radius);
         if reach > 0 {
@@ -116,6 +148,20 @@ impl Block {
             f64::from(down.max(up).max(0))
         };
         (along(0) * along(0) + along(1) * along(1) + along(2) * along(2)).sqrt()
+    }
+
+    /// By how much this box reaches beyond another one within it, at most, in steps.
+    pub(crate) fn excess(&self, inner: &Block) -> i32 {
+        (0..3).map(|axis| (inner.low[axis] - self.low[axis]).max(self.high[axis] - inner.high[axis])).fold(0, i32::max)
+    }
+
+    /// How far two boxes are apart, along the axis on which that is most; at most zero if they meet.
+    pub(crate) fn gap(&self, other: &Block) -> i32 {
+        let along = |axis: usize| {
+            let (above, below) = (self.low[axis] - other.high[axis], other.low[axis] - self.high[axis]);
+            above.max(below)
+        };
+        along(0).max(along(1)).max(along(2))
     }
 
     /// Whether all of another box is in this one.
@@ -194,10 +240,46 @@ impl Block {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use space::impact::rounded;
+    use space::workload::Random;
 
     const BALL: Solid = Solid { core: [0; 3], radius: 5 };
     const CRATE: Solid = Solid { core: [4, 4, 4], radius: 0 };
     const WALKER: Solid = Solid { core: [0, 6, 0], radius: 3 };
+
+    #[test]
+    fn who_is_passed_is_not_met() {
+        let (mut passed, mut met) = (0, 0);
+        for seed in 0..200_000 {
+            let mut random = Random::new(seed);
+            let mut whole = |low: i32, high: i32| low + random.whole(0, (high - low) as u32) as i32;
+            let wide = if whole(0, 4) == 0 { whole(0, 40) } else { 0 };
+            let joint = Joint {
+                d: [whole(-80, 80), whole(-80, 80), whole(-80, 80)],
+                core: [wide, whole(0, 30), wide],
+                radius: whole(1, 40),
+            };
+            let (x, z) = (f64::from(random.between(-60.0, 60.0)), f64::from(random.between(-60.0, 60.0)));
+            // Some go straight along an axis, as nobody does by chance.
+            let v = DVec3::new(if seed % 7 == 0 { 0.0 } else { x }, 0.0, if seed % 11 == 0 { 0.0 } else { z });
+            if joint.is_overlap([0; 3]) {
+                continue;
+            }
+            let to = [v.x.round() as i32, 0, v.z.round() as i32];
+            let [start, half] = [joint.d, joint.core].map(|steps| DVec3::from_array(steps.map(f64::from)));
+            let contact = rounded::contact(start, v, half, f64::from(joint.radius + GAP), 1.0);
+            let closest = i64::from(joint.radius + CLOSEST);
+            let floor = (closest * closest).min(joint.distance_squared([0; 3]));
+            if joint.is_passed(v, to) {
+                passed += 1;
+                assert!(contact.is_none(), "seed {seed}: {joint:?} meets {v} at {contact:?}");
+                assert!(joint.distance_squared(to) >= floor, "seed {seed}: {joint:?} is too close after {v}");
+            } else if contact.is_some() {
+                met += 1;
+            }
+        }
+        assert!(passed > 50_000 && met > 5_000, "{passed} passed, {met} met");
+    }
 
     #[test]
     fn touching_is_not_overlapping() {

@@ -14,12 +14,12 @@ use crate::input::{Input, Reason};
 use crate::make;
 use crate::members::Members;
 use crate::neighbours::{Cells, Neighbours};
-use crate::objects::{Card, Drive, EXACT, HOLDING, Kind, Label, Objects, SOLID};
+use crate::objects::{Card, Drive, Kind, Label, Objects, SOLID};
 use crate::outcome::{Held, Outcome};
 use crate::places::{Among, Places};
 use crate::propose::Proposals;
 use crate::scenery::Scenery;
-use crate::settle::{Attention, CLOSEST_M, Order, Schedule, Settler, Surroundings};
+use crate::settle::{Attention, Order, Schedule, Settler, Surroundings};
 use crate::solid::{GAP, Solid};
 use crate::spec::{ObjectKind, Policy, Spec, SpecError};
 
@@ -67,6 +67,8 @@ struct Scratch {
     /// Which of the movers may meet somebody.
     crowded: Bits,
     kicks: Vec<(u32, [f32; 2])>,
+    /// Whether everybody goes the long way.
+    is_thorough: bool,
     riders: Vec<u32>,
     /// The rows of those in `Outcome::moved`.
     moved: Vec<u32>,
@@ -141,9 +143,9 @@ impl World {
         let spec = Arc::clone(&world.spec);
         for (index, object) in spec.objects.iter().enumerate().filter(|(_, object)| object.kind != ObjectKind::Fixed) {
             let made = make::object(object)?;
-            let card = make::card(index, object, made.turn);
+            let card = make::card(index, object);
             let drive = make::drive(card.kind);
-            world.objects.insert(made.body, drive, card, make::label(object));
+            world.objects.insert(made.body, made.turn, drive, card, make::label(object));
         }
         world.place_crowd()?;
         Ok(world)
@@ -205,7 +207,6 @@ impl World {
         self.tick = self.tick.next();
         let mut outcome = std::mem::take(&mut self.outcome);
         outcome.clear(self.tick);
-        self.objects.begin_tick();
         self.take_inputs(inputs, &mut outcome);
         self.hand_over(&mut outcome);
         self.deform();
@@ -221,6 +222,13 @@ impl World {
         finished(Stage::Settle);
         self.outcome = outcome;
         &self.outcome
+    }
+
+    /// Settles everybody the long way from now on, without the shortcuts for those who walk past everybody: what comes out is
+    /// the same, as a test holds.
+    #[doc(hidden)]
+    pub fn take_no_shortcuts(&mut self) {
+        self.scratch.is_thorough = true;
     }
 
     /// How many ticks there have been.
@@ -284,7 +292,7 @@ impl World {
     /// Everything that has another pose than before the last tick, by name, with that pose: what [`Outcome::moved`] names.
     pub fn moved(&self) -> impl Iterator<Item = (ObjectId, GridPoint, Turn)> {
         let rows = self.outcome.moved.iter().zip(&self.scratch.moved);
-        rows.map(|(&id, &row)| (id, self.objects.body[row as usize].at, self.objects.card(row).turn))
+        rows.map(|(&id, &row)| (id, self.objects.body[row as usize].at, self.objects.turn[row as usize]))
     }
 
     /// An object, if it is there.
@@ -309,53 +317,6 @@ impl World {
     /// A fingerprint of everything that the future depends on.
     pub fn hash(&self) -> StateHash {
         StateHash::of(self)
-    }
-
-    /// Two solids that overlap, if there are any: the promise, checked the slow way, everybody against everybody.
-    /// Upright solids are compared in whole numbers; hulls, meshes and turned boxes must be half the skin apart.
-    pub fn first_overlap(&self) -> Option<(ObjectId, ObjectId)> {
-        let rows = &self.objects.by_id;
-        for (index, &(id, row)) in rows.iter().enumerate() {
-            let body = &self.objects.body[row as usize];
-            if !body.is(SOLID) {
-                continue;
-            }
-            let card = self.objects.card(row);
-            for &(other_id, other) in &rows[index + 1..] {
-                let other_body = &self.objects.body[other as usize];
-                let other_card = self.objects.card(other);
-                let overlaps =
-                    || self.overlaps((body, card.shape, card.turn), (other_body, other_card.shape, other_card.turn));
-                if other_body.is(SOLID) && overlaps() {
-                    return Some((id, other_id));
-                }
-            }
-            for (index, other) in self.scenery.body.iter().enumerate() {
-                let (shape, turn) = (self.scenery.shape[index], self.scenery.turn[index]);
-                if other.is(SOLID) && self.overlaps((body, card.shape, card.turn), (other, shape, turn)) {
-                    return Some((id, self.scenery.id[index]));
-                }
-            }
-        }
-        None
-    }
-
-    pub(crate) fn overlaps(
-        &self,
-        one: (&crate::objects::Body, u32, Turn),
-        other: (&crate::objects::Body, u32, Turn),
-    ) -> bool {
-        let ((a, a_shape, a_turn), (b, b_shape, b_turn)) = (one, other);
-        if (a.flags | b.flags) & EXACT == 0 {
-            return a.solid.overlaps(a.at, b.solid, b.at);
-        }
-        if !a.block().grown(4).meets(&b.block()) {
-            return false;
-        }
-        let pose = |body: &crate::objects::Body, turn: Turn| space::narrow::Pose::new(body.at.position(), turn.quat());
-        let (a_shape, b_shape) = (&self.shapes[a_shape as usize], &self.shapes[b_shape as usize]);
-        // The narrow phase may round differently when it is asked the other way round.
-        space::narrow::exact::distance(a_shape, &pose(a, a_turn), b_shape, &pose(b, b_turn)) < CLOSEST_M - 1e-5
     }
 
     /// How many pairs of shapes wait for a known time before the narrow phase looks at them again.
@@ -394,19 +355,10 @@ impl World {
         let id = ObjectId::new(self.next_id).expect("names are counted from one");
         self.next_id += 1;
         self.joins += 1;
-        let card = Card {
-            id,
-            kind: Kind::Avatar,
-            shape,
-            turn: Turn::IDENTITY,
-            policy: model.policy,
-            seeker: None,
-            holds: None,
-            held_by: None,
-            phase: 0,
-        };
+        let card = Card { id, kind: Kind::Avatar, shape, policy: model.policy, holds: None, held_by: None, phase: 0 };
         let body = make::avatar_body(model, at);
-        let row = self.objects.insert(body, Drive { awake: true, ..Drive::default() }, card, Label::default());
+        let drive = Drive { awake: true, ..Drive::default() };
+        let row = self.objects.insert(body, Turn::IDENTITY, drive, card, Label::default());
         places.insert(row, &body);
         Ok((row, id))
     }
@@ -421,7 +373,7 @@ impl World {
             let place = low + Vec3::new(2.0, 0.0, 2.0) + (high - low - 4.0) * share;
             let avatar = (seeker as usize % self.spec.avatars.len()) as u16;
             match self.place_avatar(&mut places, avatar, Some(place)) {
-                Ok((row, _)) => self.objects.card_mut(row).seeker = Some(seeker),
+                Ok((row, _)) => self.objects.seeker[row as usize] = Some(seeker),
                 Err(_) => return Err(SpecError::NoRoom { seekers: crowd.seekers, found: seeker }),
             }
         }
@@ -469,9 +421,7 @@ impl World {
             return Err(Reason::OutOfReach);
         }
         let held = Held { carrier: carrier.id, object };
-        self.objects.card_mut(row).holds = Some(target);
-        self.objects.card_mut(target).held_by = Some(row);
-        self.objects.body[row as usize].flags |= HOLDING;
+        self.objects.hold(row, target);
         let odometer = self.objects.drive[target as usize].odometer;
         self.objects.drive[target as usize] = Drive { odometer, ..Drive::default() };
         self.objects.set_on_object(target, false);
@@ -486,14 +436,9 @@ impl World {
 
     /// Lets go of what an avatar holds.
     pub(crate) fn release(&mut self, row: u32) -> Option<Held> {
-        let carrier = self.objects.card_mut(row);
-        let (held, id) = (carrier.holds.take()?, carrier.id);
-        self.objects.body[row as usize].flags &= !HOLDING;
-        let card = self.objects.card_mut(held);
-        card.held_by = None;
-        let object = card.id;
+        let held = self.objects.let_go(row)?;
         self.objects.drive[held as usize].awake = true;
-        Some(Held { carrier: id, object })
+        Some(Held { carrier: self.objects.name(row), object: self.objects.name(held) })
     }
 
     /// Takes an object out of the world. Whoever stood on it may fall.
@@ -533,6 +478,7 @@ impl World {
             order,
             crowded,
             kicks,
+            is_thorough,
             riders,
             ..
         } = &mut self.scratch;
@@ -544,7 +490,7 @@ impl World {
         let objects = &self.objects;
         let is_alone = |row: u32| {
             let is_alone = |row: u32| neighbours.of(row).is_empty();
-            is_alone(row) && (!objects.body[row as usize].is(HOLDING) || objects.card(row).holds.is_none_or(is_alone))
+            is_alone(row) && objects.held_by(row).is_none_or(is_alone)
         };
         crowded.clear();
         for (index, &row) in movers.iter().enumerate() {
@@ -577,18 +523,14 @@ impl World {
             pushed,
             was_pushed,
             kicks,
+            is_thorough: *is_thorough,
             riders,
             may_ride,
             border: self.border.as_ref(),
             tick: self.tick.number(),
             outcome,
         };
-        for (rows, ahead) in batches(order) {
-            settler.look_ahead(ahead);
-            for &row in rows {
-                settler.settle(row);
-            }
-        }
+        settler.settle_all(order);
         for (row, kick) in kicks.drain(..) {
             let drive = &mut self.objects.drive[row as usize];
             drive.velocity[0] += kick[0];
@@ -601,17 +543,17 @@ impl World {
     /// Lists who moved, of those that were there before, and wakes those who may have stood on them.
     fn notice(&mut self, outcome: &mut Outcome) {
         self.scratch.moved.clear();
+        let is_anybody_carried = self.objects.on_object.iter().next().is_some();
         for index in 0..self.objects.by_id.len() {
             let (id, row) = self.objects.by_id[index];
-            let (at, turn) = self.objects.before[row as usize];
-            if self.objects.body[row as usize].at == at && self.objects.card(row).turn == turn {
+            if !self.objects.has_moved(row) {
                 continue;
             }
             if !outcome.joined.iter().any(|joined| joined.object == id) {
                 outcome.moved.push(id);
                 self.scratch.moved.push(row);
             }
-            for &other in self.scratch.neighbours.of(row) {
+            for &other in if is_anybody_carried { self.scratch.neighbours.of(row) } else { &[] } {
                 if self.objects.on_object.contains(other as usize) {
                     self.objects.drive[other as usize].awake = true;
                 }
@@ -628,9 +570,8 @@ impl World {
             id: card.id,
             kind: card.kind,
             at: body.at,
-            turn: card.turn,
-            velocity: (body.at.position() - self.objects.before[row as usize].0.position())
-                * self.spec.tick_rate as f32,
+            turn: self.objects.turn[row as usize],
+            velocity: self.objects.velocity(row, self.spec.tick_rate),
             is_standing: drive.standing,
             shape: &self.shapes[card.shape as usize],
             solid: body.is(SOLID).then_some(body.solid),
@@ -662,50 +603,5 @@ impl World {
             holds: None,
             held_by: None,
         }
-    }
-}
-
-/// A list in batches, each with the one after it.
-fn batches(rows: &[u32]) -> impl Iterator<Item = (&[u32], &[u32])> {
-    const BATCH: usize = 16;
-    rows.chunks(BATCH).zip(rows.chunks(BATCH).skip(1).chain(std::iter::once(&[][..])))
-}
-
-impl World {
-    /// As [`first_overlap`](World::first_overlap), looking only at who is near: for large worlds.
-    pub fn overlap_near(&self) -> Option<(ObjectId, ObjectId)> {
-        let mut columns = crate::scenery::Columns::over(self.grid.low(), self.grid.high(), self.len());
-        let block_of = |row: u32| self.objects.body[row as usize].block().grown(4);
-        let blocks: Vec<_> = self.objects.by_id.iter().map(|&(_, row)| (row, block_of(row))).collect();
-        columns.fill(&blocks);
-        for &(id, row) in &self.objects.by_id {
-            let body = &self.objects.body[row as usize];
-            if !body.is(SOLID) {
-                continue;
-            }
-            let card = self.objects.card(row);
-            let mut found = None;
-            columns.visit(&block_of(row), block_of, |other| {
-                let (other_body, other_card) = (&self.objects.body[other as usize], self.objects.card(other));
-                if other_card.id > id
-                    && other_body.is(SOLID)
-                    && self.overlaps((body, card.shape, card.turn), (other_body, other_card.shape, other_card.turn))
-                {
-                    found = found.or(Some(other_card.id));
-                }
-            });
-            self.scenery.near(&block_of(row), |index| {
-                let index = index as usize;
-                let (other, shape, turn) =
-                    (&self.scenery.body[index], self.scenery.shape[index], self.scenery.turn[index]);
-                if other.is(SOLID) && self.overlaps((body, card.shape, card.turn), (other, shape, turn)) {
-                    found = found.or(Some(self.scenery.id[index]));
-                }
-            });
-            if let Some(other) = found {
-                return Some((id, other));
-            }
-        }
-        None
     }
 }

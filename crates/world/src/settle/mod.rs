@@ -13,12 +13,13 @@ pub(crate) use ride::longest_arm;
 pub(crate) use schedule::Schedule;
 pub(crate) use surroundings::{CLOSEST_M, Surroundings};
 
+use space::fetch_ahead;
 use space::narrow::{Motion, Pose, Shape, exact};
 use space::{DVec3, Grid, ObjectId, Quat, Turn, snap};
 
 use crate::border::{Border, Standing};
 use crate::neighbours::Neighbours;
-use crate::objects::{AVATAR, Body, EXACT, HOLDING, MOVABLE, Objects, RULED, SOLID};
+use crate::objects::{AVATAR, Body, EXACT, HELD, MOVABLE, Objects, RULED, SOLID};
 use crate::outcome::{Met, Outcome};
 use crate::scenery::Scenery;
 use crate::solid::Joint;
@@ -50,6 +51,8 @@ pub(crate) struct Settler<'a> {
     pub was_pushed: &'a mut [bool],
     /// Who has been kicked, and how fast: in metres per second, along the ground.
     pub kicks: &'a mut Vec<(u32, [f32; 2])>,
+    /// Whether nobody takes a shortcut.
+    pub is_thorough: bool,
     /// Who stands on the platform that moves, and who on them.
     pub riders: &'a mut Vec<u32>,
     /// Who may still be carried by a platform in this tick: its reach has room for that.
@@ -62,7 +65,7 @@ pub(crate) struct Settler<'a> {
 
 impl Settler<'_> {
     /// Settles one mover, or leaves it to a later tick.
-    pub fn settle(&mut self, row: u32) {
+    fn settle(&mut self, row: u32) {
         if self.is_held(row) {
             return;
         }
@@ -81,19 +84,26 @@ impl Settler<'_> {
         }
     }
 
-    /// Touches what the next few movers will need. In a fair order they lie anywhere in memory, and waiting for sixteen
-    /// of them at once takes hardly longer than waiting for one.
-    pub fn look_ahead(&self, rows: &[u32]) {
-        let mut touched = 0;
-        for &row in rows {
-            touched ^= self.objects.body[row as usize].flags ^ self.objects.drive[row as usize].wish[0].to_bits();
-        }
-        for &row in rows {
-            for &other in self.neighbours.of(row) {
-                touched ^= self.objects.body[other as usize].flags;
+    /// Settles everybody in this order. In a fair order they lie anywhere in memory, so what they need is fetched ahead: a
+    /// mover's own lines first, then, when its list is there, those of its neighbours.
+    pub fn settle_all(&mut self, order: &[u32]) {
+        const FAR: usize = 24;
+        const NEAR: usize = 8;
+        for (at, &row) in order.iter().enumerate() {
+            if let Some(&far) = order.get(at + FAR) {
+                let far = far as usize;
+                fetch_ahead(&self.objects.body[far]);
+                fetch_ahead(&self.objects.drive[far]);
+                fetch_ahead(&self.objects.clear_until[far]);
+                self.neighbours.fetch(far);
             }
+            if let Some(&near) = order.get(at + NEAR) {
+                for &other in self.neighbours.of(near) {
+                    fetch_ahead(&self.objects.body[other as usize]);
+                }
+            }
+            self.settle(row);
         }
-        std::hint::black_box(touched);
     }
 
     /// Steps per tick of one metre per second.
@@ -105,15 +115,10 @@ impl Settler<'_> {
         1.0 / self.spec.tick_rate as f32
     }
 
-    /// What somebody holds.
-    fn held_by(&self, row: u32) -> Option<u32> {
-        if self.objects.body[row as usize].is(HOLDING) { self.objects.card(row).holds } else { None }
-    }
-
     /// Whether the border keeps somebody, or what it holds, where it is.
     fn is_held(&self, row: u32) -> bool {
         let Some(border) = self.border else { return false };
-        [Some(row), self.held_by(row)].into_iter().flatten().any(|row| {
+        [Some(row), self.objects.held_by(row)].into_iter().flatten().any(|row| {
             let body = &self.objects.body[row as usize];
             let standing = Standing { object: self.objects.name(row), solid: body.solid, at: body.at };
             body.is(SOLID) && border.holds(&standing)
@@ -124,7 +129,7 @@ impl Settler<'_> {
     fn look_around(&mut self, row: u32) {
         let mut around = std::mem::take(self.surroundings);
         around.clear();
-        let holds = self.held_by(row);
+        let holds = self.objects.held_by(row);
         self.look_around_part(&mut around, row, 0, holds);
         if let Some(held) = holds {
             self.look_around_part(&mut around, held, 1, Some(row));
@@ -160,7 +165,8 @@ impl Settler<'_> {
             let (mine, card) = (self.objects.card(row), self.objects.card(other));
             let (odometer, other_odometer) =
                 (self.objects.drive[row as usize].odometer, self.objects.drive[other as usize].odometer);
-            let pair = ExactPair::new(mine.shape, body.at, mine.turn, card.shape, other_body.at, card.turn);
+            let (turn, other_turn) = (self.objects.turn[row as usize], self.objects.turn[other as usize]);
+            let pair = ExactPair::new(mine.shape, body.at, turn, card.shape, other_body.at, other_turn);
             let names = (mine.id, card.id);
             if is_coarse {
                 around.add_coarse(self.shapes, key, Other::Object(other), joint, pair, body.span(), work);
@@ -168,8 +174,35 @@ impl Settler<'_> {
                 around.add_exact(self.shapes, key, Other::Object(other), joint, pair, work);
             }
         }
+        self.look_at_scenery(around, row, part);
+        self.look_beyond(around, row, part);
+    }
+
+    /// Whether nothing that is fixed can be met. Walls do not come closer: who has come less far than they are away need not
+    /// look for them.
+    fn is_clear_of_scenery(&mut self, row: u32) -> bool {
+        if self.is_thorough {
+            return false;
+        }
+        let index = row as usize;
+        let (body, odometer) = (&self.objects.body[index], self.objects.drive[index].odometer);
+        let block = body.block();
+        let reached = odometer + f64::from(body.reach.excess(&block));
+        if reached >= self.objects.clear_until[index] {
+            self.objects.clear_until[index] = odometer + f64::from(self.scenery.clearance(&block));
+        }
+        reached < self.objects.clear_until[index]
+    }
+
+    fn look_at_scenery(&mut self, around: &mut Surroundings, row: u32, part: u8) {
+        if self.is_clear_of_scenery(row) {
+            return;
+        }
+        let body = self.objects.body[row as usize];
+        let is_coarse = self.attention.is_coarse(row);
         let (objects, shapes, schedule, scenery) = (&*self.objects, self.shapes, &mut *self.schedule, self.scenery);
-        scenery.near(&reach, |index| {
+        let work = &mut self.outcome.work;
+        scenery.near(&body.reach, |index| {
             let other: &Body = &scenery.body[index as usize];
             if !other.is(SOLID) {
                 return;
@@ -183,7 +216,7 @@ impl Settler<'_> {
             }
             let mine = objects.card(row);
             let (shape, turn) = (scenery.shape[index as usize], scenery.turn[index as usize]);
-            let pair = ExactPair::new(mine.shape, body.at, mine.turn, shape, other.at, turn);
+            let pair = ExactPair::new(mine.shape, body.at, objects.turn[row as usize], shape, other.at, turn);
             let odometer = objects.drive[row as usize].odometer;
             if is_coarse {
                 around.add_coarse(shapes, key, Other::Scenery(index), joint, pair, body.span(), work);
@@ -191,7 +224,6 @@ impl Settler<'_> {
                 around.add_exact(shapes, key, Other::Scenery(index), joint, pair, work);
             }
         });
-        self.look_beyond(around, row, part);
     }
 
     /// Looks at what is kept for others, and at where this one has no room. What is not upright counts as the box around it.
@@ -223,7 +255,7 @@ impl Settler<'_> {
             return;
         }
         self.objects.move_by(row, offset);
-        if let Some(held) = self.held_by(row) {
+        if let Some(held) = self.objects.held_by(row) {
             self.objects.move_by(held, offset);
         }
     }
@@ -381,8 +413,8 @@ impl Settler<'_> {
                 (self.scenery.shape[index], pose)
             }
             Other::Object(row) => {
-                let card = self.objects.card(row);
-                (card.shape, Pose::new(self.objects.body[row as usize].at.position(), card.turn.quat()))
+                let (body, turn) = (&self.objects.body[row as usize], self.objects.turn[row as usize]);
+                (self.objects.card(row).shape, Pose::new(body.at.position(), turn.quat()))
             }
         }
     }
@@ -390,16 +422,16 @@ impl Settler<'_> {
     /// Moves what stands in a mover's way, by at most `v` steps, and returns whether it gave way. One object per tick,
     /// no chains.
     fn push(&mut self, pushed: u32, v: DVec3) -> bool {
-        let body = self.objects.body[pushed as usize];
-        let card = self.objects.card(pushed);
-        if !body.is(MOVABLE)
-            || card.held_by.is_some()
+        if !self.objects.body[pushed as usize].is(MOVABLE) {
+            return false;
+        }
+        if self.objects.body[pushed as usize].is(HELD)
             || self.is_held(pushed)
             || std::mem::replace(&mut self.was_pushed[pushed as usize], true)
         {
             return false;
         }
-        let policy = card.policy;
+        let policy = self.objects.card(pushed).policy;
         self.objects.drive[pushed as usize].awake = true;
         if policy == Policy::Bounce {
             // A ball is kicked rather than shoved: it goes its own way, from the next tick on, as its reach in this
@@ -426,6 +458,10 @@ pub(crate) fn rule_pose(spec: &Spec, object: &crate::spec::ObjectSpec, rule: &Ru
 
 fn limited(velocity: [f32; 3], most: f32) -> DVec3 {
     let velocity = DVec3::from_array(velocity.map(f64::from));
+    // Well below there is no need for a root.
+    if velocity.length_squared() < 0.999 * f64::from(most) * f64::from(most) {
+        return velocity;
+    }
     let speed = velocity.length();
     if speed > f64::from(most) { velocity * (f64::from(most) / speed) } else { velocity }
 }

@@ -27,7 +27,7 @@ impl Settler<'_> {
     /// Moves a scene object by its rule. Where its way is blocked it waits, and its clock with it.
     pub(super) fn settle_rule(&mut self, row: u32) {
         let card = self.objects.card(row);
-        let (phase, turn) = (card.phase, card.turn);
+        let (phase, turn) = (card.phase, self.objects.turn[row as usize]);
         let spec = self.spec;
         let object = &spec.objects[card.shape as usize];
         let ObjectKind::Moving(rule) = &object.kind else { return };
@@ -51,7 +51,7 @@ impl Settler<'_> {
         let wanted_turn = Turn::nearest(rotation);
         if rule.turns() && wanted_turn != turn {
             let (reached, is_free) = self.spun(row, turn, wanted_turn);
-            self.objects.card_mut(row).turn = reached;
+            self.objects.turn[row as usize] = reached;
             let half = self.objects.body[row as usize].solid.half_extents();
             self.objects.drive[row as usize].odometer += 4.0 * f64::from(half[0] + half[1] + half[2]);
             spin = reached.quat() * turn.quat().inverse();
@@ -97,7 +97,8 @@ impl Settler<'_> {
             let [start, half] = [d, core].map(|steps| DVec3::from_array(steps.map(f64::from)));
             rounded::contact(start, down, half, f64::from(radius + GAP), 1.0).map(|touch| touch.normal)
         } else {
-            let pair = ExactPair::new(card.shape, body.at, card.turn, under_card.shape, under.at, under_card.turn);
+            let (turn, under_turn) = (self.objects.turn[rider as usize], self.objects.turn[carrier as usize]);
+            let pair = ExactPair::new(card.shape, body.at, turn, under_card.shape, under.at, under_turn);
             pair.contact(self.shapes, [0; 3], down).map(|(_, normal)| normal)
         };
         normal.is_some_and(|normal| normal.y > 0.3)

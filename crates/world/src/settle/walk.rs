@@ -6,8 +6,8 @@ use space::DVec3;
 
 use super::surroundings::{Hit, Other, nearest};
 use super::{Settler, limited};
-use crate::objects::{HOLDING, SLIDING, SOLID};
-use crate::solid::GAP;
+use crate::objects::{EXACT, HOLDING, SLIDING};
+use crate::solid::{GAP, Joint};
 
 /// For how many ticks after meeting something low a walker looks for something to step onto.
 const LIFT_TICKS: u64 = 15;
@@ -28,12 +28,13 @@ impl Settler<'_> {
         }
     }
 
-    /// Walks on level ground with nobody and nothing near, as most do in most ticks; false, and nothing has happened, if
-    /// there may be more to it. What comes out is what [`walk`](Settler::walk) finds, with less ado.
+    /// Walks on level ground past everybody, as most do in most ticks; false, and nothing has happened, if there may be more
+    /// to it. What comes out is what [`walk`](Settler::walk) finds, with less ado.
     fn stroll(&mut self, row: u32) -> bool {
+        let is_clear = self.is_clear_of_scenery(row);
         let (body, drive) = (&self.objects.body[row as usize], &self.objects.drive[row as usize]);
-        let is_plain = drive.standing && !drive.jump && self.spec.gravity != 0.0 && !body.is(HOLDING);
-        if !is_plain || !self.neighbours.of(row).is_empty() {
+        let is_plain = drive.standing && !drive.jump && self.spec.gravity != 0.0 && !body.is(HOLDING | EXACT);
+        if !is_plain || !is_clear {
             return false;
         }
         if self.border.is_some_and(|border| border.concerns(&body.reach)) {
@@ -41,9 +42,7 @@ impl Settler<'_> {
         }
         let (low, high, half) = (self.grid.low(), self.grid.high(), body.solid.half_extents());
         let is_on_ground = low.y + half[1] + GAP >= body.at.y;
-        let mut is_near = false;
-        self.scenery.near(&body.reach, |_| is_near = true);
-        if !is_on_ground || (is_near && body.is(SOLID)) {
+        if !is_on_ground {
             return false;
         }
         let wish = limited(drive.wish, self.spec.limits.speed) * self.steps_per_tick();
@@ -55,13 +54,21 @@ impl Settler<'_> {
             return false;
         }
         let to = [nearest(v.x), 0, nearest(v.z)];
+        let passes = |&other: &u32| {
+            let other = &self.objects.body[other as usize];
+            !other.block().meets(&body.reach)
+                || !other.is(EXACT) && Joint::new(body.solid, body.at, other.solid, other.at).is_passed(v, to)
+        };
+        if !self.neighbours.of(row).iter().all(passes) {
+            return false;
+        }
         let drive = &mut self.objects.drive[row as usize];
         drive.rest = kept_back(v, to, None);
         drive.velocity[1] = 0.0;
         drive.awake = false;
         self.objects.set_on_object(row, false);
         self.surroundings.sweeps += u64::from(v != DVec3::ZERO);
-        self.commit(row, to);
+        self.objects.move_by(row, to);
         true
     }
 
