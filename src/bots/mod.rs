@@ -407,7 +407,7 @@ impl Crowd {
 
     /// Where there are others to go to, nobody waits long for one that does not answer.
     fn patience(&self) -> Duration {
-        if self.addresses.len() > 1 { Duration::from_millis(1_500) } else { Duration::from_secs(20) }
+        if self.addresses.len() > 1 { Duration::from_secs(3) } else { Duration::from_secs(20) }
     }
 
     /// A handshake has ended.

@@ -15,6 +15,9 @@ use crate::output::{print, print_json};
 
 /// How long others may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Nodes notice by beats of their own, and within a second, that another is silent: what carries these need not be as quick to
+/// give up, and a connection that is given up has to be made again.
+const LEASE: Duration = Duration::from_secs(5);
 
 /// Many servers, one world.
 #[derive(Subcommand)]
@@ -91,6 +94,7 @@ impl Among {
             listen: vec![listen],
             connect: self.join.clone(),
             patience: Some(PATIENCE),
+            lease: LEASE,
             introductions: true,
             trust,
         })

@@ -22,6 +22,8 @@ const AGAIN_US: i64 = 200_000;
 const NEW_US: i64 = 1_000_000;
 /// A session that nobody has is looked for for so long, in microseconds: a dead server's users are adopted within that.
 const LOST_US: i64 = 6_000_000;
+/// One whose name somebody has is likely to be about to come: it is looked for for so long, in microseconds.
+const NAMED_US: i64 = 20_000_000;
 /// Where nothing has happened for so long, in microseconds, and everybody has answered some times, nobody will find it.
 const CALM_US: i64 = 8_000_000;
 /// See above.
@@ -111,6 +113,9 @@ impl Server {
         for number in numbers {
             let verdict = self.judge(now, fleet, number);
             if let Verdict::Wait = verdict {
+                // It has said hello: it is not silent.
+                let link = fleet.door.waiting.get(&number).and_then(|waiting| self.links.get_mut(&waiting.link));
+                link.into_iter().for_each(|link| link.opened = now);
                 continue;
             }
             let Some(Waiting { link, hello, .. }) = fleet.door.waiting.remove(&number) else { continue };
@@ -153,13 +158,14 @@ impl Server {
         let waited = now - waiting.since;
         let is_over = match key {
             None => (has_all && waiting.asked_at.is_some()) || waited > NEW_US || others.is_empty(),
+            Some(_) if waiting.is_taken => waited > NAMED_US,
             Some(_) => waited > LOST_US || (has_all && is_calm && waiting.asks >= CALM_ASKS),
         };
         if is_over {
             return if waiting.is_taken { Verdict::Taken } else { Verdict::LetIn };
         }
         if waiting.asked_at.is_none_or(|asked| now - asked >= AGAIN_US) {
-            (waiting.asked_at, waiting.is_taken) = (Some(now), false);
+            waiting.asked_at = Some(now);
             waiting.asks += u32::from(has_all || waiting.asks == 0);
             waiting.answered.clear();
             let name = waiting.hello.nickname.clone();
