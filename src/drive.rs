@@ -223,9 +223,13 @@ impl Wheel {
     fn is_turned_away(&mut self) -> bool {
         let Some((version, _)) = self.drive.server.turned_away() else { return false };
         let sentence = if version == wire::cluster::CLUSTER_VERSION {
-            "the cluster serves another world, or its users hear differently far: all need the same file and --aura".to_owned()
+            "the cluster serves another world, or its users hear differently far: all need the same file and --aura"
+                .to_owned()
         } else {
-            format!("the cluster speaks version {version} of its protocol, this server {}", wire::cluster::CLUSTER_VERSION)
+            format!(
+                "the cluster speaks version {version} of its protocol, this server {}",
+                wire::cluster::CLUSTER_VERSION
+            )
         };
         tracing::error!(why = sentence, "the cluster does not take this server");
         if let Some(joined) = self.drive.nodes.as_mut().and_then(|nodes| nodes.joined.take()) {

@@ -151,7 +151,9 @@ pub enum ServeError {
     #[error("a world of several servers is kept by none of them: --data cannot be used with --cluster")]
     KeptCluster,
     /// Where clients find it must be an address.
-    #[error("{0:?} is no address that clients of a cluster could be sent to: say one with --advertise http://HOST:PORT")]
+    #[error(
+        "{0:?} is no address that clients of a cluster could be sent to: say one with --advertise http://HOST:PORT"
+    )]
     Advertise(String),
 }
 

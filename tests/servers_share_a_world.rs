@@ -62,7 +62,7 @@ fn start(name: &'static str, world: &str, more: &str, others: &[&Node]) -> Node 
     let port = free_port();
     let joins: String = others.iter().map(|other| format!(" --join 127.0.0.1:{}", other.port)).collect();
     let arguments = format!(
-        "{world} --cluster shared --node-name {name} --cluster-listen 127.0.0.1:{port}{joins} --aura 8 --log warn {more}"
+        "{world} --cluster shared --node-name {name} --cluster-listen 127.0.0.1:{port}{joins} --aura 8 --resume-seconds 60 --log warn {more}"
     );
     Node { name, port, serving: Serving::start(&arguments) }
 }
@@ -92,6 +92,11 @@ fn members(status: &Value) -> usize {
     status["nodes"].as_array().map_or(0, Vec::len)
 }
 
+fn objects(status: &Value) -> u64 {
+    let nodes = status["nodes"].as_array().cloned().unwrap_or_default();
+    nodes.iter().filter_map(|node| node["objects"].as_u64()).sum()
+}
+
 fn signal(node: &Node, name: &str) {
     let id = node.serving.id().to_string();
     assert!(Command::new("kill").args([name, &id]).status().unwrap().success());
@@ -106,28 +111,13 @@ fn users_walk_on_whatever_happens_to_servers() {
     let three = start("three", &world, "", &[&one, &two]);
     wait_until(&one, "three members", |status| members(status) == 3);
 
-    // Everybody walks; then one server is killed, another frozen for three seconds and woken, and a fourth one joins.
-    let seconds = 26;
-    let arguments = format!("--count 150 --behaviour seek --seconds {seconds} --json");
-    let crowd: Child = bots(&one.serving.url(), &arguments);
-    let users = |node: &Node| {
-        status(node).map_or(0, |status| {
-            let nodes = status["nodes"].as_array().cloned().unwrap_or_default();
-            nodes.iter().filter_map(|node| node["objects"].as_u64()).sum::<u64>()
-        })
-    };
-    let begun = Instant::now();
-    while users(&one) < 150 {
-        assert!(begun.elapsed() < PATIENCE, "150 users come in");
-        std::thread::sleep(Duration::from_millis(200));
-    }
-    std::thread::sleep(Duration::from_secs(3));
+    // Everybody walks; one server is killed, a fourth one joins, another is frozen until the others have gone on, and woken.
+    let crowd: Child = bots(&one.serving.url(), "--count 150 --behaviour seek --seconds 32 --json");
+    wait_until(&one, "150 users and a crate", |status| objects(status) == 151);
     two.serving.kill();
     wait_until(&one, "the dead one is left out", |status| members(status) == 2);
-    let three_status = wait_until(&three, "it goes on", |status| status["may_act"] == Value::Bool(true));
-    assert!(three_status["plan"].as_u64().unwrap() >= 4);
     let four = start("four", &world, "", &[&one, &three]);
-    wait_until(&one, "a new one joins", |status| members(status) == 3);
+    wait_until(&one, "a fourth one joins", |status| members(status) == 3);
     wait_until(&four, "it takes load", |status| {
         let nodes = status["nodes"].as_array().unwrap();
         nodes.iter().any(|node| node["name"] == "four" && node["objects"].as_u64() > Some(0))
@@ -136,6 +126,7 @@ fn users_walk_on_whatever_happens_to_servers() {
     wait_until(&one, "the frozen one is left out", |status| members(status) == 2);
     signal(&three, "-CONT");
     wait_until(&one, "it comes back", |status| members(status) == 3);
+    wait_until(&one, "nobody is lost, nobody doubled", |status| objects(status) == 151);
 
     let (output, report) = finished(crowd);
     let error = String::from_utf8_lossy(&output.stderr);
@@ -144,10 +135,10 @@ fn users_walk_on_whatever_happens_to_servers() {
     for kind in ["overlaps", "unheard", "overheard", "contradictions"] {
         assert_eq!(report["violations"][kind], 0, "{report:#}");
     }
+    assert!(report["ticks_checked"].as_u64().unwrap() > 100, "{report:#}");
     assert!(report["redirected"].as_u64().unwrap() > 20, "users were sent on: {report:#}");
-    assert!(report["servers"].as_object().unwrap().len() >= 3, "{report:#}");
-    let longest = report["resumed_ms"]["max"].as_f64().unwrap();
-    println!("resumed after {longest} ms at most; sent on {} times", report["redirected"]);
+    assert!(report["reconnected"].as_u64().unwrap() > 0, "users lost their server: {report:#}");
+    println!("lost: {}; sent on {} times: {}", report["resumed_ms"], report["redirected"], report["redirected_ms"]);
 }
 
 #[test]
@@ -165,14 +156,20 @@ fn what_cannot_be_a_part_is_told_why() {
     let port = one.port;
     let serve = "serve --listen 127.0.0.1:0 --log off";
     for (arguments, expected) in [
-        (format!("{serve} {world} --aura 8 --cluster shared --node-name one --join 127.0.0.1:{port}"), "called one already"),
+        (
+            format!("{serve} {world} --aura 8 --cluster shared --node-name one --join 127.0.0.1:{port}"),
+            "called one already",
+        ),
         (format!("{serve} --aura 8 --cluster shared --join 127.0.0.1:{port}"), "serves another world"),
         (format!("{serve} {world} --aura 9 --cluster shared --join 127.0.0.1:{port}"), "--aura"),
         (format!("witness --aura 8 --log off --cluster shared --join 127.0.0.1:{port}"), "serves another world"),
         (format!("{serve} {world} --cluster shared --join 127.0.0.1:1"), "no node answers at 127.0.0.1:1"),
         (format!("{serve} {world} --cluster shared --join nowhere"), "expected HOST:PORT"),
         (format!("{serve} {world} --cluster a/b"), "is no name for a node or a world"),
-        (format!("{serve} {world} --cluster shared --data {}", folder.path().display()), "--data cannot be used with --cluster"),
+        (
+            format!("{serve} {world} --cluster shared --data {}", folder.path().display()),
+            "--data cannot be used with --cluster",
+        ),
         (format!("{serve} {world} --cluster shared --tokens"), "--tokens"),
         (format!("{serve} {world} --cluster shared --cluster-listen 127.0.0.1:0 --advertise nowhere"), "--advertise"),
         ("witness --cluster shared".to_owned(), "--join"),
@@ -215,8 +212,7 @@ fn two_servers_and_a_witness_go_on_without_one() {
         strangers.display(),
         one.port
     );
-    let output =
-        Command::new(env!("CARGO_BIN_EXE_kinesphere")).args(arguments.split_whitespace()).output().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_kinesphere")).args(arguments.split_whitespace()).output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!output.status.success() && error.contains("does not let eve in"), "{error}");
     one.serving.kill();

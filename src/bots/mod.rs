@@ -261,13 +261,7 @@ struct Crowd {
 }
 
 impl Crowd {
-    fn new(
-        settings: &BotsSettings,
-        url: &str,
-        host: Host,
-        links: Links,
-        inbox: Inbox,
-    ) -> Result<Crowd, ConnectError> {
+    fn new(settings: &BotsSettings, url: &str, host: Host, links: Links, inbox: Inbox) -> Result<Crowd, ConnectError> {
         let member = |number: usize| {
             let name = format!("{} {}", settings.name, number + 1);
             let seed = settings.seed.wrapping_mul(1_000_003).wrapping_add(number as u64);
@@ -491,12 +485,10 @@ impl Crowd {
     fn take(&mut self, event: LinkEvent) {
         let now = self.now();
         match event {
-            LinkEvent::Opened { link, outbox, .. } => {
-                match self.claims.remove(&link) {
-                    Some((number, server)) => self.opened(link, outbox, number, server),
-                    None => drop(self.unclaimed.insert(link, outbox)),
-                }
-            }
+            LinkEvent::Opened { link, outbox, .. } => match self.claims.remove(&link) {
+                Some((number, server)) => self.opened(link, outbox, number, server),
+                None => drop(self.unclaimed.insert(link, outbox)),
+            },
             LinkEvent::Received { link, channel, bytes, .. } => {
                 let Some(&number) = self.members_of.get(&link) else { return };
                 let own = self.witness(number, &bytes, now);

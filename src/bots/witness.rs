@@ -142,7 +142,12 @@ struct Known {
 impl Witness {
     /// Nothing was heard yet.
     pub fn new(clients: usize) -> Witness {
-        Witness { parts: (0..clients).map(|_| Part::default()).collect(), latency_stride: 1, servers: 1, ..Witness::default() }
+        Witness {
+            parts: (0..clients).map(|_| Part::default()).collect(),
+            latency_stride: 1,
+            servers: 1,
+            ..Witness::default()
+        }
     }
 
     /// A client was let in.

@@ -81,8 +81,11 @@ pub fn status(server: &Server, messenger: &Messenger, own_name: &str, now: Time)
         }
     });
     let metres = |corner: [i32; 2]| corner.map(|steps| f64::from(steps) / f64::from(STEPS_PER_METRE));
-    let regions = regions(server, cluster)
-        .map(|(node, low, high)| RegionStatus { name: name(node), low: metres(low), high: metres(high) });
+    let regions = regions(server, cluster).map(|(node, low, high)| RegionStatus {
+        name: name(node),
+        low: metres(low),
+        high: metres(high),
+    });
     Some(ClusterStatus {
         node: own_name.to_owned(),
         status: match cluster.status() {

@@ -44,14 +44,8 @@ pub async fn run(
 ) -> Result<(), WitnessError> {
     let mut world = World::empty(spec)?;
     let print = fingerprint(&world, reach);
-    let settings = |node| ClusterSettings {
-        node,
-        address: String::new(),
-        is_witness: true,
-        copies: COPIES,
-        reach,
-        world: print,
-    };
+    let settings =
+        |node| ClusterSettings { node, address: String::new(), is_witness: true, copies: COPIES, reach, world: print };
     let me = fresh_number();
     let (links, inbox) = Links::new(LinkLimits::between_nodes());
     let mut messenger = Messenger::new(inbox, me, print);
@@ -76,7 +70,9 @@ pub async fn run(
             match heard {
                 Heard::Connected(node) => cluster.connected(node),
                 Heard::Disconnected(node) => cluster.disconnected(node),
-                Heard::Said(from, ToNode::Join { version, world, .. }) if version != CLUSTER_VERSION || world != print => {
+                Heard::Said(from, ToNode::Join { version, world, .. })
+                    if version != CLUSTER_VERSION || world != print =>
+                {
                     messenger.send(from, &ToNode::TurnedAway { version: CLUSTER_VERSION, world: print });
                 }
                 Heard::Said(_, ToNode::TurnedAway { version, .. }) if cluster.status() == Status::Joining => {

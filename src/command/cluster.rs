@@ -66,15 +66,24 @@ pub struct Among {
     #[arg(long, value_name = "FILE", env = "KINESPHERE_CLUSTER_KEY", requires = "cluster_authority")]
     pub cluster_key: Option<PathBuf>,
     /// Who may come in with a certificate; can be given several times [default: whoever the authority has signed]
-    #[arg(long, value_name = "NAME", env = "KINESPHERE_CLUSTER_MEMBER", value_delimiter = ',', requires = "cluster_authority")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        env = "KINESPHERE_CLUSTER_MEMBER",
+        value_delimiter = ',',
+        requires = "cluster_authority"
+    )]
     pub cluster_member: Vec<Label>,
 }
 
 impl Among {
     /// What the carrier is told.
     pub fn fabric(&self, cluster: &Label) -> Result<FabricSettings, Failure> {
-        let trust = match (&self.cluster_members, &self.cluster_authority, &self.cluster_certificate, &self.cluster_key) {
-            (Some(file), ..) => Trust::Passwords(Passwords::read(file).map_err(|error| Failure::Input(error.to_string()))?),
+        let trust = match (&self.cluster_members, &self.cluster_authority, &self.cluster_certificate, &self.cluster_key)
+        {
+            (Some(file), ..) => {
+                Trust::Passwords(Passwords::read(file).map_err(|error| Failure::Input(error.to_string()))?)
+            }
             (None, Some(authority), Some(certificate), Some(key)) => Trust::Certificates(Certificates {
                 authority: authority.clone(),
                 certificate: certificate.clone(),
@@ -104,7 +113,9 @@ impl Among {
 /// Whose fault it is that the others are not reached.
 pub fn unreached(error: FabricError) -> Failure {
     match error {
-        FabricError::Start(_) | FabricError::Nobody(_) | FabricError::Refused(..) => Failure::Machine(error.to_string()),
+        FabricError::Start(_) | FabricError::Nobody(_) | FabricError::Refused(..) => {
+            Failure::Machine(error.to_string())
+        }
         _ => Failure::Input(error.to_string()),
     }
 }
@@ -122,8 +133,7 @@ pub fn run(command: ClusterCommand) -> Result<(), Failure> {
     let body = serde_json::to_string(&Order::Cluster).expect("an order is plain data");
     let answer = runtime()?.block_on(post(&address, "/operator", &body, arguments.operator_token.as_deref()));
     let answer = answer.map_err(|error| Failure::Machine(error.to_string()))?;
-    let found: ClusterStatus =
-        serde_json::from_str(&answer).map_err(|_| Failure::Machine(answer.trim().to_owned()))?;
+    let found: ClusterStatus = serde_json::from_str(&answer).map_err(|_| Failure::Machine(answer.trim().to_owned()))?;
     if arguments.json { print_json(&found) } else { print(&text(&found)) }
 }
 
@@ -144,5 +154,7 @@ fn text(status: &ClusterStatus) -> String {
         text += &format!("{:<20} {x:.1}, {z:.1} to {to_x:.1}, {to_z:.1}\n", region.name);
     }
     let ClusterStatus { offered, taken, adopted, .. } = status;
-    text + &format!("\nobjects that this node offered to others: {offered}, took from others: {taken}, adopted: {adopted}\n")
+    text + &format!(
+        "\nobjects that this node offered to others: {offered}, took from others: {taken}, adopted: {adopted}\n"
+    )
 }

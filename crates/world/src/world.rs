@@ -249,7 +249,9 @@ impl World {
     /// The shape of a model, if there is such a one.
     pub fn model_shape(&self, model: Model) -> Option<&Shape> {
         match model {
-            Model::Object(index) => self.shapes.get(index as usize).filter(|_| (index as usize) < self.spec.objects.len()),
+            Model::Object(index) => {
+                self.shapes.get(index as usize).filter(|_| (index as usize) < self.spec.objects.len())
+            }
             Model::Avatar(index) => self.shapes.get(self.spec.objects.len() + index as usize),
         }
     }

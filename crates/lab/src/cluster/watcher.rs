@@ -249,8 +249,9 @@ impl Watcher {
         }
         let own = self.confirmed(&hosts[index], now);
         let others = hosts.iter().enumerate().filter(|(other, _)| *other != index);
-        let others: Vec<(usize, Standing)> =
-            others.flat_map(|(other, host)| self.confirmed(host, now).into_iter().map(move |one| (other, one))).collect();
+        let others: Vec<(usize, Standing)> = others
+            .flat_map(|(other, host)| self.confirmed(host, now).into_iter().map(move |one| (other, one)))
+            .collect();
         let mut wrong = None;
         for mine in &own {
             for (other, theirs) in others.iter().filter(|(_, theirs)| theirs.object != mine.object) {

@@ -314,7 +314,8 @@ mod tests {
         grants.receive(stays, 1, Time::from_micros(0));
         let wants = moves.block().grown(400);
         let standing = Some(to_wire(&moves));
-        let ask = Ask { object: 2, seq: 1, asked: 1, standing, keeps: Vec::new(), wants: Some([wants.low, wants.high]) };
+        let ask =
+            Ask { object: 2, seq: 1, asked: 1, standing, keeps: Vec::new(), wants: Some([wants.low, wants.high]) };
         let granted = grants.ask(&ask, &ground, Time::from_micros(0)).unwrap().granted.unwrap();
         assert_eq!(granted.standing.len(), 1, "no cut parts the two");
         let held = grants.take(name(1));

@@ -251,7 +251,8 @@ impl Custody {
             }
             ToNode::Closed { object, seq } => {
                 let Some(object) = ObjectId::new(*object) else { return };
-                if self.before.get(&object).is_some_and(|before| before.0 == from) && self.own.get(&object) == Some(seq) {
+                if self.before.get(&object).is_some_and(|before| before.0 == from) && self.own.get(&object) == Some(seq)
+                {
                     self.before.remove(&object);
                 }
                 if let Some(past) = self.past.get_mut(&object).filter(|past| past.seq <= *seq) {

@@ -162,7 +162,8 @@ impl Keeper for Keep<'_> {
         if let Some(standing) = self.world.standing(object) {
             let near = standing.block().grown(ROOM_REACH);
             let others = self.part.territory.leaves.iter();
-            let others = others.filter(|(node, leaf)| *node != self.part.me && leaf.meets(&near)).map(|(node, _)| *node);
+            let others =
+                others.filter(|(node, leaf)| *node != self.part.me && leaf.meets(&near)).map(|(node, _)| *node);
             self.part.tenancies.inherit(object, others);
             self.part.standing.push(standing);
         }

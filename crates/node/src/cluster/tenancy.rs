@@ -80,7 +80,8 @@ impl Tenancies {
 
     /// Whether something was asked for an object.
     pub fn has(&self, object: ObjectId) -> bool {
-        !self.table.is_empty() && self.table.range((object, NodeId::new(0))..=(object, NodeId::new(u64::MAX))).next().is_some()
+        !self.table.is_empty()
+            && self.table.range((object, NodeId::new(0))..=(object, NodeId::new(u64::MAX))).next().is_some()
     }
 
     /// Another plan holds: nothing that was granted counts any more.
@@ -103,8 +104,7 @@ impl Tenancies {
         for decider in deciders {
             self.asked += 1;
             let keeps = Vec::new();
-            let ask =
-                Ask { object: object.number(), seq, asked: self.asked, standing: None, keeps, wants: None };
+            let ask = Ask { object: object.number(), seq, asked: self.asked, standing: None, keeps, wants: None };
             self.parting.insert((object, decider), (ask, 0, 0));
         }
         self.forget(object);

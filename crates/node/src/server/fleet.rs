@@ -51,7 +51,10 @@ impl Fleet {
     pub(super) fn is_calm(&self, now: Time, calm_us: i64) -> bool {
         let is_well = |node: &NodeId| {
             self.cluster.heard_of(*node).is_some_and(|(at, beat)| {
-                now - *at < 500_000 && beat.version == self.plan.0 && beat.suspects.is_empty() && beat.adopting.is_empty()
+                now - *at < 500_000
+                    && beat.version == self.plan.0
+                    && beat.suspects.is_empty()
+                    && beat.adopting.is_empty()
             })
         };
         now - self.plan.1 > calm_us && self.others().iter().all(is_well) && self.cluster.custody().adopting().is_empty()

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::{NODES_MAX, read_flag, read_list, read_node, version, write_list};
-use crate::codec::{DecodeError, Reader, Writer};
 use crate::ADDRESS_MAX;
+use crate::codec::{DecodeError, Reader, Writer};
 use crate::pose::STEPS_MAX;
 
 /// The most cuts and leaves of a plan.
