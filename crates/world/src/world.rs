@@ -504,7 +504,8 @@ impl World {
         }
         // Bits stay in the nearest cache, where a walk out of order costs nothing.
         let in_turn = Order::of_tick(self.tick.number(), movers.len()).iter().filter(|&index| crowded.contains(index));
-        if order.len() < movers.len() {
+        let alone = order.len();
+        if alone < movers.len() {
             order.extend(in_turn.map(|index| movers[index]));
         }
         surroundings.sweeps = 0;
@@ -514,6 +515,8 @@ impl World {
         attention.share_out(self.spec.limits.narrow_operations, self.tick.number(), movers, around);
         let mut settler = Settler {
             spec: &self.spec,
+            tick_s: 1.0 / self.spec.tick_rate as f32,
+            steps_per_tick: f64::from(snap::STEPS_PER_METRE) / f64::from(self.spec.tick_rate),
             grid: self.grid,
             shapes: &self.shapes,
             scenery: &self.scenery,
@@ -532,7 +535,9 @@ impl World {
             tick: self.tick.number(),
             outcome,
         };
-        settler.settle_all(order);
+        let (alone, in_turn) = order.split_at(alone);
+        settler.settle_alone(alone);
+        settler.settle_in_turn(in_turn);
         for (row, kick) in kicks.drain(..) {
             let drive = &mut self.objects.drive[row as usize];
             drive.velocity[0] += kick[0];

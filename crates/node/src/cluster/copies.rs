@@ -147,10 +147,10 @@ impl Copies {
     }
 
     pub(super) fn lose_patience(&mut self) {
-        self.mirrors
-            .values_mut()
-            .filter_map(|mirror| mirror.pending.as_mut())
-            .for_each(|pending| pending.sent_at = None);
+        self.told_at = None;
+        for pending in self.mirrors.values_mut().filter_map(|mirror| mirror.pending.as_mut()) {
+            pending.sent_at = None;
+        }
     }
 
     /// Keeps copies for another node, and says up to which number.

@@ -2,7 +2,7 @@
 
 use space::{NodeId, ObjectId, Time};
 use wire::ToNode;
-use wire::cluster::{Batch, Beat, CLUSTER_VERSION, Member};
+use wire::cluster::{Batch, Beat, CLUSTER_VERSION, Declared, Member};
 use world::World;
 
 use super::grants::Ground;
@@ -38,7 +38,10 @@ impl Cluster {
             ToNode::Declare { version, standing }
                 if *version == self.plan().version && self.is_member(from) && self.declared.insert(from) =>
             {
-                self.part.grants.declare(standing, now);
+                // Of what changes hands both may speak; what is its own by now is no guest.
+                let is_foreign = |one: &&Declared| ObjectId::new(one.object).is_some_and(|o| !self.custody.owns(o));
+                let foreign: Vec<Declared> = standing.iter().filter(is_foreign).copied().collect();
+                self.part.grants.declare(&foreign, now);
                 self.complete();
             }
             ToNode::Batch(batch) if batch.version == self.plan().version && self.is_member(from) => {
