@@ -498,17 +498,23 @@ impl Crowd {
             }
             LinkEvent::Closed { link, .. } => {
                 self.unclaimed.remove(&link);
-                let Some(number) = self.members_of.remove(&link) else { return };
-                self.outboxes[number] = None;
-                self.members[number].node().handle(now, Event::Closed { link });
-                let is_over = matches!(self.members[number].phase(), Some(Phase::Ended(_)));
-                if !is_over && !self.is_leaving {
-                    let is_sent = matches!(&self.members[number], Member::Honest(bot) if bot.client().is_redirected());
-                    self.reconnected += u64::from(!is_sent);
-                    self.out[number].get_or_insert((Instant::now(), is_sent));
-                    self.look_elsewhere(number);
-                }
+                self.part(link);
             }
+        }
+    }
+
+    /// A link is gone, or as good as gone.
+    fn part(&mut self, link: LinkId) {
+        let now = self.now();
+        let Some(number) = self.members_of.remove(&link) else { return };
+        self.outboxes[number] = None;
+        self.members[number].node().handle(now, Event::Closed { link });
+        let is_over = matches!(self.members[number].phase(), Some(Phase::Ended(_)));
+        if !is_over && !self.is_leaving {
+            let is_sent = matches!(&self.members[number], Member::Honest(bot) if bot.client().is_redirected());
+            self.reconnected += u64::from(!is_sent);
+            self.out[number].get_or_insert((Instant::now(), is_sent));
+            self.look_elsewhere(number);
         }
     }
 
@@ -562,9 +568,15 @@ impl Crowd {
                     }
                     let _ = outbox.send(channel, Bytes::from(bytes));
                 }
-                Effect::Close { .. } => {
+                Effect::Close { link } => {
                     if let Some((_, outbox)) = &self.outboxes[number] {
                         outbox.close();
+                    }
+                    // Whoever goes elsewhere does not wait until a server that may be dead has heard of it.
+                    let goes_on = matches!(&self.members[number], Member::Honest(bot)
+                        if *bot.client().phase() == Phase::Apart && bot.client().servers().len() > 1);
+                    if goes_on && !self.is_leaving {
+                        self.part(link);
                     }
                 }
                 Effect::Persist(_) => {}

@@ -260,7 +260,7 @@ impl Witness {
         self.violations.contradictions += contradictions.len() as u64;
         for (row, one, other) in contradictions {
             let object = self.objects[row].id;
-            self.violations.example(format!("tick {tick}: {object} is at {one:?} and at {other:?}"));
+            self.violations.example(format!("tick {tick}, server {server}: {object} is at {one:?} and at {other:?}"));
         }
     }
 
@@ -603,7 +603,7 @@ mod tests {
             }
         });
         assert_eq!(odd.violations().contradictions, 1);
-        assert!(odd.violations().examples[0].contains("tick 100"));
+        assert!(odd.violations().examples[0].contains("tick 100, server 0"));
     }
 
     /// A datagram of a new connection that overtakes its welcome was taken to speak of the last connection's objects.

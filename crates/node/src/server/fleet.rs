@@ -187,7 +187,7 @@ impl Server {
         let target = newest_tick(&fleet.cluster, now, tick_us);
         self.truth.step(inputs, |world| {
             // Ticks count alike in all worlds that exchange objects; who is behind leaves out numbers.
-            if world.tick().number() + 1 < target {
+            if fleet.cluster.may_act(now) && world.tick().number() + 1 < target {
                 world.catch_up(Tick::new(target - 1));
             }
             fleet.cluster.tick(now, world, inputs)
@@ -297,6 +297,13 @@ impl Server {
             Some(slot) => {
                 let aura = self.aura(owner.is_some());
                 self.audience.set_aura(slot, aura).expect("it was in the audience as a ghost");
+                // It may not be where it was last seen: what was adopted is as its copy says, or at the nearest free place.
+                if let Some((place, turn)) =
+                    self.truth.pose(object).filter(|(place, _)| *place != self.bodies.place(slot))
+                {
+                    self.audience.move_to(slot, place.position()).expect("a settled place is within every world");
+                    self.bodies.moved(slot, self.truth.tick(), place, turn, true);
+                }
                 slot
             }
             None => match self.show(object) {
