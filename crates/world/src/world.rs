@@ -241,6 +241,21 @@ impl World {
         &self.spec
     }
 
+    /// A fingerprint of what the world was made from: worlds that exchange objects must have the same.
+    pub fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
+    /// The shape of a model, if there is such a one.
+    pub fn model_shape(&self, model: Model) -> Option<&Shape> {
+        match model {
+            Model::Object(index) => {
+                self.shapes.get(index as usize).filter(|_| (index as usize) < self.spec.objects.len())
+            }
+            Model::Avatar(index) => self.shapes.get(self.spec.objects.len() + index as usize),
+        }
+    }
+
     /// The grid that all poses lie on.
     pub fn grid(&self) -> Grid {
         self.grid

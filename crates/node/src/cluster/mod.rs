@@ -47,13 +47,14 @@ use self::handover::Custody;
 use self::lease::Lease;
 use self::territory::{Territory, holders};
 
-/// The bits of an object's name that count what its first node has made.
-pub const NAME_BITS: u32 = 40;
+/// The bits of an object's name that count what its first node has made. With those of the node they are 52: a name has
+/// to be a whole number in a page, too.
+pub const NAME_BITS: u32 = 26;
 
 /// How a node takes part.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClusterSettings {
-    /// Its number. It is never used twice, also not by the same machine after a restart; below 2^22.
+    /// Its number. It is never used twice, also not by the same machine after a restart; below 2^26.
     pub node: NodeId,
     /// Where its clients find it.
     pub address: String,
