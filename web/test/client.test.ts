@@ -82,7 +82,7 @@ test('a datagram that overtakes the welcome of a resumed session moves nobody', 
 
 test('the clock of a flag runs on between what the server tells, and is forgotten with the flag', () => {
   const nothing = () => {};
-  const client = new Client({ send: nothing, joined: nothing, ended: nothing, sceneChanged: nothing, said: nothing, grabbed: nothing });
+  const client = new Client({ send: nothing, joined: nothing, ended: nothing, sceneChanged: nothing, said: nothing, grabbed: nothing, redirected: nothing });
   client.open(0, 'Ann', 0, new Uint8Array());
   client.received(0, welcome(10, false));
   client.received(0, roster(1, 11, 3, 500, 1_024));
