@@ -145,7 +145,7 @@ fn run_build(arguments: &Build) -> Result<(), Failure> {
 fn about_inside(file: &TreeFile) -> String {
     let about = |inside: &Interior| {
         let share = inside.margin / file.tree.scale();
-        format!("All that is inside is covered: {} inner balls, a margin of {share:.4}.\n", inside.inner.len())
+        format!("All that is inside is covered, by a margin of {share:.4} and inner balls: {}.\n", inside.inner.len())
     };
     file.inside.as_ref().map(about).unwrap_or_default()
 }
@@ -204,7 +204,7 @@ fn run_check(arguments: &Check) -> Result<(), Failure> {
             let surface = solid.surface().ok_or_else(|| wrong("a ball is smaller than the margin".to_owned()))?;
             let regions = certify(&surface, &corners).map_err(|missed| wrong(missed.to_string()))?;
             certify_solid(&object, &solid).map_err(|missed| wrong(missed.to_string()))?;
-            inside = format!("All that is inside is covered, too, with {} inner balls.\n", solid.inner.len());
+            inside = format!("All that is inside is covered, too; inner balls: {}.\n", solid.inner.len());
             regions
         }
     };
