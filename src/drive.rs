@@ -3,10 +3,12 @@
 //! It runs on a thread of its own and waits for nothing but the next tick and the next message. Sending queues or
 //! drops; keeping is another thread's; whoever is slow is slow alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
+use node::cluster::Status as Standing;
 use node::nickname::Nickname;
 use node::server::Part;
 use node::{Channel, Effect, Event, LinkId, Node, Record, Server};
@@ -15,12 +17,14 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Duration, Instant, sleep_until};
 use wire::{Reason, ToClient};
 
+use crate::cluster::{self, Heard, Messenger};
 use crate::gate::{Gate, Verdict};
 use crate::http::Health;
 use crate::kept;
 use crate::link::{Inbox, LinkEvent, Outbox, Party};
 use crate::meters::{self, Direction, Meters};
 use crate::order::{Answer, Order};
+use crate::origin::Origins;
 use crate::store::keeper::{Keeper, Status};
 use crate::token;
 use crate::watch::Watchers;
@@ -49,8 +53,30 @@ pub struct Drive {
     pub health: Health,
     /// Operators who watch.
     pub watchers: Watchers,
+    /// The other servers of its world, if there are any.
+    pub nodes: Option<Nodes>,
     /// When the server's time began.
     pub began: Instant,
+}
+
+/// How the other servers of a world are reached.
+pub struct Nodes {
+    /// What carries messages.
+    pub messenger: Messenger,
+    /// What this server is called among them.
+    pub name: String,
+    /// Whose pages may connect: theirs, too.
+    pub origins: Arc<Origins>,
+    /// Told once, when the server belongs to the cluster, or cannot: then it ends.
+    pub joined: Option<oneshot::Sender<Result<(), String>>>,
+}
+
+/// Waits for another server to say something.
+async fn next_of(nodes: &mut Option<Nodes>) -> LinkEvent {
+    match nodes {
+        Some(nodes) => nodes.messenger.next().await,
+        None => std::future::pending().await,
+    }
 }
 
 impl Drive {
@@ -58,11 +84,13 @@ impl Drive {
     pub async fn run(self) -> Server {
         let mut wheel = Wheel { outboxes: BTreeMap::new(), meters: Meters::default(), drive: self };
         wheel.keep_snapshot();
+        wheel.begin_with_nodes();
         loop {
             let due = wheel.drive.server.next_wake();
             tokio::select! {
                 biased;
                 () = sleep_until(wheel.instant(due)) => wheel.tick(due),
+                event = next_of(&mut wheel.drive.nodes) => wheel.take_nodes(event),
                 event = wheel.drive.inbox.next() => match event {
                     Some(event) => wheel.take_all(event),
                     None => break,
@@ -79,6 +107,9 @@ impl Drive {
                 },
             }
             wheel.carry_out();
+            if wheel.is_turned_away() {
+                break;
+            }
         }
         wheel.stop().await
     }
@@ -140,8 +171,105 @@ impl Wheel {
         if self.drive.keeper.as_ref().is_some_and(Keeper::wants_snapshot) {
             self.keep_snapshot();
         }
+        self.look_after_cluster();
         self.drive.watchers.see(&self.drive.server);
         self.report();
+    }
+
+    /// What was heard of other servers before this one could listen.
+    fn begin_with_nodes(&mut self) {
+        let kept = self.drive.nodes.as_mut().map(|nodes| nodes.messenger.take_kept());
+        self.hear(kept.unwrap_or_default());
+        self.carry_to_nodes();
+    }
+
+    /// Takes in what another server says, and what waits behind it.
+    fn take_nodes(&mut self, event: LinkEvent) {
+        let mut heard = VecDeque::new();
+        if let Some(nodes) = &mut self.drive.nodes {
+            nodes.messenger.take(event, &mut heard);
+            for _ in 1..MESSAGES_AT_ONCE {
+                match nodes.messenger.try_next() {
+                    Some(event) => nodes.messenger.take(event, &mut heard),
+                    None => break,
+                }
+            }
+        }
+        self.hear(heard);
+        self.carry_to_nodes();
+    }
+
+    fn hear(&mut self, heard: VecDeque<Heard>) {
+        let now = self.now();
+        for heard in heard {
+            match heard {
+                Heard::Connected(node) => self.drive.server.node_connected(node),
+                Heard::Disconnected(node) => self.drive.server.node_disconnected(node),
+                Heard::Said(from, message) => self.drive.server.handle_node(now, from, &message),
+            }
+        }
+    }
+
+    fn carry_to_nodes(&mut self) {
+        let Drive { server, nodes: Some(nodes), .. } = &mut self.drive else { return };
+        while let Some((to, message)) = server.poll_node() {
+            if let Some(bytes) = nodes.messenger.send(to, &message) {
+                server.sent_to_node(&message, bytes);
+            }
+        }
+    }
+
+    /// Whether the others do not want it.
+    fn is_turned_away(&mut self) -> bool {
+        let Some((version, _)) = self.drive.server.turned_away() else { return false };
+        let sentence = if version == wire::cluster::CLUSTER_VERSION {
+            "the cluster serves another world, or its users hear differently far: all need the same file and --aura"
+                .to_owned()
+        } else {
+            format!(
+                "the cluster speaks version {version} of its protocol, this server {}",
+                wire::cluster::CLUSTER_VERSION
+            )
+        };
+        tracing::error!(why = sentence, "the cluster does not take this server");
+        if let Some(joined) = self.drive.nodes.as_mut().and_then(|nodes| nodes.joined.take()) {
+            let _ = joined.send(Err(sentence));
+        }
+        true
+    }
+
+    /// Notices when it belongs to the cluster, and begins anew where the others have gone on without it.
+    fn look_after_cluster(&mut self) {
+        let now = self.now();
+        let Drive { server, nodes: Some(nodes), watchers, .. } = &mut self.drive else { return };
+        let Some(cluster) = server.cluster() else { return };
+        metrics::gauge!("kinesphere_cluster_nodes").set(cluster.plan().members.len() as f64);
+        metrics::gauge!("kinesphere_cluster_objects").set(cluster.custody().own().count() as f64);
+        metrics::gauge!("kinesphere_cluster_lag_seconds").set(cluster.lag_us(now) as f64 * 1e-6);
+        metrics::gauge!("kinesphere_cluster_acts").set(f64::from(u8::from(cluster.may_act(now))));
+        watchers.set_borders(cluster::status::borders(server, &nodes.messenger, &nodes.name));
+        let Some(cluster) = server.cluster() else { return };
+        nodes.messenger.set_plan(cluster.plan().version);
+        let servers = cluster.plan().members.iter().filter(|member| !member.is_witness);
+        nodes.origins.share_with(&servers.map(|member| member.address.clone()).collect::<Vec<_>>());
+        match cluster.status() {
+            Standing::Joining => {}
+            Standing::Member => {
+                if let Some(joined) = nodes.joined.take() {
+                    let _ = joined.send(Ok(()));
+                }
+            }
+            Standing::LeftOut => {
+                tracing::warn!("the others have gone on without this server; it begins anew, and is empty");
+                let me = cluster::fresh_number();
+                if let Err(error) = server.rejoin(me, now) {
+                    tracing::error!(%error, "it cannot begin anew");
+                }
+                nodes.messenger.renumber(me);
+                nodes.messenger.nodes().for_each(|node| server.node_connected(node));
+            }
+        }
+        self.carry_to_nodes();
     }
 
     /// Takes in an event and those that wait behind it.
@@ -195,6 +323,7 @@ impl Wheel {
 
     /// Does what the server wants done. A message that cannot be sent has a link that closes: it will be told so.
     fn carry_out(&mut self) {
+        self.carry_to_nodes();
         let tick = self.drive.server.world().tick().number();
         while let Some(effect) = self.drive.server.poll() {
             match effect {
@@ -288,6 +417,13 @@ impl Wheel {
                 Ok(users.collect::<Vec<_>>().join("\n"))
             }
             Order::Status => Ok(self.status()),
+            Order::Cluster => {
+                let Drive { server, nodes, .. } = &self.drive;
+                let nodes = nodes.as_ref().ok_or("This server is alone: it belongs to no cluster.")?;
+                let found = cluster::status::status(server, &nodes.messenger, &nodes.name, self.now());
+                let found = found.ok_or("This server is alone: it belongs to no cluster.")?;
+                Ok(serde_json::to_string(&found).expect("a status is plain data"))
+            }
             Order::Why { listener, speaker } => {
                 let server = &self.drive.server;
                 let settings = server.settings();

@@ -43,6 +43,8 @@ pub struct Answers {
     pub health: Health,
     /// Who may give orders, and to whom; none if nobody may.
     pub operator: Option<Operator>,
+    /// As whom its user takes part, if the page is a peer's.
+    pub peer: Option<String>,
 }
 
 /// Where orders go, and what one must show to give them.
@@ -74,13 +76,16 @@ impl Health {
 
 /// All routes.
 pub fn router(answers: Answers) -> Router {
-    let policy = page::content_policy(answers.quic_port);
     let models = models::told(answers.operator.as_ref().map(|operator| operator.watchers.spec()));
     let tell_models = move || {
         let models = models.clone();
         async { ([(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-cache")], models) }
     };
-    let guard = move |response: Response| std::future::ready(page::guard(&policy, response));
+    let (quic_port, origins) = (answers.quic_port, answers.origins.clone());
+    let guard = move |response: Response| {
+        let policy = page::content_policy(quic_port, &origins.servers());
+        std::future::ready(page::guard(&policy, response))
+    };
     Router::new()
         .route("/", get(page::index))
         .route("/map", get(page::map))
@@ -121,7 +126,7 @@ async fn metrics(State(answers): State<Answers>) -> Response {
     (text, answers.metrics.render()).into_response()
 }
 
-async fn introduce(State(answers): State<Answers>) -> Response {
+async fn introduce(State(answers): State<Answers>, headers: HeaderMap) -> Response {
     let certificate = answers.certificates.current();
     let spec = answers.operator.as_ref().map(|operator| operator.watchers.spec());
     let introduction = Introduction {
@@ -130,8 +135,16 @@ async fn introduce(State(answers): State<Answers>) -> Response {
         is_self_signed: certificate.is_self_signed(),
         world: spec.map_or_else(String::new, |spec| spec.name.clone()),
         avatars: spec.map_or_else(Vec::new, |spec| spec.avatars.iter().map(avatar_look).collect()),
+        peer: answers.peer.clone(),
     };
-    ([(header::CACHE_CONTROL, "no-store")], Json(introduction)).into_response()
+    let mut response = ([(header::CACHE_CONTROL, "no-store")], Json(introduction)).into_response();
+    // A page that is sent here from another server of this world has to read this.
+    if let Some(origin) = headers.get(header::ORIGIN)
+        && origin.to_str().is_ok_and(|origin| answers.origins.is_known(origin))
+    {
+        response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+    }
+    response
 }
 
 fn avatar_look(avatar: &AvatarSpec) -> AvatarLook {

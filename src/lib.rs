@@ -6,6 +6,7 @@
 //!   client needs; [`certificate`]: what an endpoint shows of itself, and [`trust`]: what is believed of another;
 //!   [`origin`]: whose pages may connect.
 //! - [`visit`]: a program's visit to a server; [`bots`]: many clients in one process, and what they say together.
+//! - [`cluster`]: a server among others that serve the same world.
 //! - [`gate`] and [`token`]: who may come in; [`order`]: what an operator may ask for.
 //! - [`store`]: what outlives the process; [`kept`]: a world in it.
 //! - [`watch`]: operators who watch the world, as it is and as it was.
@@ -21,6 +22,7 @@
 
 pub mod bots;
 pub mod certificate;
+pub mod cluster;
 pub mod drive;
 pub mod fetch;
 pub mod gate;

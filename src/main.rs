@@ -57,6 +57,10 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Serve(serve) => command::serve::run(*serve),
         #[cfg(feature = "zenoh")]
         Command::Join(join) => command::join::run(join),
+        #[cfg(feature = "zenoh")]
+        Command::Witness(witness) => command::witness::run(witness),
+        #[cfg(feature = "zenoh")]
+        Command::Cluster(cluster) => command::cluster::run(cluster),
         Command::Bots(bots) => command::bots::run(bots),
         Command::Bench(bench) => command::bench::run(bench),
         Command::Lab(lab) => command::lab::run(lab),

@@ -41,6 +41,8 @@ pub enum Order {
     Users,
     /// How is the server, and is the world kept?
     Status,
+    /// How is the cluster? Answered as JSON.
+    Cluster,
     /// Why is one told of another, or not? Answered as JSON.
     Why {
         /// Who hears, or not.

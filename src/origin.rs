@@ -2,7 +2,7 @@
 //! only where the page came from: without a look at that, a stranger's page would act in its visitor's name.
 
 use std::net::IpAddr;
-use std::sync::OnceLock;
+use std::sync::{OnceLock, RwLock};
 
 /// Where pages that may connect come from.
 #[derive(Debug, Default)]
@@ -11,18 +11,38 @@ pub struct Origins {
     listed: Vec<String>,
     /// Where our own page is served.
     http_port: OnceLock<u16>,
+    /// Where other servers of our world serve the same page.
+    servers: RwLock<Vec<String>>,
 }
 
 impl Origins {
     /// Our own page, and those listed.
     pub fn new(listed: Vec<String>) -> Origins {
         let listed = listed.into_iter().map(|origin| origin.trim_end_matches('/').to_ascii_lowercase()).collect();
-        Origins { listed, http_port: OnceLock::new() }
+        Origins { listed, http_port: OnceLock::new(), servers: RwLock::default() }
     }
 
     /// Says where our own page is served, once it is known.
     pub fn serve_page_at(&self, http_port: u16) {
         let _ = self.http_port.set(http_port);
+    }
+
+    /// Says who else serves our world: their pages may connect, and ours may go to them.
+    pub fn share_with(&self, servers: &[String]) {
+        let known = self.servers();
+        if !known.iter().eq(servers) {
+            *self.servers.write().expect("nobody panics while holding it") = servers.to_vec();
+        }
+    }
+
+    /// Who else serves our world.
+    pub fn servers(&self) -> Vec<String> {
+        self.servers.read().expect("nobody panics while holding it").clone()
+    }
+
+    /// Whether a page of another server of our world asks, or one that is listed.
+    pub fn is_known(&self, origin: &str) -> bool {
+        self.is_listed(origin)
     }
 
     /// Whether a page may open a WebSocket: `host` is what the browser asked for, as in `localhost:7777`. Programs
@@ -46,7 +66,8 @@ impl Origins {
     }
 
     fn is_listed(&self, origin: &str) -> bool {
-        self.listed.contains(&origin.to_ascii_lowercase())
+        let origin = origin.to_ascii_lowercase();
+        self.listed.contains(&origin) || self.servers.read().is_ok_and(|servers| servers.contains(&origin))
     }
 }
 
@@ -100,6 +121,10 @@ mod tests {
         let origins = Origins::new(vec!["https://World.example/".to_owned()]);
         origins.serve_page_at(7777);
         let socket = |origin, host| origins.admit_socket(Some(origin), Some(host));
+        assert!(!socket("http://10.0.0.2:7777", "10.0.0.7:7777"));
+        origins.share_with(&["http://10.0.0.2:7777".to_owned()]);
+        assert!(socket("http://10.0.0.2:7777", "10.0.0.7:7777"), "another server of the world");
+        origins.share_with(&[]);
         assert!(socket("http://localhost:7777", "localhost:7777"));
         assert!(socket("http://[::1]:7777", "[::1]:7777"));
         assert!(socket("https://plaza.example", "plaza.example:443"));

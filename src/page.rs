@@ -71,10 +71,20 @@ fn file(name: &str, headers: &HeaderMap) -> Response {
 
 /// What the browser lets our page do: run and load what came from here, and connect to here. WebTransport is asked for
 /// at a port of its own, which `'self'` does not cover, on whatever host the page was reached by.
-pub fn content_policy(quic_port: u16) -> HeaderValue {
+pub fn content_policy(quic_port: u16, servers: &[String]) -> HeaderValue {
+    // A page goes on at another server of its world: over HTTP, by WebSocket, or at the same port by WebTransport.
+    let elsewhere: String = servers
+        .iter()
+        .filter_map(|server| {
+            let (scheme, host) = server.split_once("://")?;
+            let socket = if scheme == "https" { "wss" } else { "ws" };
+            let is_plain = host.chars().all(|letter| letter.is_ascii_alphanumeric() || ".-_:[]".contains(letter));
+            is_plain.then(|| format!(" {scheme}://{host} {socket}://{host} https://{host}"))
+        })
+        .collect();
     let policy = format!(
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
-         connect-src 'self' https://*:{quic_port}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+         connect-src 'self' https://*:{quic_port}{elsewhere}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     );
     HeaderValue::from_str(&policy).expect("it is plain text")
 }

@@ -47,6 +47,8 @@ use crate::watch::Watchers;
 const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 /// How often a free pair of ports is looked for, when any will do.
 const PORTS_TRIED: usize = 20;
+/// How long a cluster may take to take a server in.
+const JOINING_MAX: Duration = Duration::from_secs(30);
 
 /// How a server is to be.
 #[derive(Clone, Debug)]
@@ -73,6 +75,9 @@ pub struct Options {
     pub keeper: KeeperSettings,
     /// What a link may cost.
     pub links: LinkLimits,
+    /// The cluster that it is a part of.
+    #[cfg(feature = "zenoh")]
+    pub cluster: Option<crate::cluster::ClusterOptions>,
 }
 
 impl Default for Options {
@@ -89,6 +94,8 @@ impl Default for Options {
             server: ServerSettings::default(),
             keeper: KeeperSettings::default(),
             links: LinkLimits::default(),
+            #[cfg(feature = "zenoh")]
+            cluster: None,
         }
     }
 }
@@ -133,6 +140,21 @@ pub enum ServeError {
     /// No world can be made.
     #[error("no world can be made: {0}")]
     World(#[from] world::SpecError),
+    /// The other servers are not reached.
+    #[cfg(feature = "zenoh")]
+    #[error(transparent)]
+    Fabric(#[from] crate::link::zenoh::FabricError),
+    /// The other servers do not take it.
+    #[error("cannot join: {0}")]
+    TurnedAway(String),
+    /// A cluster keeps no world.
+    #[error("a world of several servers is kept by none of them: --data cannot be used with --cluster")]
+    KeptCluster,
+    /// Where clients find it must be an address.
+    #[error(
+        "{0:?} is no address that clients of a cluster could be sent to: say one with --advertise http://HOST:PORT"
+    )]
+    Advertise(String),
 }
 
 /// What to do about a port that cannot be had.
@@ -147,6 +169,9 @@ fn way_out(error: &io::Error) -> &'static str {
     }
 }
 
+#[cfg(feature = "zenoh")]
+mod founding;
+
 /// A running server.
 pub struct Service {
     http: SocketAddr,
@@ -156,6 +181,8 @@ pub struct Service {
     orders: Orders,
     ended: oneshot::Receiver<Server>,
     tasks: Vec<JoinHandle<()>>,
+    #[cfg(feature = "zenoh")]
+    fabric: Option<crate::link::zenoh::Fabric>,
 }
 
 impl Service {
@@ -167,6 +194,10 @@ impl Service {
         });
         let is_encrypted = options.certificate.is_some();
 
+        #[cfg(feature = "zenoh")]
+        if options.cluster.is_some() && options.data.is_some() {
+            return Err(ServeError::KeptCluster);
+        }
         let store = options.data.as_deref().map(Store::open_or_create).transpose()?;
         let (Kept { world, sessions }, notes) = match &store {
             Some(store) => (kept::find(store, options.world.clone())?, store.notes()?),
@@ -177,13 +208,27 @@ impl Service {
             None => Secret::new(),
         };
         let began = Instant::now();
-        let server = Server::restore(world, options.server, &sessions, Time::default())?;
-
         let (links, inbox) = Links::new(options.links.clone());
         let origins = Arc::new(Origins::new(options.origins.clone()));
         let ports = Ports::bind(&options.listen, &certificates, &links, &origins).await?;
         let (http, quic) = (ports.http, ports.quic);
         origins.serve_page_at(http.port());
+
+        #[cfg(feature = "zenoh")]
+        let (server, nodes, joined, fabric) = match &options.cluster {
+            Some(cluster) => {
+                let scheme = if is_encrypted { "https" } else { "http" };
+                let url = format!("{scheme}://{http}");
+                let found = founding::take_part(&options, cluster, &url, origins.clone(), began).await?;
+                (found.server, Some(found.nodes), Some(found.joined), Some(found.fabric))
+            }
+            None => (Server::restore(world, options.server, &sessions, Time::default())?, None, None, None),
+        };
+        #[cfg(not(feature = "zenoh"))]
+        let (server, nodes, joined) = {
+            let server = Server::restore(world, options.server, &sessions, Time::default())?;
+            (server, None::<crate::drive::Nodes>, None::<oneshot::Receiver<Result<(), String>>>)
+        };
 
         let keeper = store.map(|store| Keeper::start(store, options.keeper));
         let watchers = Watchers::new(&server, keeper.as_ref().map(Keeper::recaller));
@@ -200,12 +245,13 @@ impl Service {
             metrics: metrics.clone(),
             health: health.clone(),
             operator: Some(operator),
+            peer: None,
         };
         let mut tasks = ports.serve(&answers);
         tasks.push(tokio::spawn(look_after(certificates, options.certificate_every, metrics)));
 
         let gate = Gate::new(secret, options.asks_for_tokens, !is_encrypted, &notes);
-        let drive = Drive { server, inbox, gate, keeper, orders: ordered, health, watchers, began };
+        let drive = Drive { server, inbox, gate, keeper, orders: ordered, health, watchers, nodes, began };
         let (end, ended) = oneshot::channel();
         let runtime = Handle::current();
         // Its own thread: whatever else the runtime has to do, a tick is not late for it.
@@ -213,7 +259,29 @@ impl Service {
             let _ = end.send(runtime.block_on(drive.run()));
         });
         thread.map_err(ServeError::Thread)?;
-        Ok(Service { http, quic, is_encrypted, operator_token, orders, ended, tasks })
+        let service = Service {
+            http,
+            quic,
+            is_encrypted,
+            operator_token,
+            orders,
+            ended,
+            tasks,
+            #[cfg(feature = "zenoh")]
+            fabric,
+        };
+        if let Some(joined) = joined {
+            match tokio::time::timeout(JOINING_MAX, joined).await {
+                Ok(Ok(Ok(()))) => {}
+                Ok(Ok(Err(sentence))) => return Err(ServeError::TurnedAway(sentence)),
+                _ => {
+                    service.stop().await;
+                    let sentence = format!("the cluster has not taken it in within {} seconds", JOINING_MAX.as_secs());
+                    return Err(ServeError::TurnedAway(sentence));
+                }
+            }
+        }
+        Ok(service)
     }
 
     /// Where HTTP is answered.
@@ -250,7 +318,12 @@ impl Service {
     /// Says goodbye to everybody, keeps the world and stops.
     pub async fn stop(mut self) -> Option<Server> {
         let _ = order::give(&self.orders, Order::Stop).await;
-        self.ended().await
+        let server = self.ended().await;
+        #[cfg(feature = "zenoh")]
+        if let Some(fabric) = self.fabric.take() {
+            fabric.close().await;
+        }
+        server
     }
 }
 

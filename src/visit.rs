@@ -1,5 +1,5 @@
 //! A visit to a server: one client of `node`, with a connection and a clock. What a program needs to walk about in a
-//! world that somebody else serves.
+//! world that somebody else serves. Where several servers share it, the visit goes from one to the other by itself.
 //!
 //! ```no_run
 //! use kinesphere::visit::Visit;
@@ -29,6 +29,9 @@ use crate::link::{Inbox, LinkEvent, LinkLimits, Links, Outbox};
 
 /// How long a server may take to let somebody in.
 const JOINING_MAX: Duration = Duration::from_secs(20);
+/// How long another server of the same world may take to answer, and what is waited before the next is tried.
+const FOLLOWING_MAX: Duration = Duration::from_millis(1_500);
+const AGAIN: Duration = Duration::from_millis(150);
 
 /// Why there is no visit.
 #[derive(Debug, Error)]
@@ -51,6 +54,8 @@ pub struct Visit {
     links: Links,
     inbox: Inbox,
     outbox: Option<(LinkId, Outbox)>,
+    /// Whether it goes on by itself when it is sent on, or loses its server.
+    follows: bool,
     began: Instant,
 }
 
@@ -60,7 +65,7 @@ impl Visit {
         let (links, inbox) = Links::new(LinkLimits::default());
         let socket = client::Client::new().map_err(ConnectError::from)?;
         let client = Client::new(settings);
-        let mut visit = Visit { client, socket, links, inbox, outbox: None, began: Instant::now() };
+        let mut visit = Visit { client, socket, links, inbox, outbox: None, follows: true, began: Instant::now() };
         visit.connect(url).await?;
         Ok(visit)
     }
@@ -73,6 +78,7 @@ impl Visit {
 
     /// As `connect`, to a server that was found before.
     pub async fn connect_to(&mut self, host: &Host) -> Result<(), VisitError> {
+        self.follows = true;
         self.socket.connect(host, &self.links).await?;
         let is_answered = |client: &Client| matches!(client.phase(), Phase::Joined | Phase::Ended(_));
         // A client that was in says so until its new connection stands.
@@ -114,6 +120,7 @@ impl Visit {
 
     /// The connection breaks, as if somebody had pulled a plug.
     pub async fn cut(&mut self) {
+        self.follows = false;
         if let Some((_, outbox)) = &self.outbox {
             outbox.close();
         }
@@ -147,6 +154,30 @@ impl Visit {
             self.client.wake(now);
         }
         self.carry_out();
+        self.follow().await;
+    }
+
+    /// Goes where the client was sent, or to another server where it has lost its own.
+    async fn follow(&mut self) {
+        let has_somewhere = self.client.is_redirected() || self.client.servers().len() > 1;
+        if !self.follows || self.outbox.is_some() || !has_somewhere || *self.client.phase() != Phase::Apart {
+            return;
+        }
+        let Some(address) = self.client.next_address() else { return };
+        let reached = async {
+            let host = Host::find(&address).await?;
+            self.socket.connect(&host, &self.links).await
+        };
+        match tokio::time::timeout(FOLLOWING_MAX, reached).await {
+            // Its events are in the inbox, the opening first.
+            Ok(Ok(_)) => {
+                if let Some(event) = self.inbox.next().await {
+                    self.take(event);
+                    self.carry_out();
+                }
+            }
+            _ => tokio::time::sleep(AGAIN).await,
+        }
     }
 
     fn now(&self) -> Time {

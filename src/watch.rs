@@ -16,7 +16,7 @@ use space::GridPoint;
 use tokio::sync::{broadcast, mpsc};
 use tokio::time::timeout;
 use wire::inside::Wanted;
-use wire::operator::{FromOperator, OPERATOR_VERSION, ToOperator, Watched};
+use wire::operator::{Borders, FromOperator, OPERATOR_VERSION, ToOperator, Watched};
 use wire::{Reason, Refused};
 use world::{Spec, World};
 
@@ -47,6 +47,8 @@ pub struct Watchers {
     last: Arc<RwLock<Option<Arc<Sight>>>>,
     /// What each of those wants to know who asked for more than places.
     wanted: Arc<RwLock<BTreeMap<u64, Wanted>>>,
+    /// Who decides where, in a world of several servers.
+    borders: Arc<RwLock<Option<Arc<Borders>>>>,
     insight: Arc<Mutex<Insight>>,
     next: Arc<AtomicU64>,
     spec: Arc<Spec>,
@@ -64,6 +66,7 @@ impl Watchers {
             sights: broadcast::channel(BEHIND_MAX).0,
             last: Arc::default(),
             wanted: Arc::default(),
+            borders: Arc::default(),
             insight: Arc::default(),
             next: Arc::default(),
             spec: world.spec().clone(),
@@ -72,6 +75,18 @@ impl Watchers {
             aura: server.settings().focus + server.settings().nimbus,
             past,
         }
+    }
+
+    /// Who decides where now.
+    pub fn set_borders(&self, borders: Option<Borders>) {
+        let is_same = self.borders().as_deref() == borders.as_ref();
+        if !is_same {
+            *self.borders.write().expect("nobody panics while holding it") = borders.map(Arc::new);
+        }
+    }
+
+    fn borders(&self) -> Option<Arc<Borders>> {
+        self.borders.read().expect("nobody panics while holding it").clone()
     }
 
     /// What the world is called.
@@ -184,6 +199,7 @@ pub async fn serve(mut socket: WebSocket, watchers: Watchers, token: OperatorTok
     let reach = watchers.recall(u64::MAX, 0).await.ok().and_then(|past| past.reach);
     let mut told = Told::default();
     let mut asking = Asking::new(&watchers);
+    let mut shown_borders = None;
     if send(&mut socket, &watchers.introduce(reach)).await.is_err() {
         return;
     }
@@ -199,6 +215,11 @@ pub async fn serve(mut socket: WebSocket, watchers: Watchers, token: OperatorTok
             sight = sights.recv() => match sight {
                 Ok(sight) => {
                     let mut messages = told.tell_inside(&sight, &asking.wanted);
+                    let borders = watchers.borders();
+                    if borders != shown_borders {
+                        messages.extend(borders.as_deref().cloned().map(ToOperator::Borders));
+                        shown_borders = borders;
+                    }
                     if asking.wanted.places {
                         messages.extend(told.tell(&sight, true));
                     }

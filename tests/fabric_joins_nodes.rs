@@ -34,6 +34,7 @@ fn settings(node: &str, listen: &[&Endpoint], connect: &[&Endpoint]) -> FabricSe
         listen: all(listen),
         connect: all(connect),
         patience: Some(PATIENCE),
+        lease: FabricSettings::LEASE,
         introductions: false,
         trust: Trust::Anyone,
     }

@@ -46,6 +46,34 @@ fn a_tree_is_built_shown_and_checked() {
 }
 
 #[test]
+fn a_solid_tree_keeps_what_covers_the_inside() {
+    let folder = folder("tree-solid");
+    let tree = folder.0.join("ball.tree");
+    let built = kinesphere(&format!("tree build ball --method octree --depth 2 --solid=0.05 -o {}", tree.display()));
+    assert!(built.status.success() && stdout(&built).contains("All that is inside is covered"), "{}", stderr(&built));
+    let shown = document(&format!("tree show {} --json", tree.display()));
+    assert!(shown["inner"].as_u64() > Some(0), "{shown}");
+    assert!((shown["margin"].as_f64().unwrap() - 0.05).abs() < 1e-9, "{shown}");
+    let check = || kinesphere(&format!("tree check {} ball", tree.display()));
+    assert!(stdout(&check()).contains("All that is inside is covered, too"), "{}", stderr(&check()));
+    // Inner balls that are not: the proof says so.
+    let mut bytes = fs::read(&tree).unwrap();
+    let (at, end) = (bytes.len() - 4 - 8, bytes.len() - 4);
+    bytes[at..end].copy_from_slice(&0.9_f64.to_le_bytes());
+    let sum = space::narrow::sphere_tree::file::checksum(&bytes[..end]);
+    bytes[end..].copy_from_slice(&sum.to_le_bytes());
+    fs::write(&tree, bytes).unwrap();
+    let wrong = check();
+    assert_eq!(wrong.status.code(), Some(1));
+    assert!(stderr(&wrong).contains("what is inside near ("), "{}", stderr(&wrong));
+    let plain = folder.0.join("plain.tree");
+    let built = kinesphere(&format!("tree build box --method octree --depth 1 -o {}", plain.display()));
+    assert!(built.status.success(), "{}", stderr(&built));
+    let surface = document(&format!("tree show {} --json", plain.display()));
+    assert!(surface["inner"].is_null() && surface["margin"].is_null(), "{surface}");
+}
+
+#[test]
 fn a_depth_is_so_many_levels_and_the_same_command_gives_the_same_bytes() {
     let folder = folder("tree-depth");
     let mut files = Vec::new();
@@ -71,6 +99,8 @@ fn what_cannot_be_asked_for_is_refused() {
         (format!("tree build box --depth 0 -o {out}"), "--depth is 0, expected 1 to 8".to_owned()),
         (format!("tree build box --depth 9 -o {out}"), "--depth is 9, expected 1 to 8".to_owned()),
         (format!("tree build box --depth -1 -o {out}"), "unexpected argument".to_owned()),
+        (format!("tree build soup --method octree --solid -o {out}"), "the mesh is not closed".to_owned()),
+        (format!("tree build box --method octree --solid=2 -o {out}"), "the margin is 2, expected 0.001".to_owned()),
         (format!("tree build box --spheres 0 -o {out}"), "level 1 of 1 may have 0 balls".to_owned()),
         (format!("tree build box --spheres 8,0,9 -o {out}"), "level 2 of 3 may have 0 balls".to_owned()),
         (format!("tree build box --spheres 8,64 --depth 3 -o {out}"), "they must agree".to_owned()),

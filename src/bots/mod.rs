@@ -30,6 +30,12 @@ const ARRIVING_MAX: usize = 64;
 const BOTS_PER_SOCKET: usize = 16;
 /// Who lost its connection tries again after this.
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
+/// Who knows of another server goes there after this.
+const BRIEFLY: Duration = Duration::from_millis(150);
+/// Servers that are told apart.
+const SERVERS_MAX: usize = 64;
+/// Times out of the world that are remembered.
+const GAPS_MAX: usize = 100_000;
 /// Different refusals that are told apart: hostile bots provoke any number of them.
 const REFUSALS_MAX: usize = 32;
 /// Messages taken in before the clock is looked at again.
@@ -109,6 +115,14 @@ pub struct BotsReport {
     pub bytes_per_client_s: f64,
     /// Connections that were lost and made again.
     pub reconnected: u64,
+    /// Times somebody was sent to another server.
+    pub redirected: u64,
+    /// How long those whose server was lost were out of the world, and those who were sent on, in milliseconds.
+    pub resumed_ms: Quantiles,
+    /// See above.
+    pub redirected_ms: Quantiles,
+    /// Who is in, by the address of their server.
+    pub servers: BTreeMap<String, usize>,
     /// What the server said to those it refused or sent away, and how often.
     pub refusals: BTreeMap<String, u64>,
 }
@@ -122,7 +136,7 @@ pub async fn run(settings: &BotsSettings, progress: &mut dyn FnMut(usize, f64)) 
     let address = Address::parse(&settings.url)?;
     let limits = LinkLimits { links_max: settings.count + CONNECTING_MAX, ..LinkLimits::default() };
     let (links, inbox) = Links::new(limits);
-    let mut crowd = Crowd::new(settings, host, links, inbox)?;
+    let mut crowd = Crowd::new(settings, &address.to_string(), host, links, inbox)?;
 
     let deadline = Instant::now() + JOINING_MAX;
     while !crowd.is_complete() && Instant::now() < deadline {
@@ -143,6 +157,8 @@ pub async fn run(settings: &BotsSettings, progress: &mut dyn FnMut(usize, f64)) 
     let ended = crowd.tally();
     let joined = crowd.joined();
     let refusals = crowd.refusals.clone();
+    let servers = crowd.servers();
+    let gaps = crowd.gaps.clone();
     crowd.leave().await;
     crowd.witness.check();
 
@@ -162,6 +178,10 @@ pub async fn run(settings: &BotsSettings, progress: &mut dyn FnMut(usize, f64)) 
         ticks_checked: crowd.witness.checked(),
         bytes_per_client_s: (ended.bytes - begun.bytes) as f64 / clients / seconds.max(1e-9),
         reconnected: crowd.reconnected,
+        redirected: gaps[1].len() as u64,
+        resumed_ms: quantiles(&gaps[0]),
+        redirected_ms: quantiles(&gaps[1]),
+        servers,
         refusals,
     })
 }
@@ -215,10 +235,21 @@ struct Crowd {
     has_come: Vec<bool>,
     /// Who waits for a connection, and from when on.
     waiting: VecDeque<(Instant, usize)>,
-    connecting: JoinSet<Result<(), ConnectError>>,
+    connecting: JoinSet<(usize, usize, Result<(LinkId, Host), ConnectError>)>,
+    /// Links whose member is not known yet, and members whose link is not.
+    unclaimed: BTreeMap<LinkId, Outbox>,
+    claims: BTreeMap<LinkId, (usize, usize)>,
+    /// Servers by their addresses, and as they were found.
+    addresses: Vec<String>,
+    hosts: Vec<Option<Host>>,
+    /// Which server each is at, or goes to.
+    server_of: Vec<usize>,
+    /// Who is out of the world since when, and whether it was sent on.
+    out: Vec<Option<(Instant, bool)>>,
+    /// How long they were, in microseconds, sorted: lost, and sent on.
+    gaps: [Vec<i64>; 2],
     /// Taken in turn.
     sockets: Vec<Arc<Client>>,
-    host: Host,
     links: Links,
     inbox: Inbox,
     began: Instant,
@@ -230,7 +261,7 @@ struct Crowd {
 }
 
 impl Crowd {
-    fn new(settings: &BotsSettings, host: Host, links: Links, inbox: Inbox) -> Result<Crowd, ConnectError> {
+    fn new(settings: &BotsSettings, url: &str, host: Host, links: Links, inbox: Inbox) -> Result<Crowd, ConnectError> {
         let member = |number: usize| {
             let name = format!("{} {}", settings.name, number + 1);
             let seed = settings.seed.wrapping_mul(1_000_003).wrapping_add(number as u64);
@@ -256,10 +287,16 @@ impl Crowd {
             has_come: vec![false; count],
             waiting: (0..count).map(|number| (Instant::now(), number)).collect(),
             connecting: JoinSet::new(),
+            unclaimed: BTreeMap::new(),
+            claims: BTreeMap::new(),
+            addresses: vec![url.to_owned()],
+            hosts: vec![Some(host)],
+            server_of: vec![0; count],
+            out: vec![None; count],
+            gaps: [Vec::new(), Vec::new()],
             sockets: (0..count.div_ceil(BOTS_PER_SOCKET))
                 .map(|_| Client::new().map(Arc::new))
                 .collect::<Result<_, _>>()?,
-            host,
             links,
             inbox,
             began: Instant::now(),
@@ -314,8 +351,8 @@ impl Crowd {
                         }
                     }
                 },
-                Some(connected) = self.connecting.join_next() => if let Ok(Err(error)) = connected {
-                    self.refused(error.to_string());
+                Some(connected) = self.connecting.join_next() => if let Ok(connected) = connected {
+                    self.connected(connected);
                 },
             }
             self.wake();
@@ -333,20 +370,106 @@ impl Crowd {
         self.began + Duration::from_micros(time.micros().clamp(0, i64::MAX / 4) as u64)
     }
 
-    /// Begins as many handshakes as may be under way. Whoever is connected first gets the first link.
+    /// Begins as many handshakes as may be under way.
     fn connect(&mut self) {
         if self.waiting.is_empty() {
             return;
         }
         let now = Instant::now();
-        let due = self.waiting.iter().filter(|(from, _)| *from <= now).count();
         let is_arriving = |member: &&Member| member.phase() == Some(&Phase::Greeting);
         let room = ARRIVING_MAX.saturating_sub(self.members.iter().filter(is_arriving).count());
-        while self.connecting.len() < CONNECTING_MAX.min(due).min(room) {
+        while self.connecting.len() < CONNECTING_MAX.min(room) {
+            let Some(at) = self.waiting.iter().position(|(from, _)| *from <= now) else { break };
+            let Some((_, number)) = self.waiting.remove(at) else { break };
             self.sockets.rotate_left(1);
-            let (client, host, links) = (self.sockets[0].clone(), self.host.clone(), self.links.clone());
-            self.connecting.spawn(async move { client.connect(&host, &links).await.map(|_| ()) });
+            let (client, links, server) = (self.sockets[0].clone(), self.links.clone(), self.server_of[number]);
+            let (host, address) = (self.hosts[server].clone(), self.addresses[server].clone());
+            let patience = self.patience();
+            self.connecting.spawn(async move {
+                let reached = async {
+                    let host = match host {
+                        Some(host) => host,
+                        None => Host::find(&address).await?,
+                    };
+                    client.connect(&host, &links).await.map(|link| (link, host))
+                };
+                let late = |_| Err(ConnectError::Socket(std::io::ErrorKind::TimedOut.into()));
+                (number, server, tokio::time::timeout(patience, reached).await.unwrap_or_else(late))
+            });
         }
+    }
+
+    /// Where there are others to go to, nobody waits long for one that does not answer.
+    fn patience(&self) -> Duration {
+        if self.addresses.len() > 1 { Duration::from_secs(3) } else { Duration::from_secs(20) }
+    }
+
+    /// A handshake has ended.
+    fn connected(&mut self, (number, server, reached): (usize, usize, Result<(LinkId, Host), ConnectError>)) {
+        match reached {
+            Ok((link, host)) => {
+                self.hosts[server] = Some(host);
+                match self.unclaimed.remove(&link) {
+                    Some(outbox) => self.opened(link, outbox, number, server),
+                    None => drop(self.claims.insert(link, (number, server))),
+                }
+            }
+            Err(error) => {
+                self.refused(error.to_string());
+                self.hosts[server] = self.hosts[server].take().filter(|_| self.addresses.len() == 1);
+                self.look_elsewhere(number);
+            }
+        }
+    }
+
+    fn opened(&mut self, link: LinkId, outbox: Outbox, number: usize, server: usize) {
+        let now = self.now();
+        self.members_of.insert(link, number);
+        self.outboxes[number] = Some((link, outbox));
+        self.has_come[number] = true;
+        self.witness.connected(number, server);
+        self.members[number].node().handle(now, Event::Opened { link, secret: [0; 16] });
+        self.carry_out(number, now);
+    }
+
+    /// Who has no connection tries again: where it was sent, at the next server it knows of, or where it was.
+    fn look_elsewhere(&mut self, number: usize) {
+        let mut after = AGAIN_AFTER;
+        if let Member::Honest(bot) = &mut self.members[number] {
+            let is_sent = bot.client().is_redirected();
+            let is_known = bot.client().servers().len() > 1;
+            if let Some(address) = bot.client_mut().next_address() {
+                after = if is_sent { Duration::ZERO } else { BRIEFLY };
+                self.server_of[number] = self.server(address);
+            } else if is_known {
+                after = BRIEFLY;
+            }
+        }
+        self.waiting.push_back((Instant::now() + after, number));
+    }
+
+    /// The place of a server's address.
+    fn server(&mut self, address: String) -> usize {
+        match self.addresses.iter().position(|known| *known == address) {
+            Some(server) => server,
+            None if self.addresses.len() < SERVERS_MAX => {
+                self.addresses.push(address);
+                self.hosts.push(None);
+                self.addresses.len() - 1
+            }
+            None => 0,
+        }
+    }
+
+    /// How many are at each server.
+    fn servers(&self) -> BTreeMap<String, usize> {
+        let mut servers: BTreeMap<String, usize> = BTreeMap::new();
+        for (number, member) in self.members.iter().enumerate() {
+            if member.phase() == Some(&Phase::Joined) {
+                *servers.entry(self.addresses[self.server_of[number]].clone()).or_default() += 1;
+            }
+        }
+        servers
     }
 
     fn wake(&mut self) {
@@ -362,15 +485,10 @@ impl Crowd {
     fn take(&mut self, event: LinkEvent) {
         let now = self.now();
         match event {
-            LinkEvent::Opened { link, outbox, .. } => {
-                let Some((_, number)) = self.waiting.pop_front() else { return outbox.close() };
-                self.members_of.insert(link, number);
-                self.outboxes[number] = Some((link, outbox));
-                self.has_come[number] = true;
-                self.witness.connected(number);
-                self.members[number].node().handle(now, Event::Opened { link, secret: [0; 16] });
-                self.carry_out(number, now);
-            }
+            LinkEvent::Opened { link, outbox, .. } => match self.claims.remove(&link) {
+                Some((number, server)) => self.opened(link, outbox, number, server),
+                None => drop(self.unclaimed.insert(link, outbox)),
+            },
             LinkEvent::Received { link, channel, bytes, .. } => {
                 let Some(&number) = self.members_of.get(&link) else { return };
                 let own = self.witness(number, &bytes, now);
@@ -379,15 +497,24 @@ impl Crowd {
                 self.carry_out(number, now);
             }
             LinkEvent::Closed { link, .. } => {
-                let Some(number) = self.members_of.remove(&link) else { return };
-                self.outboxes[number] = None;
-                self.members[number].node().handle(now, Event::Closed { link });
-                let is_over = matches!(self.members[number].phase(), Some(Phase::Ended(_)));
-                if !is_over && !self.is_leaving {
-                    self.reconnected += 1;
-                    self.waiting.push_back((Instant::now() + AGAIN_AFTER, number));
-                }
+                self.unclaimed.remove(&link);
+                self.part(link);
             }
+        }
+    }
+
+    /// A link is gone, or as good as gone.
+    fn part(&mut self, link: LinkId) {
+        let now = self.now();
+        let Some(number) = self.members_of.remove(&link) else { return };
+        self.outboxes[number] = None;
+        self.members[number].node().handle(now, Event::Closed { link });
+        let is_over = matches!(self.members[number].phase(), Some(Phase::Ended(_)));
+        if !is_over && !self.is_leaving {
+            let is_sent = matches!(&self.members[number], Member::Honest(bot) if bot.client().is_redirected());
+            self.reconnected += u64::from(!is_sent);
+            self.out[number].get_or_insert((Instant::now(), is_sent));
+            self.look_elsewhere(number);
         }
     }
 
@@ -402,7 +529,16 @@ impl Crowd {
                 self.refused(refused.sentence);
             }
             _ if self.members[number].phase().is_none() => {}
-            ToClient::Welcome(welcome) => self.witness.welcomed(number, &welcome),
+            ToClient::Welcome(welcome) => {
+                self.witness.welcomed(number, &welcome);
+                if let Some((since, is_sent)) = self.out[number].take() {
+                    let gaps = &mut self.gaps[usize::from(is_sent)];
+                    let gap = since.elapsed().as_micros() as i64;
+                    if gaps.len() < GAPS_MAX {
+                        gaps.insert(gaps.partition_point(|known| *known < gap), gap);
+                    }
+                }
+            }
             ToClient::Roster(roster) => self.witness.enrolled(number, &roster),
             ToClient::State(mut state) => {
                 self.witness.heard(number, &state, now.micros());
@@ -432,9 +568,15 @@ impl Crowd {
                     }
                     let _ = outbox.send(channel, Bytes::from(bytes));
                 }
-                Effect::Close { .. } => {
+                Effect::Close { link } => {
                     if let Some((_, outbox)) = &self.outboxes[number] {
                         outbox.close();
+                    }
+                    // Whoever goes elsewhere does not wait until a server that may be dead has heard of it.
+                    let goes_on = matches!(&self.members[number], Member::Honest(bot)
+                        if *bot.client().phase() == Phase::Apart && bot.client().servers().len() > 1);
+                    if goes_on && !self.is_leaving {
+                        self.part(link);
                     }
                 }
                 Effect::Persist(_) => {}

@@ -6,12 +6,17 @@
 //! - *Unheard*: somebody was within a client's aura for a while, and the client was not told of them.
 //! - *Overheard*: a client was told of somebody who had been beyond its aura for a while, hysteresis included.
 //!
+//! Where several servers share a world, each tells of its own objects as they are and of the others' as it last heard of
+//! them. So servers are not held against each other: contradictions are those of one server, two solids overlap at once if
+//! both are the server's own and otherwise when they still do after a while, and who is near or far at another server must
+//! have been heard of, or not, for as long as all else must have been so.
+//!
 //! There is no clock in here: times go in with what was heard.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use space::snap::STEPS_PER_METRE;
-use space::{GridPoint, ObjectId, Turn};
+use space::{GridPoint, ObjectId, Turn, Vec3};
 use wire::{Handle, Roster, Shape, State, Welcome};
 use world::Solid;
 
@@ -27,6 +32,12 @@ const INPUTS_MAX: usize = 512;
 const LATENCIES_MAX: usize = 200_000;
 /// What is said of ticks farther ahead than this is not believed: it would have to be remembered.
 const TICKS_AHEAD_MAX: u64 = 4_096;
+/// What is seen across a border is some ticks old: two solids overlap when they do so for so many ticks.
+const LASTING: u64 = 8;
+/// And distances are right to so many metres.
+const ACROSS_M: f32 = 1.0;
+/// Servers that are told apart.
+const SERVERS_MAX: usize = 64;
 /// Examples of what was wrong.
 const EXAMPLES_MAX: usize = 5;
 /// How far somebody is heard beyond the distance at which that began: as servers have it.
@@ -69,6 +80,8 @@ struct Part {
     /// The row of its own avatar.
     own: Option<usize>,
     aura: f32,
+    /// Which server tells it.
+    server: usize,
     /// When inputs were sent: number and microseconds, rising.
     sent: VecDeque<(u32, i64)>,
     /// The newest input that is in a state, and of which tick that state was.
@@ -86,6 +99,8 @@ struct Part {
 struct Pose {
     place: GridPoint,
     turn: Option<Turn>,
+    /// Whether its own server says so, to its own user.
+    is_own: bool,
 }
 
 /// Puts together what clients are told. Objects have rows, in the order in which they were first heard of: a thousand
@@ -96,8 +111,12 @@ pub struct Witness {
     rows: BTreeMap<ObjectId, usize>,
     /// By row.
     objects: Vec<Known>,
-    /// By tick, from `oldest` on, and by row.
-    poses: VecDeque<Vec<Option<Pose>>>,
+    /// By tick, from `oldest` on, by server and by row.
+    poses: VecDeque<Vec<Vec<Option<Pose>>>>,
+    /// How many servers there are.
+    servers: usize,
+    /// Which pairs overlap across a border, at which server, and since how many ticks.
+    lasting: BTreeMap<(usize, ObjectId, ObjectId), u64>,
     oldest: u64,
     /// A mover, a tick, and when a listener heard of it.
     receipts: VecDeque<(usize, u64, i64)>,
@@ -123,7 +142,12 @@ struct Known {
 impl Witness {
     /// Nothing was heard yet.
     pub fn new(clients: usize) -> Witness {
-        Witness { parts: (0..clients).map(|_| Part::default()).collect(), latency_stride: 1, ..Witness::default() }
+        Witness {
+            parts: (0..clients).map(|_| Part::default()).collect(),
+            latency_stride: 1,
+            servers: 1,
+            ..Witness::default()
+        }
     }
 
     /// A client was let in.
@@ -147,7 +171,10 @@ impl Witness {
     }
 
     /// A client has a new connection, on which handles mean other objects. A datagram may overtake the welcome.
-    pub fn connected(&mut self, client: usize) {
+    pub fn connected(&mut self, client: usize, server: usize) {
+        let server = server.min(SERVERS_MAX - 1);
+        self.servers = self.servers.max(server + 1);
+        self.parts[client].server = server;
         self.parts[client].known.clear();
     }
 
@@ -188,17 +215,20 @@ impl Witness {
         self.newest = self.newest.max(tick);
         let part = &mut self.parts[client];
         let Some(own) = part.own else { return };
+        let server = part.server;
         let told = state.head.own;
         if let Some(told) = &told {
             part.acknowledge(tick, told.acknowledged);
         }
         // Each state gives one sample, of another body each time: enough to know, and cheap.
         let sampled = tick as usize % state.bodies.len().max(1);
+        let part = &self.parts[client];
         let known = |handle: Handle| part.known.get(usize::from(handle.0)).copied().flatten();
         if let Some((handle, _)) = state.bodies.get(sampled)
             && let Some((row, since)) = known(*handle)
             && since < tick
             && let Some(mover) = self.objects[row].client
+            && self.parts[mover].server == server
         {
             self.receipts.push_back((mover, tick, now_us));
         }
@@ -206,28 +236,31 @@ impl Witness {
             return;
         }
         let mut contradictions = Vec::new();
-        let poses = at_mut_back(&mut self.poses, (tick - self.oldest) as usize);
+        let poses = at_mut(at_mut_back(&mut self.poses, (tick - self.oldest) as usize), server);
         poses.resize(self.objects.len(), None);
         let mut place = |row: usize, pose: Pose| match &mut poses[row] {
             unknown @ None => *unknown = Some(pose),
-            Some(known) if known.place == pose.place => known.turn = known.turn.or(pose.turn),
+            Some(known) if known.place == pose.place => {
+                known.turn = known.turn.or(pose.turn);
+                known.is_own |= pose.is_own;
+            }
             Some(known) => contradictions.push((row, known.place, pose.place)),
         };
         if told.is_some() {
-            place(own, Pose { place: state.head.anchor, turn: None });
+            place(own, Pose { place: state.head.anchor, turn: None, is_own: true });
         }
         for (handle, body) in &state.bodies {
             // The handle may have meant another before the roster that is known.
             if let Some((row, since)) = known(*handle)
                 && since < tick
             {
-                place(row, Pose { place: body.place, turn: Some(body.turn) });
+                place(row, Pose { place: body.place, turn: Some(body.turn), is_own: false });
             }
         }
         self.violations.contradictions += contradictions.len() as u64;
         for (row, one, other) in contradictions {
             let object = self.objects[row].id;
-            self.violations.example(format!("tick {tick}: {object} is at {one:?} and at {other:?}"));
+            self.violations.example(format!("tick {tick}, server {server}: {object} is at {one:?} and at {other:?}"));
         }
     }
 
@@ -236,7 +269,7 @@ impl Witness {
         while self.checked + SETTLED_AFTER < self.newest {
             let tick = self.checked;
             self.checked += 1;
-            self.check_overlaps(tick);
+            (0..self.servers).for_each(|server| self.check_overlaps(tick, server));
             if tick.is_multiple_of(STRIDE) {
                 self.check_hearing(tick);
             }
@@ -308,35 +341,57 @@ impl Witness {
         })
     }
 
-    fn poses(&self, tick: u64) -> &[Option<Pose>] {
-        let at = tick.checked_sub(self.oldest).and_then(|at| self.poses.get(usize::try_from(at).ok()?));
+    /// What a server told of a tick.
+    fn poses(&self, tick: u64, server: usize) -> &[Option<Pose>] {
+        let at = tick.checked_sub(self.oldest).and_then(|at| self.poses.get(usize::try_from(at).ok()?)?.get(server));
         at.map_or(&[], Vec::as_slice)
     }
 
-    fn check_overlaps(&mut self, tick: u64) {
+    /// Where an object was after a tick, as its own server says, and which server that is.
+    fn place(&self, tick: u64, row: usize) -> Option<(usize, Vec3)> {
+        let told = |server: usize| Some((server, self.poses(tick, server).get(row)?.as_ref()?));
+        let is_right = |(_, pose): &(usize, &Pose)| pose.is_own || self.servers == 1;
+        let (server, pose) = (0..self.servers).filter_map(told).find(is_right)?;
+        Some((server, pose.place.position()))
+    }
+
+    fn check_overlaps(&mut self, tick: u64, server: usize) {
         let is_upright = |pose: &Pose, solid: &Solid| {
             // A box that is turned is not the box it was; round things are the same from all sides.
             solid.radius > 0 || pose.turn.is_none_or(|turn| turn == Turn::IDENTITY)
         };
-        let poses = self.poses(tick).iter().zip(&self.objects);
-        let mut sorted: Vec<(i32, i32, ObjectId, GridPoint, Solid)> = poses
+        let poses = self.poses(tick, server).iter().zip(&self.objects);
+        let is_alone = self.servers == 1;
+        let mut sorted: Vec<(i32, i32, ObjectId, GridPoint, Solid, bool)> = poses
             .filter_map(|(pose, known)| {
                 let pose = pose.as_ref()?;
                 let solid = known.solid.filter(|solid| is_upright(pose, solid))?;
                 let half = solid.half_extents()[0];
-                Some((pose.place.x - half, pose.place.x + half, known.id, pose.place, solid))
+                let is_own = pose.is_own || is_alone;
+                Some((pose.place.x - half, pose.place.x + half, known.id, pose.place, solid, is_own))
             })
             .collect();
         sorted.sort_unstable_by_key(|&(low, _, object, ..)| (low, object));
-        let mut found = Vec::new();
-        for (at, &(_, high, object, place, solid)) in sorted.iter().enumerate() {
-            for &(low, _, other, other_place, other_solid) in &sorted[at + 1..] {
+        let (mut found, mut lasting) = (Vec::new(), Vec::new());
+        for (at, &(_, high, object, place, solid, is_own)) in sorted.iter().enumerate() {
+            for &(low, _, other, other_place, other_solid, is_other_own) in &sorted[at + 1..] {
                 if low > high {
                     break;
                 }
-                if solid.overlaps(place, other_solid, other_place) {
+                let overlaps = solid.overlaps(place, other_solid, other_place);
+                if overlaps && !(is_own && is_other_own) {
+                    lasting.push((server, object.min(other), object.max(other)));
+                } else if overlaps {
                     found.push(format!("tick {tick}: {object} and {other} overlap"));
                 }
+            }
+        }
+        self.lasting.retain(|pair, _| pair.0 != server || lasting.contains(pair));
+        for pair in lasting {
+            let ticks = self.lasting.entry(pair).or_default();
+            *ticks += 1;
+            if *ticks == LASTING {
+                found.push(format!("tick {tick}: {} and {} overlap across a border", pair.1, pair.2));
             }
         }
         self.violations.overlaps += found.len() as u64;
@@ -347,24 +402,36 @@ impl Witness {
         let is_own = |row: usize, known: &Known| known.client.filter(|&client| self.parts[client].own == Some(row));
         let movers: Vec<(usize, usize)> =
             self.objects.iter().enumerate().filter_map(|(row, known)| Some((row, is_own(row, known)?))).collect();
-        let since: Vec<&[Option<Pose>]> =
-            (0..=GRACE / STRIDE).map(|back| self.poses(tick.saturating_sub(back * STRIDE))).collect();
-        let place = |row: usize, poses: &[Option<Pose>]| Some(poses.get(row)?.as_ref()?.place.position());
+        let looks: Vec<u64> = (0..=GRACE / STRIDE).map(|back| tick.saturating_sub(back * STRIDE)).collect();
+        let place = |row: usize, tick: u64| self.place(tick, row);
+        let is_alone = self.servers == 1;
         let (mut unheard, mut overheard) = (Vec::new(), Vec::new());
         for &(own, client) in &movers {
             let part = &self.parts[client];
-            let (begins, ends) = (part.aura, part.aura * HYSTERESIS);
+            // Where it was: the same for all others.
+            let own_places: Vec<Option<(usize, Vec3)>> = looks.iter().map(|&tick| place(own, tick)).collect();
+            if own_places[0].is_none() {
+                continue;
+            }
+            let across = if is_alone { 0.0 } else { ACROSS_M };
+            let (begins, ends) = (part.aura - across, part.aura * HYSTERESIS + across);
             for &(other, _) in movers.iter().filter(|&&(other, _)| other != own) {
-                let mut distances = since.iter().map(|poses| Some(place(own, poses)?.distance(place(other, poses)?)));
-                let Some(Some(first)) = distances.next() else { continue };
+                let mut distances = looks.iter().zip(&own_places).map(|(&tick, own)| {
+                    let distance = own.as_ref()?.1.distance(place(other, tick)?.1);
+                    Some((distance, is_alone || part.is_heard(other, tick)))
+                });
+                let Some(Some((first, _))) = distances.next() else { continue };
                 let (one, two) = (self.objects[own].id, self.objects[other].id);
                 if first <= begins && !part.is_heard(other, tick) {
-                    if distances.all(|distance| distance.is_some_and(|distance| distance <= begins)) {
+                    let is_near = |look: Option<(f32, bool)>| {
+                        look.is_some_and(|(distance, is_heard)| distance <= begins && (is_alone || !is_heard))
+                    };
+                    if distances.all(is_near) {
                         unheard.push(format!("tick {tick}: {one} did not hear of {two}, {first} m away"));
                     }
                 } else if first > ends
                     && part.is_heard(other, tick)
-                    && distances.all(|distance| distance.is_some_and(|distance| distance > ends))
+                    && distances.all(|look| look.is_some_and(|(distance, is_heard)| distance > ends && is_heard))
                 {
                     overheard.push(format!("tick {tick}: {one} heard of {two}, {first} m away"));
                 }
@@ -412,7 +479,7 @@ fn at_mut<T: Default + Clone>(rows: &mut Vec<T>, at: usize) -> &mut T {
     &mut rows[at]
 }
 
-fn at_mut_back(ticks: &mut VecDeque<Vec<Option<Pose>>>, at: usize) -> &mut Vec<Option<Pose>> {
+fn at_mut_back(ticks: &mut VecDeque<Vec<Vec<Option<Pose>>>>, at: usize) -> &mut Vec<Vec<Option<Pose>>> {
     if ticks.len() <= at {
         ticks.resize(at + 1, Vec::new());
     }
@@ -536,17 +603,44 @@ mod tests {
             }
         });
         assert_eq!(odd.violations().contradictions, 1);
-        assert!(odd.violations().examples[0].contains("tick 100"));
+        assert!(odd.violations().examples[0].contains("tick 100, server 0"));
     }
 
     /// A datagram of a new connection that overtakes its welcome was taken to speak of the last connection's objects.
     #[test]
     fn handles_of_the_last_connection_are_forgotten_with_it() {
         let mut witness = watch([0.0, 3.0], true, |_, _| {});
-        witness.connected(0);
+        witness.connected(0, 0);
         let state = State { head: Head { tick: 299, ..Head::default() }, bodies: vec![(Handle(1), Body::default())] };
         witness.heard(0, &state, 0);
         assert_eq!(witness.violations().contradictions, 0);
+    }
+
+    /// Two servers tell different things of one moment, and may; what lasts, and what one of them contradicts, is noticed.
+    #[test]
+    fn servers_are_not_held_against_each_other() {
+        let apart = |places: [f32; 2], seen: f32| {
+            let mut witness = Witness::new(2);
+            for client in 0..2 {
+                witness.connected(client, client);
+                witness.welcomed(client, &welcome(client as u64 + 1));
+                witness.enrolled(client, &roster(2, 2 - client as u64));
+            }
+            for tick in 3..300_u32 {
+                for client in 0..2 {
+                    let own = Some(Own { acknowledged: tick as u16, ..Own::default() });
+                    let late = if tick % 50 < 5 { seen } else { places[1 - client] };
+                    let body = Body { place: at(late), ..Body::default() };
+                    let head = Head { tick, anchor: at(places[client]), own };
+                    witness.heard(client, &State { head, bodies: vec![(Handle(1), body)] }, 0);
+                }
+                witness.check();
+            }
+            witness.violations().clone()
+        };
+        assert!(apart([0.0, 3.0], 0.1).is_none(), "for a moment it seemed so");
+        assert!(apart([0.0, 0.3], 0.3).overlaps > 0, "it is so");
+        assert!(apart([0.0, 30.0], 30.0).overheard > 0, "too far to be heard");
     }
 
     #[test]

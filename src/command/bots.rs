@@ -121,6 +121,7 @@ fn text(report: &BotsReport) -> String {
          update latency   p50 {:.1} ms, p99 {:.1} ms ({} samples)\n\
          server tick      {tick}; overruns {overruns}\n\
          bytes            {:.0} per client and second\n\
+         sent on          {} times, out of the world for p50 {:.0} ms, p99 {:.0} ms; lost {} times, longest {:.0} ms\n\
          violations       {} overlaps, {} unheard, {} overheard, {} contradictions\n",
         report.joined,
         report.count,
@@ -131,6 +132,11 @@ fn text(report: &BotsReport) -> String {
         latency.p99,
         report.latency_samples,
         report.bytes_per_client_s,
+        report.redirected,
+        report.redirected_ms.p50,
+        report.redirected_ms.p99,
+        report.reconnected,
+        report.resumed_ms.max,
         wrong.overlaps,
         wrong.unheard,
         wrong.overheard,

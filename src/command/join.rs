@@ -152,6 +152,7 @@ fn options(arguments: &Join) -> Result<Options, Failure> {
         listen: listen.into_iter().collect(),
         connect: arguments.peers.clone(),
         patience: Some(PATIENCE),
+        lease: FabricSettings::LEASE,
         introductions: arguments.introductions,
         trust,
     };

@@ -3,6 +3,8 @@
 pub mod bench;
 pub mod bots;
 #[cfg(feature = "zenoh")]
+pub mod cluster;
+#[cfg(feature = "zenoh")]
 pub mod join;
 pub mod lab;
 pub mod relay;
@@ -12,6 +14,8 @@ pub mod store;
 pub mod token;
 pub mod tree;
 pub mod why;
+#[cfg(feature = "zenoh")]
+pub mod witness;
 mod work;
 
 use std::fmt;
@@ -27,6 +31,13 @@ pub enum Command {
     /// Take part in a world without a server.
     #[cfg(feature = "zenoh")]
     Join(join::Join),
+    /// Take part in the votes of a cluster of servers.
+    #[cfg(feature = "zenoh")]
+    Witness(witness::Witness),
+    /// Look at a cluster of servers.
+    #[cfg(feature = "zenoh")]
+    #[command(subcommand, after_help = "Example: kinesphere cluster status http://localhost:7777")]
+    Cluster(cluster::ClusterCommand),
     /// Let many clients loose on a server, and check its promises.
     Bots(bots::Bots),
     /// Measure how fast something is, against its rivals.

@@ -93,6 +93,17 @@ pub struct Serve {
     /// For how long the past is kept, in hours
     #[arg(long, value_name = "HOURS", env = "KINESPHERE_JOURNAL_HOURS", default_value_t = 24, value_parser = clap::value_parser!(u64).range(1..=87_600))]
     journal_hours: u64,
+    /// Share the world with other servers: what their cluster is called. The first one names nobody to join
+    #[cfg(feature = "zenoh")]
+    #[arg(long, value_name = "NAME", env = "KINESPHERE_CLUSTER", conflicts_with = "tokens")]
+    cluster: Option<kinesphere::link::Label>,
+    /// Where clients of the cluster are sent to come here, as http://HOST:PORT [default: where it listens]
+    #[cfg(feature = "zenoh")]
+    #[arg(long, value_name = "URL", env = "KINESPHERE_ADVERTISE", requires = "cluster")]
+    advertise: Option<String>,
+    #[cfg(feature = "zenoh")]
+    #[command(flatten)]
+    among: super::cluster::Among,
     /// What is logged, as in info,kinesphere=debug
     #[arg(long, value_name = "FILTER", env = "KINESPHERE_LOG", default_value = "warn,kinesphere=info")]
     log: String,
@@ -110,8 +121,8 @@ pub fn run(arguments: Serve) -> Result<(), Failure> {
 }
 
 fn serve(arguments: &Serve, log: &Log) -> Result<(), Failure> {
-    let is_kept = !arguments.in_memory;
     let options = options(arguments)?;
+    let is_kept = options.data.is_some();
     runtime()?.block_on(async {
         let data = options.data.clone();
         let mut service = Service::start(options).await.map_err(failed)?;
@@ -129,7 +140,19 @@ fn serve(arguments: &Serve, log: &Log) -> Result<(), Failure> {
 }
 
 fn options(arguments: &Serve) -> Result<Options, Failure> {
-    let data = if arguments.in_memory { None } else { Some(data_folder(arguments.data.clone())?) };
+    #[cfg(feature = "zenoh")]
+    let (is_shared, cluster) = {
+        let options = |name| -> Result<_, Failure> {
+            let fabric = arguments.among.fabric(name)?;
+            Ok(kinesphere::cluster::ClusterOptions { fabric, advertise: arguments.advertise.clone() })
+        };
+        (arguments.cluster.is_some(), arguments.cluster.as_ref().map(options).transpose()?)
+    };
+    #[cfg(not(feature = "zenoh"))]
+    let is_shared = false;
+    // Who shares a world keeps nothing, unless it was told to: then it is told that this cannot be.
+    let is_forgotten = arguments.in_memory || (is_shared && arguments.data.is_none());
+    let data = if is_forgotten { None } else { Some(data_folder(arguments.data.clone())?) };
     let limits = Limits {
         clients: arguments.clients_max as usize,
         links: 2 * arguments.clients_max as usize,
@@ -160,6 +183,8 @@ fn options(arguments: &Serve) -> Result<Options, Failure> {
         },
         // The server refuses with a sentence; this is what it may have open at all.
         links: LinkLimits { links_max: 2 * arguments.clients_max as usize + 64, ..LinkLimits::default() },
+        #[cfg(feature = "zenoh")]
+        cluster,
         ..Options::default()
     })
 }
@@ -227,6 +252,8 @@ pub(super) fn log(filter: &str, is_json: bool) -> Result<Log, Failure> {
 fn failed(error: ServeError) -> Failure {
     match error {
         ServeError::Store(error) => refused(error),
+        #[cfg(feature = "zenoh")]
+        ServeError::Fabric(error) => super::cluster::unreached(error),
         ServeError::Port { .. } | ServeError::Secret(_) | ServeError::Thread(_) => Failure::Machine(error.to_string()),
         _ => Failure::Input(error.to_string()),
     }
@@ -243,7 +270,7 @@ fn operator_token(text: &str) -> Result<String, String> {
     if is_long { Ok(text.to_owned()) } else { Err(expected()) }
 }
 
-fn metres(text: &str) -> Result<f32, String> {
+pub(super) fn metres(text: &str) -> Result<f32, String> {
     let value: f32 = text.parse().map_err(|_| "expected a number of metres".to_owned())?;
     if (0.1..=1_000.0).contains(&value) { Ok(value) } else { Err("expected 0.1 to 1000 metres".to_owned()) }
 }

@@ -7,8 +7,10 @@ use clap::{Args, Subcommand};
 use lab::report::picture::to_png;
 use lab::report::table::Table;
 use serde::Serialize;
-use space::narrow::sphere_tree::file::{TreeFile, from_bytes, to_bytes};
-use space::narrow::sphere_tree::{Ball, Method, Object, SphereTree, build, certify, error_of};
+use space::narrow::sphere_tree::file::{Interior, TreeFile, from_bytes, to_bytes};
+use space::narrow::sphere_tree::{
+    Ball, Method, Object, Solid, SphereTree, build, certify, certify_solid, cover_solid, error_of,
+};
 
 use super::{Failure, lab::sphere_trees::caps};
 use crate::mesh_file::load;
@@ -30,7 +32,7 @@ pub enum Tree {
     /// Say how closely a tree wraps its mesh, and paint every level.
     #[command(after_help = "Example: kinesphere tree show rabbit.tree --out pictures")]
     Show(Show),
-    /// Prove that a tree covers a mesh, and that no ball sticks out farther than the file says.
+    /// Prove that a tree covers a mesh, inside too if it says so, and that no ball sticks out farther than the file says.
     #[command(after_help = "Example: kinesphere tree check rabbit.tree rabbit")]
     Check(Check),
 }
@@ -49,6 +51,9 @@ pub struct Build {
     /// At most so many balls on each level [default: 8,64,512 and so on]
     #[arg(long, value_delimiter = ',', value_name = "N1,N2,...")]
     spheres: Vec<usize>,
+    /// Cover all that is inside, too: balls larger by MARGIN, as a share of the ball around the mesh, and others within
+    #[arg(long, value_name = "MARGIN", num_args = 0..=1, require_equals = true, default_missing_value = "0.01")]
+    solid: Option<f64>,
     /// Where the tree goes
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -81,6 +86,9 @@ struct Shown {
     method: &'static str,
     depth: usize,
     scale: f64,
+    /// How many balls are completely inside, and how much larger the others were made, if the tree covers a solid.
+    inner: Option<usize>,
+    margin: Option<f64>,
     rows: Vec<Row>,
 }
 
@@ -115,15 +123,37 @@ fn run_build(arguments: &Build) -> Result<(), Failure> {
     let vertices: Vec<_> = mesh.vertices().iter().map(|vertex| vertex.as_dvec3()).collect();
     let built = build(&vertices, mesh.triangles(), method, &caps)
         .map_err(|error| Failure::Input(format!("{}: {error}", arguments.mesh)))?;
-    let bytes = to_bytes(&TreeFile { method, tree: built.tree.clone() });
+    let file = match arguments.solid {
+        None => TreeFile { method, tree: built.tree, inside: None },
+        Some(margin) => {
+            let refused = |reason: String| Failure::Input(format!("{}: {reason}", arguments.mesh));
+            let object = Object::new(&vertices, mesh.triangles()).map_err(|error| refused(error.to_string()))?;
+            let solid = cover_solid(&object, &built.tree, margin).map_err(|error| refused(error.to_string()))?;
+            let Solid { tree, inner, margin } = solid;
+            TreeFile { method, tree, inside: Some(Interior { inner, margin }) }
+        }
+    };
+    let bytes = to_bytes(&file);
     fs::write(&arguments.output, &bytes)
         .map_err(|error| Failure::Machine(format!("cannot write {}: {error}", arguments.output.display())))?;
-    let levels = rows(&built.tree, |_| String::new());
-    print(&format!("{}\n{} bytes in {}\n", table(&levels), bytes.len(), arguments.output.display()))
+    let levels = rows(&file.tree, |_| String::new());
+    let inside = about_inside(&file);
+    print(&format!("{}\n{inside}{} bytes in {}\n", table(&levels), bytes.len(), arguments.output.display()))
+}
+
+/// A line about what covers the inside; nothing if nothing does.
+fn about_inside(file: &TreeFile) -> String {
+    let about = |inside: &Interior| {
+        let share = inside.margin / file.tree.scale();
+        format!("All that is inside is covered: {} inner balls, a margin of {share:.4}.\n", inside.inner.len())
+    };
+    file.inside.as_ref().map(about).unwrap_or_default()
 }
 
 fn run_show(arguments: &Show) -> Result<(), Failure> {
-    let TreeFile { method, tree } = read_tree(&arguments.file)?;
+    let read = read_tree(&arguments.file)?;
+    let about = about_inside(&read);
+    let TreeFile { method, tree, inside } = read;
     let folder = match &arguments.out {
         Some(folder) => folder.clone(),
         None => arguments.file.parent().map(Path::to_path_buf).unwrap_or_default(),
@@ -146,36 +176,50 @@ fn run_show(arguments: &Show) -> Result<(), Failure> {
     }
     let rows = rows(&tree, |level| name(level).display().to_string());
     if arguments.json {
-        return print_json(&Shown { method: method.name(), depth: tree.depth(), scale: tree.scale(), rows });
+        return print_json(&Shown {
+            method: method.name(),
+            depth: tree.depth(),
+            scale: tree.scale(),
+            inner: inside.as_ref().map(|inside| inside.inner.len()),
+            margin: inside.as_ref().map(|inside| inside.margin / tree.scale()),
+            rows,
+        });
     }
-    print(&format!("{} by {}\n\n{}", arguments.file.display(), method.name(), table(&rows)))
+    print(&format!("{} by {}\n\n{}{about}", arguments.file.display(), method.name(), table(&rows)))
 }
 
 fn run_check(arguments: &Check) -> Result<(), Failure> {
-    let TreeFile { method, tree } = read_tree(&arguments.file)?;
+    let read = read_tree(&arguments.file)?;
     let mesh = load(&arguments.mesh)?;
     let vertices: Vec<_> = mesh.vertices().iter().map(|vertex| vertex.as_dvec3()).collect();
     let object = Object::new(&vertices, mesh.triangles())
         .map_err(|error| Failure::Input(format!("{}: {error}", arguments.mesh)))?;
     let corners: Vec<_> =
         mesh.triangles().iter().map(|corners| corners.map(|corner| vertices[corner as usize])).collect();
-    let regions =
-        certify(&tree, &corners).map_err(|missed| Failure::Check(format!("{}: {missed}", arguments.file.display())))?;
+    let wrong = |reason: String| Failure::Check(format!("{}: {reason}", arguments.file.display()));
+    let mut inside = String::new();
+    let regions = match read.solid() {
+        None => certify(&read.tree, &corners).map_err(|missed| wrong(missed.to_string()))?,
+        Some(solid) => {
+            let surface = solid.surface().ok_or_else(|| wrong("a ball is smaller than the margin".to_owned()))?;
+            let regions = certify(&surface, &corners).map_err(|missed| wrong(missed.to_string()))?;
+            certify_solid(&object, &solid).map_err(|missed| wrong(missed.to_string()))?;
+            inside = format!("All that is inside is covered, too, with {} inner balls.\n", solid.inner.len());
+            regions
+        }
+    };
+    let TreeFile { method, tree, .. } = read;
     for (index, node) in tree.nodes().iter().enumerate() {
         let bounds = error_of(&object, object.ball_to_unit(node.ball), 1e-3);
         if bounds.at_least > node.error / object.bounds().radius + TOLERANCE {
             let truth = bounds.at_least * object.bounds().radius;
-            return Err(Failure::Check(format!(
-                "{}: node {index} sticks out by at least {truth}, and claims {}",
-                arguments.file.display(),
-                node.error
-            )));
+            return Err(wrong(format!("node {index} sticks out by at least {truth}, and claims {}", node.error)));
         }
     }
     let pieces: usize = regions.leaves.iter().map(Vec::len).sum();
     print(&format!(
         "{} covers {} on all {} levels: {} triangles in {pieces} parts, each in every ball from the root to a leaf.\n\
-         No ball sticks out farther than it claims ({} balls, built by {}).\n",
+         {inside}No ball sticks out farther than it claims ({} balls, built by {}).\n",
         arguments.file.display(),
         arguments.mesh,
         tree.depth() + 1,

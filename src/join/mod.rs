@@ -141,6 +141,7 @@ impl Join {
             metrics: serve::metrics(),
             health: Health::default(),
             operator: None,
+            peer: Some(me.as_str().to_owned()),
         };
         let page_tasks = ports.serve(&answers);
 
@@ -198,6 +199,10 @@ impl Join {
                 event = self.page_inbox.next() => if let Some(event) = event {
                     self.take_page(event);
                 },
+            }
+            while let Some(words) = self.peer.next_words() {
+                self.window.hear(&words, &self.peer);
+                say(&Line::Said(self.peer_called(words.node.unwrap_or(self.peer.node())), words.text));
             }
             self.carry_out();
             while let Some(happening) = self.peer.next_happening() {
@@ -309,14 +314,14 @@ impl Join {
         match event {
             LinkEvent::Opened { link, outbox, .. } => {
                 self.page_outboxes.insert(link, outbox);
-                self.window.handle(now, Event::Opened { link, secret: token::random() }, &self.peer);
+                self.window.handle(now, Event::Opened { link, secret: token::random() }, &mut self.peer);
             }
             LinkEvent::Received { link, channel, bytes, .. } => {
-                self.window.handle(now, Event::Arrived { link, channel, bytes: &bytes }, &self.peer);
+                self.window.handle(now, Event::Arrived { link, channel, bytes: &bytes }, &mut self.peer);
             }
             LinkEvent::Closed { link, .. } => {
                 self.page_outboxes.remove(&link);
-                self.window.handle(now, Event::Closed { link }, &self.peer);
+                self.window.handle(now, Event::Closed { link }, &mut self.peer);
             }
         }
     }

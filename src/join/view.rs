@@ -11,6 +11,8 @@ pub enum Line {
     Joined(String),
     /// A peer left, or fell silent.
     Left(String),
+    /// A user says something.
+    Said(String, String),
     /// An own object met another's.
     Met([String; 2], Time),
     /// This peer decided about a contact of these two.
@@ -38,6 +40,11 @@ impl fmt::Display for Line {
         match self {
             Line::Joined(peer) => write!(formatter, "{peer} is here"),
             Line::Left(peer) => write!(formatter, "{peer} has left"),
+            // On a terminal a line is a line, whatever somebody says.
+            Line::Said(peer, text) => {
+                let text: String = text.chars().filter(|letter| !letter.is_control()).collect();
+                write!(formatter, "{peer}: {text}")
+            }
             Line::Met([one, other], contact) => write!(formatter, "{one} meets {other} at {}", at(contact)),
             Line::Decided([one, other]) => write!(formatter, "{one} and {other}: decided here"),
             Line::Kept { pair: [one, other], term, decider, contact, has_bounced } => {

@@ -38,6 +38,9 @@ pub struct Introduction {
     /// The avatars to choose from.
     #[serde(default)]
     pub avatars: Vec<AvatarLook>,
+    /// As whom its user takes part, if this is the page of a peer, and not of a server.
+    #[serde(default)]
+    pub peer: Option<String>,
 }
 
 /// An avatar to choose, as a dialog shows it.

@@ -66,7 +66,7 @@ enum Ending {
 }
 
 impl Outbox {
-    pub(super) fn new(limits: &LinkLimits) -> Outbox {
+    pub(crate) fn new(limits: &LinkLimits) -> Outbox {
         let queue = Queue {
             message_bytes_max: limits.message_bytes_max,
             datagram_bytes_max: limits.datagram_bytes_max,

@@ -60,6 +60,7 @@ impl Echo {
             metrics,
             health: health.clone(),
             operator: None,
+            peer: None,
         };
         tokio::spawn(http::serve(listener, answers));
         let (sender, seen) = mpsc::unbounded_channel();

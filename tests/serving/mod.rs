@@ -46,6 +46,11 @@ impl Serving {
         format!("http://{}", self.http)
     }
 
+    /// Its process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Waits until one of its metrics is at least so much.
     pub fn wait_for(&self, metric: &str, least: f64) {
         let begun = Instant::now();

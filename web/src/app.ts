@@ -32,6 +32,8 @@ const GRAB_REACH = 2;
 /** How long a name shows that somebody spoke, in seconds. */
 const SPEAKING_S = 4;
 
+const key = (name: string): HTMLElement => element('kbd', {}, name);
+
 export class App {
   session: Session | null = null;
   readonly stage: Stage;
@@ -87,7 +89,6 @@ export class App {
     });
     this.inspector = new Inspector(this.stage.scene, this.stage.camera, canvas);
     this.status = new StatusBar((what) => (what === 'leave' ? this.leave() : what === 'chat' ? this.chat.open() : this.toggle(what)));
-    const key = (name: string) => element('kbd', {}, name);
     this.hint.append(key('W A S D'), ' or arrows walk, drag to look, ', key('Space'), ' jumps, ', key('E'), ' holds, ', key('T'), ' talks, ', key('I'), ' looks inside');
     this.prompt.hidden = true;
     this.hint.hidden = true;
@@ -99,7 +100,13 @@ export class App {
       this.stage.scene.add(this.place.root);
     }
     this.dialog.open();
-    void introduce().then(({ world, avatars }) => this.dialog.introduce(world, avatars), () => {});
+    void introduce().then(
+      ({ world, avatars, peer }) => {
+        this.dialog.introduce(world, avatars);
+        if (typeof peer === 'string') this.showPeer(peer);
+      },
+      () => {},
+    );
     void readModels().then((models) => {
       this.models.all = models;
       this.things.renew();
@@ -235,6 +242,12 @@ export class App {
       this.lastSlow = now;
       this.slowly();
     }
+  }
+
+  /** The page of a peer: its user has a name already, and peers neither jump nor hold anything. */
+  private showPeer(name: string): void {
+    this.dialog.peer = name;
+    this.hint.replaceChildren(key('W A S D'), ' or arrows walk, drag to look, ', key('T'), ' talks, ', key('I'), ' looks inside');
   }
 
   /** A few people around the fountain, for the picture behind the dialog. */

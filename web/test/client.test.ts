@@ -56,7 +56,7 @@ const state = (tick: number, handle: number, x: number) => writeState(tick, [0, 
 
 test('a datagram that overtakes the welcome of a resumed session moves nobody', () => {
   const nothing = () => {};
-  const client = new Client({ send: nothing, joined: nothing, ended: nothing, sceneChanged: nothing, said: nothing, grabbed: nothing });
+  const client = new Client({ send: nothing, joined: nothing, ended: nothing, sceneChanged: nothing, said: nothing, grabbed: nothing, redirected: nothing });
   client.open(0, 'Ann', 0, new Uint8Array());
   client.received(1_000, welcome(10, false));
   client.received(2_000, roster(1, 11, 3, 500, 1_024));
@@ -82,7 +82,7 @@ test('a datagram that overtakes the welcome of a resumed session moves nobody', 
 
 test('the clock of a flag runs on between what the server tells, and is forgotten with the flag', () => {
   const nothing = () => {};
-  const client = new Client({ send: nothing, joined: nothing, ended: nothing, sceneChanged: nothing, said: nothing, grabbed: nothing });
+  const client = new Client({ send: nothing, joined: nothing, ended: nothing, sceneChanged: nothing, said: nothing, grabbed: nothing, redirected: nothing });
   client.open(0, 'Ann', 0, new Uint8Array());
   client.received(0, welcome(10, false));
   client.received(0, roster(1, 11, 3, 500, 1_024));
@@ -111,4 +111,29 @@ test('the clock of a flag runs on between what the server tells, and is forgotte
   client.received(12 * TICK_US, left.end());
   assert.equal(client.clockOf(3, 12 * TICK_US), null);
   assert.equal(client.counts.contradictions + client.counts.bad, 0);
+});
+
+test('a client that is sent to another server goes with its key, and knows of all servers', () => {
+  const nothing = () => {};
+  const sent: string[] = [];
+  const hellos: Uint8Array[] = [];
+  const client = new Client({ send: (message) => hellos.push(message), joined: nothing, ended: nothing, sceneChanged: nothing, said: nothing, grabbed: nothing, redirected: (address) => sent.push(address) });
+  client.open(0, 'Ann', 0, new Uint8Array());
+  client.received(1_000, welcome(10, false));
+  const servers = new Writer(kind.servers);
+  servers.varint(2);
+  for (const address of ['http://one:1', 'http://two:2']) servers.counted(new TextEncoder().encode(address));
+  client.received(1_500, servers.end());
+  assert.deepEqual(client.servers, ['http://one:1', 'http://two:2']);
+  const redirect = new Writer(kind.redirect);
+  redirect.counted(new TextEncoder().encode('http://two:2'));
+  client.received(2_000, redirect.end());
+  assert.deepEqual(sent, ['http://two:2']);
+  assert.equal(client.phase, 'apart');
+  client.open(3_000, 'Ann', 0, new Uint8Array());
+  const hello = hellos.at(-1)!;
+  assert.equal(hello[0], kind.hello);
+  assert.deepEqual([...hello.slice(-16)], Array(16).fill(5), 'the key of the session');
+  client.received(4_000, welcome(11, true));
+  assert.equal(client.phase, 'joined');
 });

@@ -1,7 +1,7 @@
 //! Many nodes are one world: whatever is lost, delayed, doubled, cut off, frozen or killed, no object has two owners, none is
 //! lost, nothing overlaps across borders, and audiences are complete again when all is well.
 //!
-//! A failure names the seed: `kinesphere lab cluster --seeds SEED..SEED` repeats it.
+//! A failure names the seed: `kinesphere lab cluster --seeds FROM..TO --scale-to 1` repeats it.
 
 use lab::cluster::{Settings, run};
 use rayon::prelude::*;
@@ -19,12 +19,16 @@ fn promises_hold_when_all_is_well() {
     assert!(measured.handovers > 20, "{measured:?}");
 }
 
-/// Seeds that are known to hold. Others do not yet: `docs/cluster.md` names them, under "Not yet kept".
-const SEEDS: [u64; 12] = [0, 2, 3, 4, 5, 6, 60, 61, 63, 64, 65, 66];
+/// All of the first, and those behind them that once broke a promise. 62: what a dead node may have taken was put down where
+/// somebody else was by then. 1: suspicion and acceptance waited for each other. 7 and 33: who rested was forgotten between
+/// two losses. 162: who stood in another's room could not change hands. 607: an object was given on before its giver knew.
+const SEEDS: std::ops::Range<u64> = 0..240;
+const ONCE_BROKEN: [u64; 1] = [607];
 
 #[test]
 fn promises_hold_whatever_goes_wrong() {
-    let totals: Vec<(u64, u64, u64)> = SEEDS
+    let seeds: Vec<u64> = SEEDS.chain(ONCE_BROKEN).collect();
+    let totals: Vec<(u64, u64, u64)> = seeds
         .into_par_iter()
         .map(|seed| {
             let measured = holds(&Settings::from_seed(seed));
@@ -33,5 +37,5 @@ fn promises_hold_whatever_goes_wrong() {
         .collect();
     let sum = |of: fn(&(u64, u64, u64)) -> u64| totals.iter().map(of).sum::<u64>();
     let (handovers, adopted, upsets) = (sum(|one| one.0), sum(|one| one.1), sum(|one| one.2));
-    assert!(handovers > 300 && adopted > 30 && upsets > 12, "{handovers} {adopted} {upsets}");
+    assert!(handovers > 10_000 && adopted > 1_000 && upsets > 400, "{handovers} {adopted} {upsets}");
 }

@@ -55,7 +55,7 @@ impl Scene {
         for peer in &mut self.peers {
             peer.handle(self.now, Event::Opened { link: BETWEEN, secret: [0; 16] });
         }
-        self.window.handle(self.now, Event::Opened { link: PAGE, secret: [3; 16] }, &self.peers[0]);
+        self.window.handle(self.now, Event::Opened { link: PAGE, secret: [3; 16] }, &mut self.peers[0]);
         self.client.handle(self.now, Event::Opened { link: PAGE, secret: [0; 16] });
     }
 
@@ -89,7 +89,7 @@ impl Scene {
         }
         while let Some(effect) = self.client.poll() {
             if let Effect::Send { link, channel, bytes } = effect {
-                self.window.handle(self.now, Event::Arrived { link, channel, bytes: &bytes }, &self.peers[0]);
+                self.window.handle(self.now, Event::Arrived { link, channel, bytes: &bytes }, &mut self.peers[0]);
             }
         }
         while let Some(effect) = self.window.poll() {
@@ -101,6 +101,21 @@ impl Scene {
                 _ => {}
             }
         }
+    }
+
+    /// What the page was told since it was asked last, and by whom.
+    fn heard(&mut self) -> Vec<(String, String)> {
+        while let Some(words) = self.peers[0].next_words() {
+            self.window.hear(&words, &self.peers[0]);
+        }
+        let mut heard = Vec::new();
+        while let Some(effect) = self.window.poll() {
+            let Effect::Send { bytes, .. } = effect else { continue };
+            if let Ok(wire::ToClient::Said { name, text, .. }) = wire::ToClient::decode(&bytes) {
+                heard.push((name, text));
+            }
+        }
+        heard
     }
 
     fn names(&self) -> Vec<String> {
@@ -147,13 +162,13 @@ fn the_last_page_counts_and_nonsense_ends_a_link() {
     scene.connect();
     scene.run(30);
     let other = LinkId(8);
-    scene.window.handle(scene.now, Event::Opened { link: other, secret: [4; 16] }, &scene.peers[0]);
+    scene.window.handle(scene.now, Event::Opened { link: other, secret: [4; 16] }, &mut scene.peers[0]);
     let hello = wire::Hello { version: wire::VERSION, nickname: "again".to_owned(), ..wire::Hello::default() };
     let bytes = ToServer::Hello(hello).encode();
     scene.window.handle(
         scene.now,
         Event::Arrived { link: other, channel: Channel::Stream, bytes: &bytes },
-        &scene.peers[0],
+        &mut scene.peers[0],
     );
     scene.carry();
     assert!(matches!(scene.client.phase(), Phase::Ended(refused) if refused.reason == wire::Reason::Resumed));
@@ -161,8 +176,36 @@ fn the_last_page_counts_and_nonsense_ends_a_link() {
         scene.window.handle(
             scene.now,
             Event::Arrived { link: other, channel: Channel::Stream, bytes: &[0xff] },
-            &scene.peers[0],
+            &mut scene.peers[0],
         );
     }
     assert!(!scene.window.is_looked_through(), "whoever sends nonsense is sent away");
+}
+
+#[test]
+fn what_users_say_is_heard_by_all_and_not_without_end() {
+    let mut scene = Scene::new();
+    scene.connect();
+    scene.run(30);
+    let now = scene.now;
+    let says = |scene: &mut Scene, text: &str| {
+        let bytes = ToServer::Say { text: text.to_owned() }.encode();
+        let event = Event::Arrived { link: PAGE, channel: Channel::Stream, bytes: &bytes };
+        scene.window.handle(now, event, &mut scene.peers[0]);
+    };
+    says(&mut scene, "Is anybody here?");
+    assert_eq!(scene.heard(), [("ann".to_owned(), "Is anybody here?".to_owned())]);
+    scene.carry();
+    let heard = scene.peers[1].next_words().unwrap();
+    assert_eq!((heard.node, heard.text.as_str()), (Some(NodeId::new(1)), "Is anybody here?"));
+    assert!(scene.peers[1].say("I am.".to_owned(), now));
+    scene.carry();
+    assert_eq!(scene.heard(), [("bob".to_owned(), "I am.".to_owned())]);
+    for _ in 0..30 {
+        says(&mut scene, "again");
+    }
+    let heard = scene.heard();
+    let own = heard.iter().filter(|(name, _)| name == "ann").count();
+    assert!(own < 30 && heard.iter().any(|(_, text)| text.contains("too often")), "{heard:?}");
+    assert!(!scene.peers[0].say("x".repeat(10_000), now), "nobody listens to that");
 }

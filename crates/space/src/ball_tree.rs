@@ -5,7 +5,9 @@
 
 use glam::{DVec3, Vec3};
 
-use crate::{Columns, Sphere, Spheres};
+#[cfg(feature = "parry")]
+use crate::Columns;
+use crate::{Sphere, Spheres};
 
 /// Rows behind the last that may be read: eight children are loaded at once, however many there are.
 pub(crate) const PADDING: usize = 8;
@@ -449,6 +451,7 @@ impl BallTree {
         balls + others * 4 + size_of_val(&self.patches[..]) + size_of_val(&self.inner[..])
     }
 
+    #[cfg(feature = "parry")]
     #[inline]
     pub(crate) fn columns(&self) -> Columns<'_> {
         Columns { x: &self.x, y: &self.y, z: &self.z, radius: &self.radius }

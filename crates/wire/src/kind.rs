@@ -34,6 +34,11 @@ pub const CLOSED: u8 = 0x47;
 pub const STATE: u8 = 0x48;
 /// The time; a datagram.
 pub const PONG: u8 = 0x49;
+
+/// Somebody else serves you from now on.
+pub const REDIRECT: u8 = 0x4a;
+/// Who else serves this world.
+pub const SERVERS: u8 = 0x4b;
 /// What time it is for things that change their form.
 pub const FORMS: u8 = 0x50;
 
@@ -57,8 +62,10 @@ pub const PLAYED: u8 = 0x64;
 pub const GROUPS: u8 = 0x65;
 /// The cells of the ground; to an operator.
 pub const CELLS: u8 = 0x66;
-/// Who hears an object; to an operator. 0x68 is kept for the borders of a cluster's nodes.
+/// Who hears an object; to an operator.
 pub const HEARING: u8 = 0x67;
+/// Which node of a cluster decides where; to an operator.
+pub const BORDERS: u8 = 0x68;
 
 /// A peer says who it is.
 pub const PEER_HELLO: u8 = 0x81;
@@ -78,6 +85,8 @@ pub const PEER_PING: u8 = 0x87;
 pub const PEER_PONG: u8 = 0x88;
 /// A peer leaves.
 pub const PEER_LEAVE: u8 = 0x89;
+/// A peer's user says something.
+pub const PEER_SAYS: u8 = 0x8a;
 
 /// A node of a cluster is alive; a datagram.
 pub const NODE_BEAT: u8 = 0xa1;
@@ -115,6 +124,16 @@ pub const NODE_QUERY: u8 = 0xb0;
 pub const NODE_KNOWN: u8 = 0xb1;
 /// An object that has changed hands is not offered any more.
 pub const NODE_CLOSED: u8 = 0xb2;
+/// A node says which cluster it is of.
+pub const NODE_HELLO: u8 = 0xb3;
+/// A node cannot belong to this cluster.
+pub const NODE_TURNED_AWAY: u8 = 0xb4;
+/// Whose is this session, and is this name taken?
+pub const NODE_SEEK: u8 = 0xb5;
+/// What a node knows of a session and a name.
+pub const NODE_SOUGHT: u8 = 0xb6;
+/// Somebody said something near a border.
+pub const NODE_SAID: u8 = 0xb7;
 
 /// As a kind is called in documents and metrics; none if there is no such kind.
 pub const fn name(kind: u8) -> Option<&'static str> {
@@ -135,6 +154,8 @@ pub const fn name(kind: u8) -> Option<&'static str> {
         CLOSED => "closed",
         STATE => "state",
         PONG => "pong",
+        REDIRECT => "redirect",
+        SERVERS => "servers",
         FORMS => "forms",
         WATCH => "watch",
         PLAY => "play",
@@ -146,6 +167,7 @@ pub const fn name(kind: u8) -> Option<&'static str> {
         GROUPS => "groups",
         CELLS => "cells",
         HEARING => "hearing",
+        BORDERS => "borders",
         _ => return None,
     })
 }

@@ -52,12 +52,14 @@ pub use scene::Scene;
 pub use session::{Entered, Hello, Reason, Refused, Roster, Welcome};
 pub use shape::Shape;
 pub use state::{Body, State};
-pub use to_client::ToClient;
+pub use to_client::{SERVERS_MAX, ToClient};
 pub use to_server::ToServer;
 
 /// The version of this protocol. A server and a client of different versions tell each other so, and part.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 /// The most bytes of a datagram: it must pass unfragmented through any network that carries QUIC.
 pub const DATAGRAM_MAX: usize = 1_100;
+/// The most bytes of a server's address, as in `http://localhost:7777`.
+pub const ADDRESS_MAX: usize = 128;
 /// The most bytes of a message on a stream.
 pub const MESSAGE_MAX: usize = 65_536;

@@ -11,10 +11,12 @@ use crate::inside::{Cells, Groups, Hearing, Wanted};
 use crate::scene::Scene;
 use crate::session::{EnteredKind, NICKNAME_MAX, Refused, TICK_US_MAX, TOKEN_MAX};
 use crate::shape::Shape;
-use crate::{MESSAGE_MAX, kind, pose};
+use crate::{ADDRESS_MAX, MESSAGE_MAX, kind, pose};
 
 /// The version of the operator's stream.
-pub const OPERATOR_VERSION: u16 = 2;
+pub const OPERATOR_VERSION: u16 = 3;
+/// The most regions of a cluster that are told.
+pub const REGIONS_MAX: usize = 1_024;
 /// The most objects of one view message, and of one that tells what they are.
 pub const OBJECTS_MAX: usize = 2_048;
 /// The most bytes of a world's name.
@@ -93,6 +95,28 @@ pub struct View {
     pub places: Vec<(ObjectId, GridPoint)>,
 }
 
+/// Who decides where, in a world that several servers share.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Borders {
+    /// The plan that says so; each is one more than the last.
+    pub plan: u64,
+    /// All regions: together they are the whole world.
+    pub regions: Vec<Region>,
+}
+
+/// A region of the ground, and who decides about it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Region {
+    /// What its node is called, or where it is found.
+    pub node: String,
+    /// Whether that is the node which tells this.
+    pub is_own: bool,
+    /// Its corners on the ground, x and z, in steps of the grid.
+    pub low: [i32; 2],
+    /// See above.
+    pub high: [i32; 2],
+}
+
 /// A message to an operator. What stands is told as to anybody, in [`Scene`]s.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum ToOperator {
@@ -117,6 +141,8 @@ pub enum ToOperator {
     Cells(Cells),
     /// Who hears the object that was asked for, and whom it hears.
     Hearing(Hearing),
+    /// Which node decides where: told at first and whenever it changes, of a world that has several.
+    Borders(Borders),
 }
 
 fn serialize_points<S: serde::Serializer>(points: &[GridPoint; 2], serializer: S) -> Result<S::Ok, S::Error> {
@@ -192,6 +218,7 @@ impl ToOperator {
             ToOperator::Groups(groups) => groups.write(&mut Writer::new(&mut bytes, kind::GROUPS)),
             ToOperator::Cells(cells) => cells.write(&mut Writer::new(&mut bytes, kind::CELLS)),
             ToOperator::Hearing(hearing) => hearing.write(&mut Writer::new(&mut bytes, kind::HEARING)),
+            ToOperator::Borders(borders) => borders.write(&mut Writer::new(&mut bytes, kind::BORDERS)),
         }
         bytes
     }
@@ -216,6 +243,7 @@ impl ToOperator {
             kind::GROUPS => ToOperator::Groups(Groups::read(&mut reader)?),
             kind::CELLS => ToOperator::Cells(Cells::read(&mut reader)?),
             kind::HEARING => ToOperator::Hearing(Hearing::read(&mut reader)?),
+            kind::BORDERS => ToOperator::Borders(Borders::read(&mut reader)?),
             unknown => return Err(DecodeError::UnknownKind(unknown)),
         };
         reader.end()?;
@@ -315,5 +343,48 @@ impl View {
             places.push((object, pose::read_point(reader, "places")?));
         }
         Ok(View { tick, is_live: flags & 1 != 0, is_last: flags & 2 != 0, places })
+    }
+}
+
+/// A letter, a flag and four numbers; memory for a region is allowed by no fewer.
+const REGION_BYTES_MIN: usize = 2 + 1 + 4;
+
+impl Borders {
+    fn write(&self, writer: &mut Writer<'_>) {
+        writer.varint(self.plan);
+        let regions = &self.regions[..self.regions.len().min(REGIONS_MAX)];
+        writer.varint(regions.len() as u64);
+        for region in regions {
+            writer.text(&region.node, ADDRESS_MAX);
+            writer.u8(u8::from(region.is_own));
+            for (low, high) in region.low.iter().zip(&region.high) {
+                writer.zigzag(i64::from(*low));
+                writer.varint(u64::from(high.saturating_sub(*low).unsigned_abs()));
+            }
+        }
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Result<Borders, DecodeError> {
+        let plan = reader.varint(u64::MAX, "plan")?;
+        let count = reader.count(REGIONS_MAX, REGION_BYTES_MIN, "regions")?;
+        let mut regions = Vec::with_capacity(count);
+        for _ in 0..count {
+            let node = reader.text(ADDRESS_MAX, "node")?.to_owned();
+            if node.is_empty() {
+                return Err(reader.refuse("node"));
+            }
+            let is_own = match reader.u8("is_own")? {
+                0 => false,
+                1 => true,
+                _ => return Err(reader.refuse("is_own")),
+            };
+            let [mut low, mut high] = [[0; 2]; 2];
+            for (low, high) in low.iter_mut().zip(&mut high) {
+                *low = reader.zigzag(i64::from(pose::STEPS_MAX), "low")? as i32;
+                *high = *low + reader.varint(2 * pose::STEPS_MAX as u64, "high")? as i32;
+            }
+            regions.push(Region { node, is_own, low, high });
+        }
+        Ok(Borders { plan, regions })
     }
 }

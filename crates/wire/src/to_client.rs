@@ -8,7 +8,12 @@ use crate::form::Forms;
 use crate::scene::Scene;
 use crate::session::{NICKNAME_MAX, Refused, Roster, SAID_MAX, Welcome};
 use crate::state::State;
-use crate::{MESSAGE_MAX, kind, pose};
+use crate::{ADDRESS_MAX, MESSAGE_MAX, kind, pose};
+
+/// The most servers that a client is told of.
+pub const SERVERS_MAX: usize = 64;
+/// Nothing shorter is an address.
+const ADDRESS_MIN: usize = 4;
 
 /// A message from a server to a client.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -41,6 +46,16 @@ pub enum ToClient {
     },
     /// This is the end, and why.
     Closed(Refused),
+    /// Another server of this world has your avatar: connect there, and take up your session.
+    Redirect {
+        /// Where, as in `http://localhost:7777`.
+        address: String,
+    },
+    /// Who serves this world: whoever finds one of them silent tries another.
+    Servers {
+        /// Where, as in `http://localhost:7777`.
+        addresses: Vec<String>,
+    },
     /// Where everybody is; a datagram.
     State(State),
     /// The time; a datagram.
@@ -90,6 +105,13 @@ impl ToClient {
                 writer.u8(u8::from(*is_held));
             }
             ToClient::Closed(refused) => refused.write(&mut Writer::new(&mut bytes, kind::CLOSED)),
+            ToClient::Redirect { address } => Writer::new(&mut bytes, kind::REDIRECT).text(address, ADDRESS_MAX),
+            ToClient::Servers { addresses } => {
+                let mut writer = Writer::new(&mut bytes, kind::SERVERS);
+                let addresses = &addresses[..addresses.len().min(SERVERS_MAX)];
+                writer.varint(addresses.len() as u64);
+                addresses.iter().for_each(|address| writer.text(address, ADDRESS_MAX));
+            }
             ToClient::State(state) => return state.encode(),
             ToClient::Forms(forms) => forms.write(&mut Writer::new(&mut bytes, kind::FORMS)),
             ToClient::Pong { asked_us, received_us, replied_us, tick, ticked_us } => {
@@ -124,6 +146,15 @@ impl ToClient {
                 },
             },
             kind::CLOSED => ToClient::Closed(Refused::read(&mut reader)?),
+            kind::REDIRECT => ToClient::Redirect { address: read_address(&mut reader)? },
+            kind::SERVERS => {
+                let count = reader.count(SERVERS_MAX, 1 + ADDRESS_MIN, "addresses")?;
+                let mut addresses = Vec::with_capacity(count);
+                for _ in 0..count {
+                    addresses.push(read_address(&mut reader)?);
+                }
+                ToClient::Servers { addresses }
+            }
             kind::STATE => ToClient::State(State::read(&mut Reader::new(bytes, crate::DATAGRAM_MAX)?)?),
             kind::FORMS => ToClient::Forms(Forms::read(&mut reader)?),
             kind::PONG => ToClient::Pong {
@@ -141,4 +172,9 @@ impl ToClient {
         }
         Ok(message)
     }
+}
+
+fn read_address(reader: &mut Reader<'_>) -> Result<String, DecodeError> {
+    let address = reader.text(ADDRESS_MAX, "address")?;
+    if address.len() < ADDRESS_MIN { Err(reader.refuse("address")) } else { Ok(address.to_owned()) }
 }

@@ -23,6 +23,9 @@ use crate::world::World;
 /// Where in an object's bytes it says what it holds.
 const HOLDS: usize = 44;
 
+/// An object with a name of some length takes fewer bytes.
+const PARCEL: usize = 160;
+
 /// Where an object is to be put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placing {
@@ -75,7 +78,7 @@ impl World {
     /// An object as bytes. Who travels lets go: of what it holds, and of who holds it.
     pub fn parcel(&self, object: ObjectId) -> Option<Vec<u8>> {
         let row = self.objects.row(object)?;
-        let mut bytes = Vec::new();
+        let mut bytes = Vec::with_capacity(PARCEL);
         write_object(self, row, &mut |part| bytes.extend_from_slice(part));
         bytes[HOLDS..HOLDS + 8].fill(0);
         let owner = self.objects.label[row as usize].owner;

@@ -197,6 +197,12 @@ mod tests {
             let expected: Vec<u32> =
                 (0..scenery.body.len() as u32).filter(|&i| scenery.body[i as usize].block().meets(&block)).collect();
             assert_eq!(found, expected);
+            let clearance = scenery.clearance(&block);
+            let gap = scenery.blocks.iter().map(|other| other.gap(&block)).min().unwrap();
+            assert_eq!(clearance, gap.min(CLEAR));
+            if clearance > 0 {
+                assert!(!scenery.blocks.iter().any(|other| other.meets(&block.grown(clearance - 1))));
+            }
         }
     }
 }

@@ -240,10 +240,46 @@ impl Block {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use space::impact::rounded;
+    use space::workload::Random;
 
     const BALL: Solid = Solid { core: [0; 3], radius: 5 };
     const CRATE: Solid = Solid { core: [4, 4, 4], radius: 0 };
     const WALKER: Solid = Solid { core: [0, 6, 0], radius: 3 };
+
+    #[test]
+    fn who_is_passed_is_not_met() {
+        let (mut passed, mut met) = (0, 0);
+        for seed in 0..200_000 {
+            let mut random = Random::new(seed);
+            let mut whole = |low: i32, high: i32| low + random.whole(0, (high - low) as u32) as i32;
+            let wide = if whole(0, 4) == 0 { whole(0, 40) } else { 0 };
+            let joint = Joint {
+                d: [whole(-80, 80), whole(-80, 80), whole(-80, 80)],
+                core: [wide, whole(0, 30), wide],
+                radius: whole(1, 40),
+            };
+            let (x, z) = (f64::from(random.between(-60.0, 60.0)), f64::from(random.between(-60.0, 60.0)));
+            // Some go straight along an axis, as nobody does by chance.
+            let v = DVec3::new(if seed % 7 == 0 { 0.0 } else { x }, 0.0, if seed % 11 == 0 { 0.0 } else { z });
+            if joint.is_overlap([0; 3]) {
+                continue;
+            }
+            let to = [v.x.round() as i32, 0, v.z.round() as i32];
+            let [start, half] = [joint.d, joint.core].map(|steps| DVec3::from_array(steps.map(f64::from)));
+            let contact = rounded::contact(start, v, half, f64::from(joint.radius + GAP), 1.0);
+            let closest = i64::from(joint.radius + CLOSEST);
+            let floor = (closest * closest).min(joint.distance_squared([0; 3]));
+            if joint.is_passed(v, to) {
+                passed += 1;
+                assert!(contact.is_none(), "seed {seed}: {joint:?} meets {v} at {contact:?}");
+                assert!(joint.distance_squared(to) >= floor, "seed {seed}: {joint:?} is too close after {v}");
+            } else if contact.is_some() {
+                met += 1;
+            }
+        }
+        assert!(passed > 50_000 && met > 5_000, "{passed} passed, {met} met");
+    }
 
     #[test]
     fn touching_is_not_overlapping() {

@@ -10,8 +10,8 @@ use space::narrow::sphere_tree::{MAX_DEPTH, default_caps};
 use super::present;
 use crate::clock::ProcessClock;
 use crate::command::Failure;
+use crate::command::work::watched;
 use crate::mesh_file::load;
-use crate::progress::Bar;
 
 /// Builds sphere-trees by every method and measures every level. Fails if a level misses a part of the surface.
 #[derive(Args)]
@@ -63,10 +63,9 @@ pub fn run(arguments: SphereTrees) -> Result<(), Failure> {
         meshes.push((short, load(name)?));
     }
     let settings = Settings { meshes, spheres, arguments: named };
-    let bar = Bar::new("trees");
-    let report = sphere_trees::run(&settings, &mut ProcessClock::new(), &mut |done, total| bar.set(done, total));
-    drop(bar);
-    let report = report.map_err(|error| Failure::Input(error.to_string()))?;
+    let report = watched("lab sphere-trees", "trees", |progress| {
+        sphere_trees::run(&settings, &mut ProcessClock::new(), progress)
+    })?;
     present(&report, report.documents(), &report.to_text(), &arguments.out, arguments.json)?;
     if report.holds() {
         return Ok(());

@@ -8,9 +8,6 @@ use super::settings::{Certificates, Endpoint, FabricError, FabricSettings, Trust
 use super::{keys, settings};
 use crate::link::{Label, LinkLimits};
 
-/// A node that froze or was cut off is gone after so long, in milliseconds. One that was killed is gone at once: its
-/// connections close.
-const LEASE_MS: u64 = 1_000;
 /// A connection stands, or is given up, within so many milliseconds.
 const HANDSHAKE_MS: u64 = 3_000;
 /// Nodes that are not there are tried again after so many milliseconds, and later after so many.
@@ -38,7 +35,7 @@ pub(super) fn config(settings: &FabricSettings, limits: &LinkLimits) -> Result<C
         ("transport/unicast/open_timeout", json!(HANDSHAKE_MS)),
         ("transport/unicast/accept_timeout", json!(HANDSHAKE_MS)),
         ("transport/unicast/max_sessions", json!(limits.links_max)),
-        ("transport/link/tx/lease", json!(LEASE_MS)),
+        ("transport/link/tx/lease", json!(settings.lease.as_millis() as u64)),
         ("transport/link/rx/max_message_size", json!(message_bytes_max)),
         ("adminspace/enabled", json!(false)),
     ];

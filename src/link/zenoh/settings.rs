@@ -27,10 +27,17 @@ pub struct FabricSettings {
     pub connect: Vec<Endpoint>,
     /// How long it waits for the first of them, and fails if none answers; `None` if that is no failure.
     pub patience: Option<Duration>,
+    /// A node that froze or was cut off is gone after so long. One that was killed is gone at once: its connections close.
+    pub lease: Duration,
     /// Whether nodes tell each other where the others are. Without, every two have to be told by their settings.
     pub introductions: bool,
     /// Whom it believes.
     pub trust: Trust,
+}
+
+impl FabricSettings {
+    /// What is told apart soon.
+    pub const LEASE: Duration = Duration::from_secs(1);
 }
 
 /// Whom a node believes to be who it says.

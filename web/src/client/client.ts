@@ -37,6 +37,8 @@ export interface ClientEvents {
   sceneChanged(): void;
   said(said: Said): void;
   grabbed(object: number, isHeld: boolean): void;
+  /** Another server of this world has the avatar. */
+  redirected(address: string): void;
 }
 
 export interface ClientCounts {
@@ -63,6 +65,8 @@ export class Client {
   /** What is held, if anything is. */
   held: number | null = null;
   resumeKey: Uint8Array | null = null;
+  /** Who serves this world, as far as that was told. */
+  servers: readonly string[] = [];
   intent: Step = STILL;
   readonly counts: ClientCounts = { bad: 0, states: 0, bodies: 0, bytesIn: 0, bytesOut: 0, contradictions: 0, resumed: 0 };
   clock = new Clock();
@@ -146,6 +150,12 @@ export class Client {
       case 'Grabbed':
         this.held = message.isHeld ? message.object : this.held === message.object ? null : this.held;
         return this.events.grabbed(message.object, message.isHeld);
+      case 'Redirect':
+        this.phase = 'apart';
+        return this.events.redirected(message.address);
+      case 'Servers':
+        this.servers = message.addresses;
+        return;
       case 'Pong':
         return this.tellTime(now, message);
       case 'Forms': {

@@ -7,6 +7,8 @@ import { Client, type ClientEvents } from './client.ts';
 
 /** After so long without a word the link is taken for dead, in microseconds. */
 const SILENCE_US = 5_000_000;
+/** The same where other servers of this world can be asked. */
+const DESERTED_US = 2_000_000;
 /** Between two attempts, in milliseconds: doubled each time, up to the last. */
 const RETRY_MS = { first: 300, last: 4_000 };
 
@@ -16,7 +18,7 @@ export type Connection =
   | { readonly state: 'lost'; readonly why: string }
   | { readonly state: 'ended'; readonly refused: Refused };
 
-export interface SessionEvents extends Omit<ClientEvents, 'send' | 'ended'> {
+export interface SessionEvents extends Omit<ClientEvents, 'send' | 'ended' | 'redirected'> {
   /** An input is about to leave: what is wanted? */
   intend(): void;
   connection(connection: Connection): void;
@@ -35,6 +37,8 @@ export class Session {
   private timer = 0;
   private isOver = false;
   private wasIn = false;
+  /** Where the server is; none is where the page came from. */
+  private server: string | null = null;
 
   constructor(
     private readonly nickname: string,
@@ -56,6 +60,7 @@ export class Session {
         events.joined(welcome);
       },
       ended: (refused) => this.end(refused),
+      redirected: (address) => this.goTo(address),
       sceneChanged: () => events.sceneChanged(),
       said: (said) => events.said(said),
       grabbed: (object, isHeld) => events.grabbed(object, isHeld),
@@ -87,6 +92,7 @@ export class Session {
           closed: (why) => this.lose(why),
         },
         this.only,
+        this.server,
       );
       if (this.isOver) return link.close();
       this.link = link;
@@ -104,8 +110,27 @@ export class Session {
     this.client.lose();
     if (this.isOver) return;
     this.events.connection({ state: 'lost', why });
+    this.tryAnother();
     setTimeout(() => void this.connect(), this.retryMs);
     this.retryMs = Math.min(2 * this.retryMs, RETRY_MS.last);
+  }
+
+  /** The avatar is at another server: goes there, with the key. */
+  private goTo(address: string): void {
+    this.link?.close();
+    this.link = null;
+    this.transport = null;
+    this.server = address;
+    if (!this.isOver) void this.connect();
+  }
+
+  /** Whoever is lost at one server of several asks another, which knows where the avatar is, or soon will. */
+  private tryAnother(): void {
+    const { servers } = this.client;
+    if (servers.length < 2) return;
+    const at = servers.indexOf(this.server ?? location.origin);
+    this.server = servers[(at + 1) % servers.length]!;
+    this.retryMs = RETRY_MS.first;
   }
 
   private end(refused: Refused): void {
@@ -125,7 +150,8 @@ export class Session {
     const now = localUs();
     if (this.client.phase === 'joined' && now >= this.client.wakeAt) this.events.intend();
     this.client.wake(now);
-    if (this.link !== null && now - this.client.heardAt > SILENCE_US) {
+    const patience = this.client.phase === 'joined' && this.client.servers.length > 1 ? DESERTED_US : SILENCE_US;
+    if (this.link !== null && now - this.client.heardAt > (this.client.phase === 'greeting' ? 2 * SILENCE_US : patience)) {
       this.link.close();
       this.lose('nothing was heard of the server for some time');
     }

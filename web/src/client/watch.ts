@@ -1,7 +1,7 @@
 // The operator's stream: opened with a token, or without one on the server's own machine.
 
 import { type Cells, type Groups, type Hearing, type Wanted, look } from '../wire/inside.ts';
-import { type Known, type Watched, decodeOperator, play, watch } from '../wire/operator.ts';
+import { type Borders, type Known, type Watched, decodeOperator, play, watch } from '../wire/operator.ts';
 import type { Solid } from '../wire/to_client.ts';
 
 /** Everything that can move, after a tick; places in metres. */
@@ -26,6 +26,8 @@ export class Watch {
   groups: Groups | null = null;
   cells: Cells | null = null;
   hearing: Hearing | null = null;
+  /** Which node decides where, in a world of several servers. */
+  borders: Borders | null = null;
   private wanted: Wanted | null = null;
   private socket: WebSocket | null = null;
   private parts: [number, [number, number, number]][] = [];
@@ -58,7 +60,7 @@ export class Watch {
   close(): void {
     const { socket } = this;
     this.socket = null;
-    this.watched = this.groups = this.cells = this.hearing = null;
+    this.watched = this.groups = this.cells = this.hearing = this.borders = null;
     socket?.close();
   }
 
@@ -99,6 +101,7 @@ export class Watch {
       case 'Watched':
         this.watched = message;
         this.solids = [];
+        this.borders = null;
         return this.events.opened();
       case 'Refused':
         return this.events.refused(message.sentence);
@@ -125,6 +128,9 @@ export class Watch {
         return;
       case 'Hearing':
         this.hearing = message;
+        return;
+      case 'Borders':
+        this.borders = message;
         return;
     }
   }

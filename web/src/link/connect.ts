@@ -4,20 +4,21 @@ import type { Introduction, Link, LinkEvents, Transport } from './link.ts';
 import { openWebSocket } from './websocket.ts';
 import { openWebTransport } from './webtransport.ts';
 
-/** Opens a link; `only` forbids the other transport. */
-export async function connect(events: LinkEvents, only: Transport | null): Promise<Link> {
+/** Opens a link to a server, as in `http://localhost:7777`, or to the page's own; `only` forbids the other transport. */
+export async function connect(events: LinkEvents, only: Transport | null, server: string | null): Promise<Link> {
+  const base = new URL(server ?? location.origin);
   if (only !== 'WebSocket') {
     try {
-      return await openWebTransport(await introduce(), events);
+      return await openWebTransport(base, await introduce(base), events);
     } catch (error) {
       if (only === 'WebTransport') throw error;
     }
   }
-  return openWebSocket(events);
+  return openWebSocket(base, events);
 }
 
 /** What a server says of itself to whoever asks. */
-export async function introduce(): Promise<Introduction> {
-  const answer = await fetch('/cert-hash', { cache: 'no-store' });
+export async function introduce(base = new URL(location.origin)): Promise<Introduction> {
+  const answer = await fetch(new URL('/cert-hash', base), { cache: 'no-store' });
   return (await answer.json()) as Introduction;
 }

@@ -25,6 +25,8 @@ export interface Introduction {
   readonly world: string;
   /** The avatars to choose from. */
   readonly avatars: readonly AvatarLook[];
+  /** As whom its user takes part, if the page is a peer's and not a server's. */
+  readonly peer?: string | null;
 }
 
 /** An avatar to choose. */

@@ -5,9 +5,9 @@ import type { Link, LinkEvents } from './link.ts';
 /** Datagrams are dropped while so many bytes wait: what is late is worthless. */
 const WAITING_MAX = 16_384;
 
-export function openWebSocket(events: LinkEvents): Promise<Link> {
-  const scheme = location.protocol === 'https:' ? 'wss' : 'ws';
-  const socket = new WebSocket(`${scheme}://${location.host}/link`);
+export function openWebSocket(base: URL, events: LinkEvents): Promise<Link> {
+  const scheme = base.protocol === 'https:' ? 'wss' : 'ws';
+  const socket = new WebSocket(`${scheme}://${base.host}/link`);
   socket.binaryType = 'arraybuffer';
   return new Promise((resolve, reject) => {
     let isOpen = false;

@@ -7,15 +7,14 @@ import type { Introduction, Link, LinkEvents } from './link.ts';
 const PATIENCE_MS = 4_000;
 
 /** Opens a session, or throws. */
-export async function openWebTransport(introduction: Introduction, events: LinkEvents): Promise<Link> {
+export async function openWebTransport(base: URL, introduction: Introduction, events: LinkEvents): Promise<Link> {
   if (typeof WebTransport === 'undefined') throw new Error('this browser has no WebTransport here');
-  const host = location.hostname.includes(':') ? `[${location.hostname}]` : location.hostname;
   const options: WebTransportOptions = { requireUnreliable: true };
   if (introduction.is_self_signed) {
     const value = Uint8Array.from(introduction.sha256.match(/../g) ?? [], (digits) => parseInt(digits, 16));
     options.serverCertificateHashes = [{ algorithm: 'sha-256', value }];
   }
-  const session = new WebTransport(`https://${host}:${introduction.quic_port}/link`, options);
+  const session = new WebTransport(`https://${base.hostname}:${introduction.quic_port}/link`, options);
   // A session that fails rejects both; the second has nobody else who listens.
   session.closed.catch(() => {});
   const late = new Promise<never>((_, reject) => setTimeout(() => reject(new Error('it takes too long')), PATIENCE_MS));

@@ -17,7 +17,7 @@ export class OperatorMap {
   private readonly title = element('h1', {}, 'Map');
   private readonly why = element('span', { class: 'numbers', role: 'status' });
   private readonly heard = element('span', { class: 'numbers' });
-  private readonly layers = { auras: false, pairs: false, groups: false, cells: true, names: true };
+  private readonly layers = { auras: false, pairs: false, groups: false, cells: true, names: true, borders: true };
   private readonly gate: HTMLElement;
   private readonly token = element('input', { type: 'password', placeholder: 'operator token', 'aria-label': 'Operator token', autocomplete: 'off' });
   private readonly error = element('p', { class: 'error', role: 'alert' });
@@ -137,6 +137,7 @@ export class OperatorMap {
     this.watch.look({ places: true, groups: this.layers.groups, cells: this.layers.cells, object: this.selected });
     if (this.timeline.isLive && this.layers.cells) this.drawCells(x, y);
     this.drawStanding(x, y);
+    if (this.layers.borders) this.drawBorders(x, y);
     const frame = this.timeline.at(performance.now());
     this.frame = frame;
     if (frame === null) return;
@@ -148,7 +149,9 @@ export class OperatorMap {
       this.heard.textContent = `${this.watch.nameOf(hearing.object)} hears ${hearing.hearsAll}, heard by ${hearing.heardByAll}`;
     } else this.heard.textContent = '';
     const users = [...frame.places.keys()].filter((object) => this.watch.known.get(object)?.isUser).length;
-    this.numbers.textContent = `${frame.places.size} objects, ${users} clients, tick ${frame.tick}${this.timeline.isLive ? ', live' : ''}`;
+    const nodes = new Set(this.watch.borders?.regions.map(({ node }) => node)).size;
+    const shared = nodes > 1 ? `here, ${nodes} nodes, ` : '';
+    this.numbers.textContent = `${frame.places.size} objects, ${users} clients, ${shared}tick ${frame.tick}${this.timeline.isLive ? ', live' : ''}`;
   }
 
   /** The cells of the broad phase with somebody in them; fuller ones are stronger. */
@@ -165,6 +168,29 @@ export class OperatorMap {
       context.fillStyle = `${css(LAYERS.cell)}${Math.min(24 + 14 * inside, 120).toString(16).padStart(2, '0')}`;
       context.fillRect(left, top, edge, edge);
       if (edge > 6) context.strokeRect(left, top, edge, edge);
+    }
+  }
+
+  /** Which node of a cluster decides where: a box each, by hue, with its name; the one that is watched is filled. */
+  private drawBorders(x: (at: number) => number, y: (at: number) => number): void {
+    const { borders } = this.watch;
+    if (borders === null || borders.regions.length < 2) return;
+    const { context } = this;
+    const nodes = [...new Set(borders.regions.map(({ node }) => node))].sort();
+    context.lineWidth = 2;
+    context.font = '13px system-ui, sans-serif';
+    context.textAlign = 'left';
+    for (const { node, isOwn, low, high } of borders.regions) {
+      const [left, top] = [x(low[0] / 1_024), y(low[1] / 1_024)];
+      const [width, height] = [((high[0] - low[0]) / 1_024) * this.scale, ((high[1] - low[1]) / 1_024) * this.scale];
+      const hue = css(hueOf(nodes.indexOf(node) + 1));
+      if (isOwn) {
+        context.fillStyle = `${hue}1c`;
+        context.fillRect(left, top, width, height);
+      }
+      context.strokeStyle = context.fillStyle = hue;
+      context.strokeRect(left + 1, top + 1, width - 2, height - 2);
+      context.fillText(isOwn ? `${node} (watched)` : node, left + 8, top + 18);
     }
   }
 

@@ -23,6 +23,7 @@ const NAMES: Readonly<Record<LayerName, string>> = {
   confirmed: 'confirmed',
   contact: 'contacts',
   cell: 'cells',
+  border: 'node borders',
 };
 const PART_COLOURS = [AVATARS[1], AVATARS[0], AVATARS[2], AVATARS[3], AVATARS[6]];
 const READ_EVERY_MS = 1_000;

@@ -9,6 +9,7 @@ import { STEPS_PER_METRE } from '../wire/pose.ts';
 import { halfHeight } from '../wire/shape.ts';
 import { AVATARS, LAYERS, groupName } from '../view/palette.ts';
 import type { Cells, Groups } from '../wire/inside.ts';
+import type { Borders } from '../wire/operator.ts';
 import { VERTICES_MAX, relations } from './relations.ts';
 import { Tags } from './tags.ts';
 
@@ -67,13 +68,14 @@ interface Body {
 export interface Engine {
   readonly groups: Groups | null;
   readonly cells: Cells | null;
+  readonly borders: Borders | null;
 }
 
 export class Layers {
   readonly root = new three.Group();
   /** How much of each was drawn in the last frame. */
-  readonly counts: Record<LayerName, number> = { aura: 0, pair: 0, relation: 0, group: 0, predicted: 0, confirmed: 0, contact: 0, cell: 0 };
-  readonly isOn: Record<LayerName, boolean> = { aura: true, pair: true, relation: false, group: false, predicted: true, confirmed: true, contact: true, cell: false };
+  readonly counts: Record<LayerName, number> = { aura: 0, pair: 0, relation: 0, group: 0, predicted: 0, confirmed: 0, contact: 0, cell: 0, border: 0 };
+  readonly isOn: Record<LayerName, boolean> = { aura: true, pair: true, relation: false, group: false, predicted: true, confirmed: true, contact: true, cell: false, border: true };
   private readonly lines = new Map<LayerName, Lines>();
   private readonly hues = AVATARS.map((colour) => new Lines(colour, 0.9));
   private readonly tags = new Tags();
@@ -112,6 +114,7 @@ export class Layers {
     this.drawTracks(client);
     this.drawContacts(client, bodies);
     this.drawCells(own, welcome.aura, engine.cells);
+    this.drawBorders(own, welcome.aura, engine.borders);
     this.tags.end();
     for (const [name, lines] of this.lines) {
       lines.object.visible = this.isOn[name];
@@ -230,6 +233,24 @@ export class Layers {
       }
     });
     this.counts.contact = count;
+  }
+
+  /** Where another node of a cluster decides: fences along the regions' edges, as far as one hears. */
+  private drawBorders(own: Body, aura: number, borders: Borders | null): void {
+    const regions = borders?.regions ?? [];
+    this.counts.border = regions.length;
+    if (!this.isOn.border || regions.length < 2) return;
+    const lines = this.lines.get('border')!;
+    const y = own.pos.y - own.half + 0.06;
+    const near = (at: number, centre: number) => Math.min(Math.max(at, centre - 2 * aura), centre + 2 * aura);
+    for (const { low, high } of regions) {
+      const [west, north, east, south] = [low[0], low[1], high[0], high[1]].map((steps) => steps / STEPS_PER_METRE) as [number, number, number, number];
+      const [fromX, toX, fromZ, toZ] = [near(west, own.pos.x), near(east, own.pos.x), near(north, own.pos.z), near(south, own.pos.z)];
+      for (const height of [0, 1, 2]) {
+        for (const x of [west, east]) if (Math.abs(x - own.pos.x) <= 2 * aura) lines.add(x, y + height, fromZ, x, y + height, toZ);
+        for (const z of [north, south]) if (Math.abs(z - own.pos.z) <= 2 * aura) lines.add(fromX, y + height, z, toX, y + height, z);
+      }
+    }
   }
 
   /** The cells into which the server sorted everybody to find who may meet whom: those with somebody in them, near by. */

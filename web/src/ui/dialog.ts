@@ -24,6 +24,9 @@ export class Dialog {
   private readonly go = element('button', { class: 'go', type: 'submit' }, 'Enter');
   private readonly title = element('h1', {}, 'Kinesphere');
   private readonly avatars = element('fieldset');
+  private readonly about = element('p', {}, 'A place at dusk that you share with everybody who is here. What touches, touches.');
+  /** What only a server lets one choose. */
+  private readonly choices: HTMLElement[];
   private readonly portraits: AvatarPortraits;
   /** Which avatar was taken last time, or is chosen now. */
   private chosen = 0;
@@ -33,14 +36,17 @@ export class Dialog {
     this.portraits = new AvatarPortraits(isLively);
     this.chosen = settings.avatar;
     this.offer([WALKER]);
+    this.choices = [
+      element('label', { for: 'nickname' }, 'Your name', this.nickname),
+      this.avatars,
+      element('details', {}, element('summary', {}, 'I have an invitation'), this.token),
+    ];
     const form = element(
       'form',
       { class: 'panel', 'aria-label': 'Enter' },
       this.title,
-      element('p', {}, 'A place at dusk that you share with everybody who is here. What touches, touches.'),
-      element('label', { for: 'nickname' }, 'Your name', this.nickname),
-      this.avatars,
-      element('details', {}, element('summary', {}, 'I have an invitation'), this.token),
+      this.about,
+      ...this.choices,
       this.error,
       this.go,
     );
@@ -81,6 +87,13 @@ export class Dialog {
     });
     this.avatars.replaceChildren(element('legend', {}, 'Your avatar'), ...choices);
     this.portraits.show(offered, canvases);
+  }
+
+  /** The page of a peer, who takes part under this name whatever is asked for. */
+  set peer(name: string) {
+    for (const choice of this.choices) choice.hidden = true;
+    this.about.textContent = `You take part as ${name}, in a world without a server. What touches, touches.`;
+    this.go.focus({ preventScroll: true });
   }
 
   set isBusy(isBusy: boolean) {

@@ -20,6 +20,7 @@ export const LAYERS = {
   confirmed: 0xffffff,
   contact: 0xff4d4d,
   cell: 0x9b6bff,
+  border: 0x3fa7ff,
 } as const;
 
 export const DUSK = {

@@ -1,10 +1,12 @@
 // The first byte of each message. Below 0x40 a client speaks, from there on a server.
 
-export const VERSION = 1;
+export const VERSION = 2;
 /** The most bytes of a message on a stream. */
 export const MESSAGE_MAX = 65_536;
 /** The most bytes of a datagram. */
 export const DATAGRAM_MAX = 1_100;
+/** The most bytes of a server's address. */
+export const ADDRESS_MAX = 128;
 
 export const kind = {
   hello: 0x01,
@@ -26,6 +28,8 @@ export const kind = {
   closed: 0x47,
   state: 0x48,
   pong: 0x49,
+  redirect: 0x4a,
+  servers: 0x4b,
   forms: 0x50,
   watched: 0x61,
   known: 0x62,
@@ -34,4 +38,5 @@ export const kind = {
   groups: 0x65,
   cells: 0x66,
   hearing: 0x67,
+  borders: 0x68,
 } as const;

@@ -2,14 +2,15 @@
 
 import { DecodeError, Reader, Writer } from './codec.ts';
 import { type Cells, type Groups, type Hearing, readCells, readGroups, readHearing } from './inside.ts';
-import { MESSAGE_MAX, kind } from './kind.ts';
-import { type GridPoint, readObject, readPoint } from './pose.ts';
+import { ADDRESS_MAX, MESSAGE_MAX, kind } from './kind.ts';
+import { type GridPoint, STEPS_MAX, readObject, readPoint } from './pose.ts';
 import { type Shape, readShape } from './shape.ts';
 import { type EnteredKind, type Refused, type Solid, decode as decodeClient } from './to_client.ts';
 import { NICKNAME_MAX } from './to_server.ts';
 
-export const OPERATOR_VERSION = 2;
+export const OPERATOR_VERSION = 3;
 const OBJECTS_MAX = 2_048;
+const REGIONS_MAX = 1_024;
 
 export interface Watched {
   readonly version: number;
@@ -36,6 +37,21 @@ export interface View {
   readonly places: readonly (readonly [number, GridPoint])[];
 }
 
+/** A region of the ground, and which node of a cluster decides about it. */
+export interface Region {
+  readonly node: string;
+  /** Whether that is the node that tells this. */
+  readonly isOwn: boolean;
+  /** Corners, x and z, in steps. */
+  readonly low: readonly [number, number];
+  readonly high: readonly [number, number];
+}
+
+export interface Borders {
+  readonly plan: number;
+  readonly regions: readonly Region[];
+}
+
 export type ToOperator =
   | ({ readonly type: 'Watched' } & Watched)
   | ({ readonly type: 'Refused' } & Refused)
@@ -45,7 +61,8 @@ export type ToOperator =
   | { readonly type: 'Played'; readonly to: number }
   | ({ readonly type: 'Groups' } & Groups)
   | ({ readonly type: 'Cells' } & Cells)
-  | ({ readonly type: 'Hearing' } & Hearing);
+  | ({ readonly type: 'Hearing' } & Hearing)
+  | ({ readonly type: 'Borders' } & Borders);
 
 export function watch(token: string): Uint8Array<ArrayBuffer> {
   const writer = new Writer(kind.watch);
@@ -105,6 +122,11 @@ function read(reader: Reader): ToOperator {
       return { type: 'Cells', ...readCells(reader) };
     case kind.hearing:
       return { type: 'Hearing', ...readHearing(reader) };
+    case kind.borders: {
+      const plan = whole('plan');
+      const count = reader.count(REGIONS_MAX, 7, 'regions');
+      return { type: 'Borders', plan, regions: Array.from({ length: count }, () => readRegion(reader)) };
+    }
     case kind.refused:
     case kind.scene: {
       const message = decodeClient(reader.bytes);
@@ -123,4 +145,16 @@ function readKnown(reader: Reader): Known {
   if (flags > 7 || entered === undefined) throw reader.refuse('kind');
   const name = reader.text(NICKNAME_MAX, 'name');
   return { object, kind: entered, isUser: (flags & 4) !== 0, name, shape: readShape(reader) };
+}
+
+function readRegion(reader: Reader): Region {
+  const node = reader.text(ADDRESS_MAX, 'node');
+  if (node === '') throw reader.refuse('node');
+  const isOwn = reader.bool('is_own');
+  const edge = () => {
+    const low = reader.zigzag(STEPS_MAX, 'low');
+    return [low, low + reader.varint(2 * STEPS_MAX, 'high')] as const;
+  };
+  const [x, z] = [edge(), edge()];
+  return { node, isOwn, low: [x[0], z[0]], high: [x[1], z[1]] };
 }

@@ -2,7 +2,7 @@
 
 import { DecodeError, Reader } from './codec.ts';
 import { type Forms, readForms } from './form.ts';
-import { MESSAGE_MAX, kind } from './kind.ts';
+import { ADDRESS_MAX, MESSAGE_MAX, kind } from './kind.ts';
 import { type GridPoint, type Turn, readHandle, readObject, readPoint, readTurn } from './pose.ts';
 import { type Shape, readShape } from './shape.ts';
 import { type State, readState } from './state.ts';
@@ -13,6 +13,8 @@ const ROSTER_MAX = 128;
 const SOLIDS_MAX = 512;
 const AMOUNT_MAX = 16_384;
 const MOTION_MAX = 8_191;
+const SERVERS_MAX = 64;
+const ADDRESS_MIN = 4;
 
 export const reasons = [
   'Version',
@@ -103,6 +105,8 @@ export type ToClient =
   | { readonly type: 'Said'; readonly speaker: number | null; readonly name: string; readonly text: string }
   | { readonly type: 'Grabbed'; readonly object: number; readonly isHeld: boolean }
   | ({ readonly type: 'Closed' } & Refused)
+  | { readonly type: 'Redirect'; readonly address: string }
+  | { readonly type: 'Servers'; readonly addresses: readonly string[] }
   | ({ readonly type: 'State' } & State)
   | ({ readonly type: 'Forms' } & Forms)
   | ({ readonly type: 'Pong' } & Pong);
@@ -140,6 +144,12 @@ function read(reader: Reader): ToClient {
       return { type: 'Grabbed', object: readObject(reader), isHeld: reader.bool('is_held') };
     case kind.closed:
       return { type: 'Closed', ...readRefused(reader) };
+    case kind.redirect:
+      return { type: 'Redirect', address: readAddress(reader) };
+    case kind.servers: {
+      const count = reader.count(SERVERS_MAX, 1 + ADDRESS_MIN, 'addresses');
+      return { type: 'Servers', addresses: Array.from({ length: count }, () => readAddress(reader)) };
+    }
     case kind.pong:
       return {
         type: 'Pong',
@@ -185,6 +195,12 @@ function readRefused(reader: Reader): Refused {
   const reason = reasons[reader.u8('reason') - 1];
   if (reason === undefined) throw reader.refuse('reason');
   return { version, reason, sentence: reader.text(SENTENCE_MAX, 'sentence') };
+}
+
+function readAddress(reader: Reader): string {
+  const address = reader.text(ADDRESS_MAX, 'address');
+  if (new TextEncoder().encode(address).length < ADDRESS_MIN) throw reader.refuse('address');
+  return address;
 }
 
 function readSolid(reader: Reader): Solid {

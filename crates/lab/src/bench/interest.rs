@@ -12,13 +12,13 @@ use ::interest::{
 };
 use serde::Serialize;
 use space::broad::PlainGrid;
-use space::workload::{self, Motion, Workload, WorkloadError};
+use space::workload::{self, Motion, Workload};
 use space::{BroadPhase, Kinesphere, Slot, Spheres};
 
 use crate::crowds;
 use crate::report::number::significant;
 use crate::report::table::Table;
-use crate::setting::OutOfRange;
+use crate::setting::{self, SettingsError};
 use crate::stopwatch::{Stopwatch, timed};
 
 /// The longest run of a case.
@@ -45,17 +45,6 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings { objects: 1_000_000, crowded: 100_000, seekers: 4_000, warm: 40, ticks: 60, seed: 1 }
     }
-}
-
-/// Why nothing was measured.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum BenchError {
-    /// A world that cannot be.
-    #[error(transparent)]
-    Workload(#[from] WorkloadError),
-    /// A number beyond its bounds.
-    #[error(transparent)]
-    OutOfRange(#[from] OutOfRange),
 }
 
 /// What came out.
@@ -112,7 +101,7 @@ pub fn measure(
     settings: &Settings,
     stopwatch: &mut dyn Stopwatch,
     progress: &mut dyn FnMut(u32, u32),
-) -> Result<Report, BenchError> {
+) -> Result<Report, SettingsError> {
     check(settings)?;
     let per_case = settings.warm + settings.ticks;
     let (total, mut done) = (per_case * 4 + CROWD_TICKS, 0);
@@ -266,7 +255,7 @@ fn seekers(
     settings: &Settings,
     stopwatch: &mut dyn Stopwatch,
     progress: &mut dyn FnMut(u32),
-) -> Result<Row, BenchError> {
+) -> Result<Row, SettingsError> {
     let mut workload = Workload::new(workload::Settings {
         motion: Motion::Seekers,
         objects: settings.seekers,
@@ -310,7 +299,7 @@ fn seekers(
 const CROWD_TICKS: u32 = 300;
 
 /// One crowd of 200 with 60 neighbours each: what remains of a cover that was repaired three hundred times. No clock.
-fn crowd(settings: &Settings, progress: &mut dyn FnMut(u32)) -> Result<[Row; 2], BenchError> {
+fn crowd(settings: &Settings, progress: &mut dyn FnMut(u32)) -> Result<[Row; 2], SettingsError> {
     let mut workload = crowds::workload(200, 200, 60.0, 0..CROWD_TICKS, settings.seed)?;
     let mut broad_phase = Kinesphere::new().tracking_changes();
     let (mut pairs, mut graph, mut groups) = (Vec::new(), Graph::new(), Groups::new());
@@ -387,20 +376,16 @@ impl Report {
     }
 }
 
-fn check(settings: &Settings) -> Result<(), BenchError> {
-    let most = Spheres::MAX_OBJECTS as u64;
+fn check(settings: &Settings) -> Result<(), SettingsError> {
+    let most = Spheres::MAX_OBJECTS as f64;
     let rules = [
-        ("objects", settings.objects as u64, 1..=most, "1 to 16,777,216"),
-        ("crowded", settings.crowded as u64, 1..=1_000_000, "1 to 1,000,000"),
-        ("seekers", settings.seekers as u64, 1..=20_000, "1 to 20,000"),
-        ("ticks", u64::from(settings.ticks), 1..=u64::from(TICKS_MAX), "1 to 100,000"),
-        ("warm", u64::from(settings.warm), 0..=u64::from(TICKS_MAX), "0 to 100,000"),
+        ("objects", settings.objects as f64, 1.0..=most, "1 to 16,777,216"),
+        ("crowded", settings.crowded as f64, 1.0..=1e6, "1 to 1,000,000"),
+        ("seekers", settings.seekers as f64, 1.0..=20_000.0, "1 to 20,000"),
+        ("ticks", f64::from(settings.ticks), 1.0..=f64::from(TICKS_MAX), "1 to 100,000"),
+        ("warm", f64::from(settings.warm), 0.0..=f64::from(TICKS_MAX), "0 to 100,000"),
     ];
-    for (field, value, range, expected) in rules {
-        if !range.contains(&value) {
-            return Err(OutOfRange { field, value: value as f64, expected }.into());
-        }
-    }
+    setting::check(rules)?;
     Ok(())
 }
 

@@ -16,7 +16,7 @@ use space::{DVec3, Time};
 
 use crate::report::number::{grouped, significant};
 use crate::report::table::Table;
-use crate::setting::OutOfRange;
+use crate::setting::{self, OutOfRange};
 use crate::stopwatch::{Elapsed, Stopwatch, timed};
 
 /// The most replicas.
@@ -270,12 +270,7 @@ fn check(settings: &Settings) -> Result<(), OutOfRange> {
         ("ticks", f64::from(settings.ticks), 1.0..=100_000.0, "1 to 100,000"),
         ("warm", f64::from(settings.warm), 0.0..=100_000.0, "0 to 100,000"),
     ];
-    for (field, value, range, expected) in rules {
-        if !range.contains(&value) {
-            return Err(OutOfRange { field, value, expected });
-        }
-    }
-    Ok(())
+    setting::check(rules)
 }
 
 fn report(settings: &Settings, bounced: f64, times: [Vec<Elapsed>; 3]) -> Report {

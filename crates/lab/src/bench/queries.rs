@@ -8,12 +8,12 @@ use serde::Serialize;
 use space::broad::Finder;
 use space::broad::query::{Hit, Neighbour};
 use space::impact::spheres::contact;
-use space::workload::{self, Motion, Random, Workload, WorkloadError};
+use space::workload::{self, Motion, Random, Workload};
 use space::{Slot, Sphere, Spheres, Vec3};
 
 use crate::report::number::{grouped, significant};
 use crate::report::table::Table;
-use crate::setting::OutOfRange;
+use crate::setting::{self, SettingsError};
 use crate::stopwatch::{Stopwatch, timed};
 
 /// What to measure.
@@ -37,17 +37,6 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings { objects: 1_000_000, motion: Motion::Uniform, questions: 2_000, looped: 20, ticks: 10, seed: 1 }
     }
-}
-
-/// Why nothing was measured.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum BenchError {
-    /// The world cannot be made.
-    #[error(transparent)]
-    Workload(#[from] WorkloadError),
-    /// A count that makes no sense.
-    #[error(transparent)]
-    OutOfRange(#[from] OutOfRange),
 }
 
 /// What came out.
@@ -130,14 +119,9 @@ pub fn measure(
     settings: &Settings,
     stopwatch: &mut dyn Stopwatch,
     progress: &mut dyn FnMut(u32, u32),
-) -> Result<Report, BenchError> {
-    for (field, value, least) in
-        [("questions", settings.questions, 1), ("looped", settings.looped, 1), ("ticks", settings.ticks, 1)]
-    {
-        if !(least..=1_000_000).contains(&value) {
-            return Err(OutOfRange { field, value: value as f64, expected: "1 to 1,000,000" }.into());
-        }
-    }
+) -> Result<Report, SettingsError> {
+    let counts = [("questions", settings.questions), ("looped", settings.looped), ("ticks", settings.ticks)];
+    setting::check(counts.map(|(field, count)| (field, count as f64, 1.0..=1e6, "1 to 1,000,000")))?;
     let mut workload = Workload::new(workload::Settings {
         objects: settings.objects,
         motion: settings.motion,

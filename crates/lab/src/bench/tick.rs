@@ -14,7 +14,7 @@ use wire::{Hello, Moves, Step, ToClient, ToServer, VERSION};
 
 use crate::report::number::{grouped, significant};
 use crate::report::table::Table;
-use crate::setting::OutOfRange;
+use crate::setting::{self, OutOfRange};
 use crate::stopwatch::{Reading, Stopwatch};
 
 /// The most objects.
@@ -327,18 +327,13 @@ impl Stopwatch for Standstill {
 
 fn check(settings: &Settings) -> Result<(), OutOfRange> {
     let rules = [
-        ("objects", settings.objects as f64, settings.clients as f64, OBJECTS_MAX as f64, "the clients to 1000000"),
-        ("clients", settings.clients as f64, 1.0, CLIENTS_MAX as f64, "1 to 20000"),
-        ("listened", settings.listened, 1.0, 1_000.0, "1 to 1000"),
-        ("ticks", f64::from(settings.ticks), 1.0, 1e6, "1 to 1000000"),
-        ("warm", f64::from(settings.warm), 0.0, 1e6, "0 to 1000000"),
+        ("objects", settings.objects as f64, settings.clients as f64..=OBJECTS_MAX as f64, "the clients to 1000000"),
+        ("clients", settings.clients as f64, 1.0..=CLIENTS_MAX as f64, "1 to 20000"),
+        ("listened", settings.listened, 1.0..=1_000.0, "1 to 1000"),
+        ("ticks", f64::from(settings.ticks), 1.0..=1e6, "1 to 1000000"),
+        ("warm", f64::from(settings.warm), 0.0..=1e6, "0 to 1000000"),
     ];
-    for (field, value, low, high, expected) in rules {
-        if !(low..=high).contains(&value) {
-            return Err(OutOfRange { field, value, expected });
-        }
-    }
-    Ok(())
+    setting::check(rules)
 }
 
 fn row(stage: &'static str, times: &[f64]) -> Row {

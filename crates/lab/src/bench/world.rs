@@ -11,7 +11,7 @@ use space::{NodeId, Tick, Vec3};
 
 use crate::report::number::{grouped, significant};
 use crate::report::table::Table;
-use crate::setting::OutOfRange;
+use crate::setting::{self, OutOfRange};
 use crate::stopwatch::{Reading, Stopwatch};
 
 /// The most avatars.
@@ -288,11 +288,7 @@ fn check(settings: &Settings) -> Result<(), BenchError> {
         ("ticks", f64::from(settings.ticks), 1.0..=100_000.0, "1 to 100,000"),
         ("warm", f64::from(settings.warm), 0.0..=100_000.0, "0 to 100,000"),
     ];
-    for (field, value, range, expected) in rules {
-        if !range.contains(&value) {
-            return Err(OutOfRange { field, value, expected }.into());
-        }
-    }
+    setting::check(rules)?;
     Ok(())
 }
 

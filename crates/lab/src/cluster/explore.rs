@@ -75,6 +75,10 @@ impl Keeper for Place {
         true
     }
 
+    fn lift(&mut self, _: ObjectId) {
+        self.is_here = false;
+    }
+
     fn gone(&mut self, _: ObjectId, _: NodeId, _: u32) {
         self.is_here = false;
     }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use node::Cluster;
 use node::cluster::ghosts::distance;
+use node::cluster::handover::Leaving;
 use space::{GridPoint, NodeId, ObjectId, Time, Turn, snap};
 use wire::ToNode;
 use wire::cluster::Batch;
@@ -112,6 +113,8 @@ pub(super) struct Watcher {
     /// Who has been near whom since when, with both nodes.
     near: BTreeMap<(ObjectId, ObjectId), (NodeId, NodeId, Time)>,
     looks: u64,
+    /// The highest number of ownership under which somebody has moved each object.
+    newest: BTreeMap<ObjectId, u32>,
     /// When each object last had an owner.
     owned_at: BTreeMap<ObjectId, Time>,
     /// Whose node died when.
@@ -139,6 +142,7 @@ impl Watcher {
             upsets: 0,
             near: BTreeMap::new(),
             looks: 0,
+            newest: BTreeMap::new(),
             owned_at: BTreeMap::new(),
             orphans: BTreeMap::new(),
             resume_s: Vec::new(),
@@ -237,28 +241,20 @@ impl Watcher {
         if self.sent_at.len() > 10_000 {
             self.sent_at.clear();
         }
-        let own = confirmed(&hosts[index], now);
-        let mut owned = BTreeSet::new();
-        let mut others: Vec<(usize, Standing, bool)> = Vec::new();
-        for (other, host) in hosts.iter().enumerate().filter(|(other, _)| *other != index) {
-            for (standing, is_own) in confirmed(host, now) {
-                if is_own {
-                    owned.insert(standing.object);
-                }
-                others.push((other, standing, is_own));
+        if let Some((cluster, _)) = &hosts[index].running {
+            for (object, seq) in cluster.custody().own() {
+                let newest = self.newest.entry(object).or_default();
+                *newest = seq.max(*newest);
             }
         }
-        let own_names: BTreeSet<ObjectId> = own.iter().filter(|one| one.1).map(|one| one.0.object).collect();
+        let own = self.confirmed(&hosts[index], now);
+        let others = hosts.iter().enumerate().filter(|(other, _)| *other != index);
+        let others: Vec<(usize, Standing)> = others
+            .flat_map(|(other, host)| self.confirmed(host, now).into_iter().map(move |one| (other, one)))
+            .collect();
         let mut wrong = None;
-        for (mine, is_mine) in &own {
-            // What is offered may be another's already, and elsewhere.
-            if !is_mine && owned.contains(&mine.object) {
-                continue;
-            }
-            for (other, theirs, is_theirs) in &others {
-                if mine.object == theirs.object || (!is_theirs && own_names.contains(&theirs.object)) {
-                    continue;
-                }
+        for mine in &own {
+            for (other, theirs) in others.iter().filter(|(_, theirs)| theirs.object != mine.object) {
                 if mine.block().overlaps(&theirs.block()) && mine.solid.overlaps(mine.at, theirs.solid, theirs.at) {
                     wrong = Some((*mine, *theirs, *other));
                 }
@@ -367,9 +363,12 @@ impl Watcher {
                 let leaving =
                     custody.leaving().find(|(known, _)| *known == object).map(|(_, l)| (l.to, l.seq, l.is_exact));
                 let may_act = cluster.may_act(host.here(now));
-                custody.has(object).then(|| {
-                    format!("host {} owns {} leaving {leaving:?} acts {may_act}", index + 1, custody.owns(object))
-                })
+                let mut text =
+                    format!("host {} owns {} leaving {leaving:?} acts {may_act}", index + 1, custody.owns(object));
+                if let Some((to, ..)) = leaving {
+                    text += &in_the_way(object, host, hosts.iter().find(|host| host.node == to), now);
+                }
+                custody.has(object).then_some(text)
             };
             hosts.iter().enumerate().filter_map(of).collect()
         };
@@ -407,6 +406,18 @@ impl Watcher {
         }
     }
 
+    /// What a node says is so: where its objects are; and what it offers, while it is nobody else's.
+    fn confirmed(&self, host: &Host, now: Time) -> Vec<Standing> {
+        let Some((cluster, world)) = host.running.as_ref().filter(|(c, _)| c.may_act(host.here(now))) else {
+            return Vec::new();
+        };
+        let custody = cluster.custody();
+        let own = custody.own().filter_map(|(object, _)| world.standing(object));
+        let is_true = |(object, leaving): &(ObjectId, &Leaving)| self.newest.get(object) < Some(&leaving.seq);
+        let leaving = custody.leaving().filter(is_true).filter_map(|(object, _)| world.standing(object));
+        own.chain(leaving).collect()
+    }
+
     fn check(&mut self, promise: &'static str, holds: bool, text: impl FnOnce() -> String) {
         let row = self.promises.iter_mut().find(|row| row.promise == promise).expect("all promises have a row");
         row.checks += 1;
@@ -417,15 +428,19 @@ impl Watcher {
     }
 }
 
-/// What a node says is so: where its objects are, and whether it may move them.
-fn confirmed(host: &Host, now: Time) -> Vec<(Standing, bool)> {
-    let Some((cluster, world)) = host.running.as_ref().filter(|(c, _)| c.may_act(host.here(now))) else {
-        return Vec::new();
-    };
-    let custody = cluster.custody();
-    let own = custody.own().filter_map(|(object, _)| Some((world.standing(object)?, true)));
-    let leaving = custody.leaving().filter_map(|(object, _)| Some((world.standing(object)?, false)));
-    own.chain(leaving).collect()
+/// What keeps an object that is offered from being taken.
+fn in_the_way(object: ObjectId, from: &Host, to: Option<&Host>, now: Time) -> String {
+    let standing = from.running.as_ref().and_then(|(_, world)| world.standing(object));
+    let taker = to.and_then(|host| Some((host, host.running.as_ref()?)));
+    let (Some(standing), Some((host, (cluster, world)))) = (standing, taker) else { return String::new() };
+    let block = standing.block();
+    let own = cluster.part().standing.iter().filter(|own| own.block().overlaps(&block));
+    let own: Vec<ObjectId> = own.map(|own| own.object).collect();
+    let guests = cluster.part().grants.guests(&cluster.part().home).into_iter();
+    let guests: Vec<world::Guest> = guests.filter(|guest| guest.meets(&block)).collect();
+    let (is_there, seq) = (world.object(object).is_some(), cluster.custody().seq(object));
+    let (acts, by) = (cluster.may_act(host.here(now)), cluster.plan().version);
+    format!("; {standing:?}; there: own {own:?} guests {guests:?} is there {is_there} {seq:?} acts {acts} by {by}")
 }
 
 fn users(world: &world::World) -> impl Iterator<Item = GridPoint> + '_ {

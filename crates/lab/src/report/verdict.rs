@@ -58,6 +58,13 @@ impl Outcome {
     }
 }
 
+impl Verdict {
+    /// All verdicts of a report, for a terminal.
+    pub fn list(verdicts: &[Verdict]) -> String {
+        verdicts.iter().map(Verdict::to_string).collect::<Vec<_>>().join("\n\n")
+    }
+}
+
 impl fmt::Display for Verdict {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(formatter, "{:<9} {} ({})", self.outcome.name().to_uppercase(), self.claim, self.source)?;

@@ -28,7 +28,7 @@ use world::{Plaza, World};
 use self::store::Store;
 use crate::checker::{self, Checker, ClientState, Findings, Observed, SentBytes, Shown};
 use crate::network::{LinkSettings, Path, Stream};
-use crate::setting::OutOfRange;
+use crate::setting::{self, OutOfRange};
 
 /// The most clients.
 pub const CLIENTS_MAX: usize = 1_000;
@@ -89,20 +89,15 @@ impl Default for Settings {
 impl Settings {
     fn check(&self) -> Result<(), OutOfRange> {
         let rules = [
-            ("clients", self.clients as f64, 0.0, CLIENTS_MAX as f64, "0 to 1000"),
-            ("hostile", self.hostile as f64, 0.0, CLIENTS_MAX as f64, "0 to 1000"),
-            ("ticks", self.ticks as f64, 1.0, TICKS_MAX as f64, "1 to 100000000"),
-            ("loss", self.loss, 0.0, 0.9, "a fraction of 0 to 0.9"),
-            ("latency", self.latency_ms, 0.0, 2_000.0, "0 to 2000 ms"),
-            ("jitter", self.jitter_ms, 0.0, 2_000.0, "0 to 2000 ms"),
-            ("speed", self.speed, 0.0, 6.0, "0 to 6 m/s"),
+            ("clients", self.clients as f64, 0.0..=CLIENTS_MAX as f64, "0 to 1000"),
+            ("hostile", self.hostile as f64, 0.0..=CLIENTS_MAX as f64, "0 to 1000"),
+            ("ticks", self.ticks as f64, 1.0..=TICKS_MAX as f64, "1 to 100000000"),
+            ("loss", self.loss, 0.0..=0.9, "a fraction of 0 to 0.9"),
+            ("latency", self.latency_ms, 0.0..=2_000.0, "0 to 2000 ms"),
+            ("jitter", self.jitter_ms, 0.0..=2_000.0, "0 to 2000 ms"),
+            ("speed", self.speed, 0.0..=6.0, "0 to 6 m/s"),
         ];
-        for (field, value, low, high, expected) in rules {
-            if !(low..=high).contains(&value) {
-                return Err(OutOfRange { field, value, expected });
-            }
-        }
-        Ok(())
+        setting::check(rules)
     }
 }
 

@@ -30,6 +30,9 @@ const FRAME_US: i64 = 33_333;
 const SAID_MAX: usize = 64;
 /// Things of a scene that a client keeps: more than any server sends.
 const SOLIDS_MAX: usize = 65_536;
+/// A server of several that was not heard for so long is given up for another, in microseconds; one that was greeted may
+/// have to ask the others first.
+const SILENCE_US: [i64; 2] = [2_000_000, 8_000_000];
 
 /// How a client presents itself.
 #[derive(Clone, Debug)]
@@ -126,6 +129,12 @@ pub struct Client {
     next_wake: Time,
     said: VecDeque<Said>,
     grabbed: Option<(ObjectId, bool)>,
+    /// Who serves this world, and which of them comes next if this one is silent.
+    servers: Vec<String>,
+    next_server: usize,
+    /// Where it was sent.
+    redirect: Option<String>,
+    heard_at: Time,
     effects: VecDeque<Effect>,
     counts: ClientCounts,
 }
@@ -156,6 +165,10 @@ impl Client {
             next_wake: Time::default(),
             said: VecDeque::new(),
             grabbed: None,
+            servers: Vec::new(),
+            next_server: 0,
+            redirect: None,
+            heard_at: Time::default(),
             effects: VecDeque::new(),
             counts: ClientCounts::default(),
         }
@@ -222,6 +235,39 @@ impl Client {
         self.grabbed
     }
 
+    /// Who serves this world, as far as it was told.
+    pub fn servers(&self) -> &[String] {
+        &self.servers
+    }
+
+    /// Where to connect next: where it was sent, or else to another server of its world; `None` if it knows of no other than
+    /// the one it came to.
+    pub fn next_address(&mut self) -> Option<String> {
+        if let Some(address) = self.redirect.take() {
+            return Some(address);
+        }
+        if self.servers.len() < 2 {
+            return None;
+        }
+        self.next_server = (self.next_server + 1) % self.servers.len();
+        Some(self.servers[self.next_server].clone())
+    }
+
+    /// Whether it was sent to another server.
+    pub fn is_redirected(&self) -> bool {
+        self.redirect.is_some()
+    }
+
+    /// Whether it should look for another server.
+    fn is_deserted(&self, now: Time) -> bool {
+        let patience_us = match self.phase {
+            Phase::Joined => SILENCE_US[0],
+            Phase::Greeting => SILENCE_US[1],
+            _ => return false,
+        };
+        self.link.is_some() && self.servers.len() > 1 && now - self.heard_at > patience_us
+    }
+
     /// What happened so far.
     pub fn counts(&self) -> ClientCounts {
         self.counts
@@ -245,6 +291,7 @@ impl Client {
     }
 
     fn receive(&mut self, now: Time, bytes: &[u8]) {
+        self.heard_at = now;
         match ToClient::decode(bytes) {
             Ok(ToClient::Welcome(welcome)) => self.join(now, welcome),
             Ok(ToClient::Refused(refused) | ToClient::Closed(refused)) => self.phase = Phase::Ended(refused),
@@ -262,6 +309,16 @@ impl Client {
                     self.said.pop_front();
                 }
                 self.said.push_back(Said { speaker, name, text });
+            }
+            Ok(ToClient::Servers { addresses }) => {
+                self.servers = addresses;
+                // Not all of those who lose a server go to the same one.
+                let own = self.welcome.as_ref().map_or(0, |welcome| welcome.own.number());
+                self.next_server = (own % self.servers.len().max(1) as u64) as usize;
+            }
+            Ok(ToClient::Redirect { address }) => {
+                self.redirect = Some(address);
+                self.part();
             }
             Ok(ToClient::Grabbed { object, is_held }) => self.grabbed = Some((object, is_held)),
             // Forms are for those who draw; what a client predicts is solid without them.
@@ -282,6 +339,12 @@ impl Client {
             }
             Err(_) => self.counts.bad += 1,
         }
+    }
+
+    /// Ends the connection, to make another.
+    fn part(&mut self) {
+        self.effects.extend(self.link.map(|link| Effect::Close { link }));
+        self.phase = Phase::Apart;
     }
 
     fn join(&mut self, now: Time, welcome: Welcome) {
@@ -396,7 +459,7 @@ impl Node for Client {
             Event::Opened { link, .. } => {
                 self.link = Some(link);
                 self.phase = Phase::Greeting;
-                self.greeted = now;
+                (self.greeted, self.heard_at) = (now, now);
                 let ClientSettings { nickname, avatar, token, .. } = &self.settings;
                 let (nickname, token) = (nickname.clone(), token.clone());
                 let hello = Hello { version: VERSION, nickname, avatar: *avatar, token, resume: self.resume_key };
@@ -421,6 +484,9 @@ impl Node for Client {
         // In step with itself, unless it slept for long.
         let next = self.next_wake + tick_us;
         self.next_wake = if next > now { next } else { now + tick_us };
+        if self.is_deserted(now) {
+            self.part();
+        }
         if self.phase != Phase::Joined {
             return;
         }

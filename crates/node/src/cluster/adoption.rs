@@ -132,8 +132,7 @@ impl Custody {
                 self.adoption.count += 1;
                 self.adoption.adopted.insert(object);
                 self.past.remove(&object);
-                let leaving = Leaving { seq: seq + 1, to: self.me, parcel, is_exact: false, said_at: None };
-                self.leaving.insert(object, leaving);
+                self.leaving.insert(object, Leaving::new(seq + 1, self.me, parcel, false));
                 self.copies.touch(object);
             }
         } else if !self.adoption.orphans.is_empty()

@@ -117,8 +117,11 @@ pub fn half(territory: &Territory, me: NodeId, places: &[GridPoint]) -> Option<(
     let (count, leaf, here) = fullest.filter(|(count, _, _)| *count >= 2)?;
     let mut x: Vec<i32> = here.iter().map(|at| at.x).collect();
     let mut z: Vec<i32> = here.iter().map(|at| at.z).collect();
-    x.sort_unstable();
-    z.sort_unstable();
-    let spread = |list: &[i32]| i64::from(list[count - 1]) - i64::from(list[0]);
-    Some((leaf, if spread(&x) >= spread(&z) { Cut::X(x[count / 2]) } else { Cut::Z(z[count / 2]) }))
+    let spread = |list: &[i32]| {
+        let (low, high) = list.iter().fold((i32::MAX, i32::MIN), |(low, high), &at| (low.min(at), high.max(at)));
+        i64::from(high) - i64::from(low)
+    };
+    let is_wide = spread(&x) >= spread(&z);
+    let middle = |list: &mut [i32]| *list.select_nth_unstable(count / 2).1;
+    Some((leaf, if is_wide { Cut::X(middle(&mut x)) } else { Cut::Z(middle(&mut z)) }))
 }

@@ -4,7 +4,7 @@
 //! The next members by number keep the copies. When a plan changes that, the old ones are kept until the new ones are
 //! complete: at every moment somebody has all of it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use space::{NodeId, ObjectId, Time};
 use wire::ToNode;
@@ -12,10 +12,11 @@ use wire::cluster::{Entry, Replicate};
 
 use super::handover::{AGAIN_US, Parcel};
 
-/// Objects in one message, at most.
-const ENTRIES_MAX: usize = 256;
-/// Changes are gathered for so long, in microseconds.
-const GATHER_US: i64 = 100_000;
+/// Objects in one message, at most. What is left goes with the next one, as soon as this one is acknowledged.
+const ENTRIES_MAX: usize = 512;
+/// Changes are gathered for so long, in microseconds: what a death costs at most, and as much of a node's time as it takes
+/// to tell of everything that moves, this often.
+pub const GATHER_US: i64 = 250_000;
 
 /// Copies that one sends, and copies that one keeps.
 #[derive(Clone, Debug)]
@@ -25,6 +26,9 @@ pub struct Copies {
     version: u64,
     /// To whom copies are sent.
     mirrors: BTreeMap<NodeId, Mirror>,
+    /// What has changed since that was last told, and when it was.
+    changed: Vec<ObjectId>,
+    told_at: Option<Time>,
     /// Of those, who is to have them by the present plan.
     holders: Vec<NodeId>,
     /// What is kept for others.
@@ -36,12 +40,23 @@ pub struct Copies {
 struct Mirror {
     /// Acknowledged, with the numbers of ownership.
     holds: BTreeMap<ObjectId, u32>,
-    dirty: BTreeSet<ObjectId>,
+    /// What it is to be told of, in turn, each once.
+    queue: VecDeque<ObjectId>,
     gone: BTreeSet<ObjectId>,
-    /// What was sent and not acknowledged, and when.
-    pending: Option<(Replicate, Time)>,
+    pending: Option<Pending>,
     number: u64,
     is_started: bool,
+}
+
+/// What was sent and not acknowledged. If it has to be sent again, objects are sent as they are then.
+#[derive(Clone, Debug)]
+struct Pending {
+    is_first: bool,
+    /// With the numbers of ownership under which they were sent.
+    objects: Vec<(ObjectId, u32)>,
+    gone: Vec<u64>,
+    since: Time,
+    /// When it was last sent.
     sent_at: Option<Time>,
 }
 
@@ -55,23 +70,44 @@ pub struct Kept {
 
 impl Copies {
     pub(super) fn new(me: NodeId, wanted: usize) -> Copies {
-        Copies { me, wanted, version: 0, mirrors: BTreeMap::new(), holders: Vec::new(), kept: BTreeMap::new() }
+        Copies {
+            me,
+            wanted,
+            version: 0,
+            mirrors: BTreeMap::new(),
+            changed: Vec::new(),
+            told_at: None,
+            holders: Vec::new(),
+            kept: BTreeMap::new(),
+        }
     }
 
     /// An object is new or has changed.
     pub(super) fn touch(&mut self, object: ObjectId) {
-        for mirror in self.mirrors.values_mut() {
-            mirror.gone.remove(&object);
-            mirror.dirty.insert(object);
+        if !self.mirrors.is_empty() {
+            self.changed.push(object);
         }
     }
 
     /// An object is not this node's any more.
     pub(super) fn forget(&mut self, object: ObjectId) {
+        self.changed.retain(|&changed| changed != object);
         for mirror in self.mirrors.values_mut() {
-            mirror.dirty.remove(&object);
+            mirror.queue.retain(|&queued| queued != object);
             mirror.gone.insert(object);
         }
+    }
+
+    /// Everybody is to hear what has changed.
+    fn spread(&mut self) {
+        self.changed.sort_unstable();
+        self.changed.dedup();
+        for mirror in self.mirrors.values_mut() {
+            mirror.gone.retain(|object| self.changed.binary_search(object).is_err());
+            let known: BTreeSet<ObjectId> = mirror.queue.iter().copied().collect();
+            mirror.queue.extend(self.changed.iter().filter(|object| !known.contains(object)));
+        }
+        self.changed.clear();
     }
 
     /// Whether all who are to have a copy of an object, under this ownership or a later one, have it.
@@ -84,8 +120,8 @@ impl Copies {
     pub fn lag_us(&self, now: Time) -> i64 {
         let waits = |node: &NodeId| {
             let mirror = self.mirrors.get(node)?;
-            let pending = mirror.pending.as_ref().map(|(_, since)| now - *since);
-            pending.or((!mirror.dirty.is_empty()).then_some(GATHER_US))
+            let pending = mirror.pending.as_ref().map(|pending| now - pending.since);
+            pending.or((!mirror.queue.is_empty() || !self.changed.is_empty()).then_some(GATHER_US))
         };
         self.holders.iter().filter_map(waits).max().unwrap_or(0)
     }
@@ -97,6 +133,7 @@ impl Copies {
     }
 
     pub(super) fn activate(&mut self, version: u64, members: &[NodeId], objects: impl Iterator<Item = ObjectId>) {
+        self.spread();
         self.version = version;
         self.mirrors.retain(|node, _| members.contains(node));
         let after =
@@ -104,12 +141,16 @@ impl Copies {
         self.holders = after.take(self.wanted).copied().collect();
         let objects: BTreeSet<ObjectId> = objects.collect();
         for &holder in &self.holders {
-            self.mirrors.entry(holder).or_insert_with(|| Mirror { dirty: objects.clone(), ..Mirror::default() });
+            let queue = || objects.iter().copied().collect();
+            self.mirrors.entry(holder).or_insert_with(|| Mirror { queue: queue(), ..Mirror::default() });
         }
     }
 
     pub(super) fn lose_patience(&mut self) {
-        self.mirrors.values_mut().for_each(|mirror| mirror.sent_at = None);
+        self.told_at = None;
+        for pending in self.mirrors.values_mut().filter_map(|mirror| mirror.pending.as_mut()) {
+            pending.sent_at = None;
+        }
     }
 
     /// Keeps copies for another node, and says up to which number.
@@ -125,8 +166,12 @@ impl Copies {
             }
             kept.number = replicate.number;
             for Entry { object, seq, parcel, session } in &replicate.entries {
-                let parcel = Parcel { object: parcel.clone(), session: session.clone() };
-                kept.objects.extend(ObjectId::new(*object).map(|object| (object, (*seq, parcel))));
+                let Some(object) = ObjectId::new(*object) else { continue };
+                // What is known already has room for it.
+                let known = kept.objects.entry(object).or_default();
+                known.0 = *seq;
+                known.1.object.clone_from(parcel);
+                known.1.session.clone_from(session);
             }
             for object in replicate.gone.iter().filter_map(|&object| ObjectId::new(object)) {
                 kept.objects.remove(&object);
@@ -136,23 +181,26 @@ impl Copies {
     }
 
     /// Another node keeps what it was sent up to this number.
-    pub(super) fn kept(&mut self, by: NodeId, number: u64) {
-        let Some(mirror) = self.mirrors.get_mut(&by) else { return };
-        let Some((pending, _)) = mirror.pending.take_if(|(pending, _)| pending.number == number) else { return };
-        for entry in &pending.entries {
-            mirror.holds.extend(ObjectId::new(entry.object).map(|object| (object, entry.seq)));
-        }
+    pub(super) fn kept(&mut self, by: NodeId, number: u64) -> Vec<(NodeId, ToNode)> {
+        let mut sends = Vec::new();
+        let Some(mirror) = self.mirrors.get_mut(&by).filter(|mirror| mirror.number == number) else { return sends };
+        let Some(pending) = mirror.pending.take() else { return sends };
+        mirror.holds.extend(pending.objects);
         for object in pending.gone.iter().filter_map(|&object| ObjectId::new(object)) {
             mirror.holds.remove(&object);
         }
         mirror.is_started = true;
-        // The new ones have everything: the old ones can let go.
+        // The new ones have everything: the old ones can let go, and nobody shall adopt from what they had.
         let is_complete = |node: &NodeId| {
-            self.mirrors.get(node).is_some_and(|m| m.is_started && m.dirty.is_empty() && m.pending.is_none())
+            self.mirrors.get(node).is_some_and(|m| m.is_started && m.queue.is_empty() && m.pending.is_none())
         };
         if self.holders.iter().all(is_complete) {
+            let old = self.mirrors.iter().filter(|(node, _)| !self.holders.contains(node));
+            let void = |number| Replicate { number, is_first: true, ..Replicate::default() };
+            sends.extend(old.map(|(node, mirror)| (*node, ToNode::Replicate(void(mirror.number + 1)))));
             self.mirrors.retain(|node, _| self.holders.contains(node));
         }
+        sends
     }
 
     /// Sends what has changed. `now_is` says what an object is now.
@@ -162,37 +210,38 @@ impl Copies {
         sends: &mut Vec<(NodeId, ToNode)>,
         now_is: impl Fn(ObjectId) -> Option<(u32, Parcel)>,
     ) {
-        let version = self.version;
+        let is_time = self.told_at.is_none_or(|told| now - told >= GATHER_US);
+        if is_time {
+            self.told_at = Some(now);
+            self.spread();
+        }
+        let entry = |object: ObjectId| {
+            let (seq, Parcel { object: parcel, session }) = now_is(object)?;
+            Some(Entry { object: object.number(), seq, parcel, session })
+        };
         for (&to, mirror) in &mut self.mirrors {
-            if let Some((pending, _)) = &mirror.pending {
-                if mirror.sent_at.is_none_or(|sent| now - sent >= AGAIN_US) {
-                    mirror.sent_at = Some(now);
-                    sends.push((to, ToNode::Replicate(pending.clone())));
-                }
-                continue;
+            let has_news = !mirror.queue.is_empty() || is_time && !mirror.gone.is_empty() || !mirror.is_started;
+            if mirror.pending.is_none() && has_news {
+                // Numbers rise, also from one stay to the next: what is late is known to be.
+                mirror.number = if mirror.number == 0 { (self.version << 32) + 1 } else { mirror.number + 1 };
+                let count = mirror.queue.len().min(ENTRIES_MAX);
+                let entries: Vec<Entry> = mirror.queue.drain(..count).filter_map(entry).collect();
+                let named = |entry: &Entry| Some((ObjectId::new(entry.object)?, entry.seq));
+                let objects = entries.iter().filter_map(named).collect();
+                let gone: Vec<u64> = std::mem::take(&mut mirror.gone).iter().map(|object| object.number()).collect();
+                let is_first = !mirror.is_started;
+                let replicate = Replicate { number: mirror.number, is_first, entries, gone: gone.clone() };
+                mirror.pending = Some(Pending { is_first, objects, gone, since: now, sent_at: Some(now) });
+                sends.push((to, ToNode::Replicate(replicate)));
+            } else if let Some(pending) = &mut mirror.pending
+                && pending.sent_at.is_none_or(|sent| now - sent >= AGAIN_US)
+            {
+                pending.sent_at = Some(now);
+                let entries = pending.objects.iter().filter_map(|(object, _)| entry(*object)).collect();
+                let (number, is_first) = (mirror.number, pending.is_first);
+                let replicate = Replicate { number, is_first, entries, gone: pending.gone.clone() };
+                sends.push((to, ToNode::Replicate(replicate)));
             }
-            let is_due = mirror.sent_at.is_none_or(|sent| now - sent >= GATHER_US) || !mirror.is_started;
-            if !is_due || (mirror.is_started && mirror.dirty.is_empty() && mirror.gone.is_empty()) {
-                continue;
-            }
-            let is_first = !mirror.is_started;
-            // Numbers rise, also from one stay to the next: what is late is known to be.
-            mirror.number = if mirror.number == 0 { (version << 32) + 1 } else { mirror.number + 1 };
-            let mut entries = Vec::new();
-            while let Some(object) = mirror.dirty.first().copied().filter(|_| entries.len() < ENTRIES_MAX) {
-                mirror.dirty.remove(&object);
-                entries.extend(now_is(object).map(|(seq, parcel)| Entry {
-                    object: object.number(),
-                    seq,
-                    parcel: parcel.object,
-                    session: parcel.session,
-                }));
-            }
-            let gone = std::mem::take(&mut mirror.gone).iter().map(|object| object.number()).collect();
-            let replicate = Replicate { number: mirror.number, is_first, entries, gone };
-            mirror.sent_at = Some(now);
-            mirror.pending = Some((replicate.clone(), now));
-            sends.push((to, ToNode::Replicate(replicate)));
         }
     }
 }

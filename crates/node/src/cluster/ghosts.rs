@@ -2,8 +2,8 @@
 //!
 //! A node tells another of its listeners near that one's space, now and then; so both know who may hear whom. What a
 //! listener over there hears is told in every tick in which it changes, and again after one tick, two, four, ... until one
-//! of them is likely to have arrived; what it may soon hear is told now and then. Nothing is subscribed to, and nobody
-//! else's tick is waited for.
+//! of them is likely to have arrived; what it may soon hear is told now and then. Whoever comes to where something was last
+//! told to be, and is not any more, is told of that, too. Nothing is subscribed to, and nobody else's tick is waited for.
 
 use std::collections::BTreeMap;
 
@@ -20,8 +20,8 @@ const HEARD_M: f32 = 0.5;
 const REPEAT_TICKS_MAX: u64 = 30;
 /// What an object is is said again after so many ticks: whoever missed it learns it then.
 const INTRODUCE_TICKS: u64 = 60;
-/// Who was not heard of for so long is forgotten, in microseconds.
-const SILENT_US: i64 = 2_500_000;
+/// Who was not heard of for so long is forgotten, in microseconds: after three introductions that did not come.
+const SILENT_US: i64 = 6_500_000;
 
 /// An object of another node, as it was last heard of.
 #[derive(Clone, Debug, PartialEq)]
@@ -145,24 +145,32 @@ impl Ghosts {
         }
     }
 
+    /// Who listens at other nodes, and where, as they were last heard of.
+    pub fn listeners(&self) -> BTreeMap<NodeId, Vec<GridPoint>> {
+        let mut listeners: BTreeMap<NodeId, Vec<GridPoint>> = BTreeMap::new();
+        for ghost in self.heard.values().filter(|ghost| ghost.is_user && ghost.is_placed) {
+            listeners.entry(ghost.node).or_default().push(ghost.place);
+        }
+        listeners
+    }
+
     /// Forgets who fell silent.
     pub fn wake(&mut self, now: Time) {
         self.heard.retain(|_, ghost| now - ghost.heard_at < SILENT_US);
     }
 
     /// What another node is told in this tick: introductions, and where everybody is. `reach` is how far a listener hears, in
-    /// steps; `is_near` says whether a place is within that, and a little more, of that node's space.
+    /// steps, `listeners` those of that node; `is_near` says whether a place is within that, and a little more, of its space.
     pub fn tell(
         &mut self,
         to: NodeId,
         speakers: &[Speaker],
+        listeners: &[GridPoint],
         tick: u64,
         reach: f32,
         is_near: impl Fn(GridPoint) -> bool,
         name_of: impl Fn(ObjectId) -> String,
     ) -> (Vec<Introduced>, Vec<Told>) {
-        let listeners: Vec<GridPoint> =
-            self.heard.values().filter(|g| g.node == to && g.is_user && g.is_placed).map(|ghost| ghost.place).collect();
         let metre = snap::STEPS_PER_METRE as f32;
         let (heard, soon) = (reach + HEARD_M * metre, reach + SOON_M * metre);
         let table = self.told.entry(to).or_default();
@@ -171,11 +179,14 @@ impl Ghosts {
             if !is_near(speaker.place) {
                 continue;
             }
-            let nearest = listeners.iter().map(|&listener| distance(listener, speaker.place)).min_by(f32::total_cmp);
-            let is_heard = nearest.is_some_and(|nearest| nearest <= heard);
+            let is_within = |place: GridPoint, reach: f32| {
+                listeners.iter().any(|&listener| distance_squared(listener, place) <= reach * reach)
+            };
             let is_turn = (tick + speaker.object.number()).is_multiple_of(ANNOUNCE_TICKS);
-            let is_soon_heard = is_turn && nearest.is_some_and(|nearest| nearest <= soon);
-            if !(is_heard || is_soon_heard || speaker.is_user && is_turn) {
+            let is_told = is_turn && (speaker.is_user || is_within(speaker.place, soon))
+                || is_within(speaker.place, heard)
+                || table.get(&speaker.object).is_some_and(|t| t.place != speaker.place && is_within(t.place, heard));
+            if !is_told {
                 continue;
             }
             let telling = table.entry(speaker.object).or_insert(Telling {
@@ -215,6 +226,10 @@ impl Ghosts {
 
 /// In steps.
 pub fn distance(one: GridPoint, other: GridPoint) -> f32 {
+    distance_squared(one, other).sqrt()
+}
+
+fn distance_squared(one: GridPoint, other: GridPoint) -> f32 {
     let [x, y, z] = [one.x - other.x, one.y - other.y, one.z - other.z].map(|steps| steps as f32);
-    (x * x + y * y + z * z).sqrt()
+    x * x + y * y + z * z
 }

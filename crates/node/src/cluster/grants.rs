@@ -58,17 +58,24 @@ pub struct Ground<'a> {
     pub home: &'a [Block],
     /// Where it will, but does not yet.
     pub closed: &'a [Block],
-    /// Its own objects, as far as they are near others' space.
+    /// Its own objects.
     pub own: &'a [Standing],
 }
 
 impl Grants {
     /// What the world has to keep its objects out of.
     pub fn guests(&self, home: &[Block]) -> Vec<Guest> {
+        self.guests_around(home, None)
+    }
+
+    /// What is in the way of an object that is to be put where it stands. Rooms in which it was listed are not: whoever has
+    /// them keeps out of where it stands, and it has to stay there.
+    pub fn guests_around(&self, home: &[Block], object: Option<ObjectId>) -> Vec<Guest> {
         let is_here = |block: &Block| home.iter().any(|home| home.overlaps(block));
+        let is_in_the_way = |room: &&Granting| object.is_none_or(|object| !room.keeps.contains(&object));
         let guest = |held: &Held| {
             let standing = held.standing?;
-            let rooms: Vec<Block> = held.rooms.iter().map(|room| room.block).collect();
+            let rooms: Vec<Block> = held.rooms.iter().filter(is_in_the_way).map(|room| room.block).collect();
             let reaches = if rooms.is_empty() { is_here(&standing.block()) } else { rooms.iter().any(is_here) };
             reaches.then_some(Guest { standing, rooms })
         };
@@ -201,7 +208,9 @@ impl Grants {
         for closed in ground.closed {
             room = cut(room, &need, closed)?;
         }
-        let mut solids: Vec<Standing> = ground.own.iter().filter(|own| own.object != mover.object).copied().collect();
+        // A room only shrinks: what it does not reach now it never does.
+        let is_near = |own: &&Standing| own.object != mover.object && room.overlaps(&own.block().grown(GAP).even());
+        let mut solids: Vec<Standing> = ground.own.iter().filter(is_near).copied().collect();
         for held in self.table.values() {
             match held.standing {
                 Some(standing) if standing.object == mover.object => {}
@@ -290,6 +299,34 @@ mod tests {
 
     fn name(number: u64) -> ObjectId {
         ObjectId::new(number).unwrap()
+    }
+
+    /// Who is listed in a room can become the decider's own while the room is granted. Otherwise it would wait for as long
+    /// as somebody close by rests, perhaps for ever.
+    #[test]
+    fn who_stays_in_a_room_may_change_hands() {
+        let mut grants = Grants::default();
+        let home = [Block { low: [0, -4_000, -20_000], high: [20_000, 4_000, 20_000] }];
+        let ground = Ground { home: &home, closed: &[], own: &[] };
+        let solid = Solid { core: [0, 600, 0], radius: 300 };
+        let stays = Standing { object: name(1), solid, at: GridPoint::new(1_000, 0, 0) };
+        let moves = Standing { object: name(2), solid, at: GridPoint::new(600, 0, 460) };
+        grants.receive(stays, 1, Time::from_micros(0));
+        let wants = moves.block().grown(400);
+        let standing = Some(to_wire(&moves));
+        let ask =
+            Ask { object: 2, seq: 1, asked: 1, standing, keeps: Vec::new(), wants: Some([wants.low, wants.high]) };
+        let granted = grants.ask(&ask, &ground, Time::from_micros(0)).unwrap().granted.unwrap();
+        assert_eq!(granted.standing.len(), 1, "no cut parts the two");
+        let held = grants.take(name(1));
+        assert!(held.is_some());
+        let in_the_way = |guests: Vec<Guest>| guests.iter().any(|guest| guest.meets(&stays.block()));
+        let overlaps = |guests: Vec<Guest>| {
+            guests.iter().flat_map(Guest::obstacles).any(|(other, at)| solid.overlaps(stays.at, other, at))
+        };
+        assert!(in_the_way(grants.guests(&home)), "for everybody else the room is closed");
+        assert!(!overlaps(grants.guests_around(&home, Some(name(1)))));
+        assert!(grants.kept().any(|kept| kept == name(1)), "it has to stay");
     }
 
     /// Whatever is asked for in whatever order: no room overlaps a room of another, nor what stands outside it.

@@ -8,7 +8,8 @@
 //!
 //! - An offer counts under one plan only. What was on its way when a plan changed is offered anew.
 //! - Whoever is offered to and dies is not asked any more: the giver raises `seq` again and gives to another, or keeps it.
-//!   What the dead one's copies say is then older, and [`adoption`](super::adoption) lets it go.
+//!   What the dead one's copies say is then older, and [`adoption`](super::adoption) lets it go. As the dead one may have
+//!   moved it, and have let somebody else come to where it was, the giver takes it up and puts it down where it is free.
 //! - What this needs of a world is a [`Keeper`]: the cluster's is a world, the lab's explorer has one of a few numbers.
 
 use std::collections::BTreeMap;
@@ -40,6 +41,8 @@ pub trait Keeper {
     fn parcel(&self, object: ObjectId) -> Option<Parcel>;
     /// Puts an object in, exactly where it is or at the nearest free place. False: not now.
     fn put(&mut self, object: ObjectId, parcel: &Parcel, is_exact: bool) -> bool;
+    /// Takes an object out, as nobody knows any more whether it may be there.
+    fn lift(&mut self, object: ObjectId);
     /// An object has gone to another node, under this number of ownership.
     fn gone(&mut self, object: ObjectId, to: NodeId, seq: u32);
     /// Who should own an object of this parcel, by the plan.
@@ -59,6 +62,14 @@ pub struct Leaving {
     pub is_exact: bool,
     /// When it was last offered.
     pub said_at: Option<Time>,
+    /// Whether it was offered at all to whom it is to go to.
+    pub was_said: bool,
+}
+
+impl Leaving {
+    pub(super) fn new(seq: u32, to: NodeId, parcel: Parcel, is_exact: bool) -> Leaving {
+        Leaving { seq, to, parcel, is_exact, said_at: None, was_said: false }
+    }
 }
 
 /// An object that this node once had.
@@ -85,6 +96,8 @@ pub enum Planted {
     AcknowledgesAtOnce,
     /// Whoever has copies adopts without asking.
     AdoptsWithoutAsking,
+    /// What was taken is offered on before its giver knows.
+    OffersAtOnce,
 }
 
 /// Which objects a node has.
@@ -99,8 +112,8 @@ pub struct Custody {
     pub(super) leaving: BTreeMap<ObjectId, Leaving>,
     /// What was taken and not acknowledged yet: from whom, and under which number.
     untold: BTreeMap<ObjectId, (NodeId, u32)>,
-    /// What was taken, from whom, as long as that one may still offer it.
-    before: BTreeMap<ObjectId, NodeId>,
+    /// What was taken, from whom, as long as that one may still offer it; and when it was last told that it need not.
+    before: BTreeMap<ObjectId, (NodeId, Option<Time>)>,
     pub(super) past: BTreeMap<ObjectId, Past>,
     pub(super) copies: Copies,
     pub(super) adoption: Adoption,
@@ -180,14 +193,16 @@ impl Custody {
         }
     }
 
-    /// Offers an object to another node.
+    /// Offers an object to another node; false if that cannot be now. What was taken is not offered on before its giver
+    /// knows that it was: if this node died in between, the giver would go on with it, and so would the next one.
     pub fn offer(&mut self, object: ObjectId, to: NodeId, keeper: &dyn Keeper) -> bool {
-        if to == self.me || !self.members.contains(&to) {
+        let is_new_here = self.before.contains_key(&object) && self.planted != Planted::OffersAtOnce;
+        if to == self.me || !self.members.contains(&to) || is_new_here {
             return false;
         }
         let (Some(seq), Some(parcel)) = (self.own.get(&object).copied(), keeper.parcel(object)) else { return false };
         self.own.remove(&object);
-        self.leaving.insert(object, Leaving { seq: seq + 1, to, parcel, is_exact: true, said_at: None });
+        self.leaving.insert(object, Leaving::new(seq + 1, to, parcel, true));
         true
     }
 
@@ -197,7 +212,7 @@ impl Custody {
         self.version = version;
         self.members = members.to_vec();
         self.untold.retain(|_, (from, _)| members.contains(from));
-        self.before.retain(|_, from| members.contains(from));
+        self.before.retain(|_, (from, _)| members.contains(from));
         for past in self.past.values_mut() {
             if past.from.is_some_and(|from| !members.contains(&from)) {
                 (past.from, past.closed_at) = (None, past.closed_at.or(Some(now)));
@@ -210,6 +225,12 @@ impl Custody {
                 // The dead one may have taken it. Whatever it left behind is older than this.
                 leaving.seq += 1;
                 leaving.to = self.me;
+                if leaving.is_exact && leaving.was_said {
+                    // It may have moved it, too, and have let somebody else come to where it was.
+                    keeper.lift(*object);
+                    leaving.is_exact = false;
+                }
+                leaving.was_said = false;
                 raised.push(*object);
             }
         }
@@ -230,7 +251,8 @@ impl Custody {
             }
             ToNode::Closed { object, seq } => {
                 let Some(object) = ObjectId::new(*object) else { return };
-                if self.before.get(&object) == Some(&from) && self.own.get(&object) == Some(seq) {
+                if self.before.get(&object).is_some_and(|before| before.0 == from) && self.own.get(&object) == Some(seq)
+                {
                     self.before.remove(&object);
                 }
                 if let Some(past) = self.past.get_mut(&object).filter(|past| past.seq <= *seq) {
@@ -238,7 +260,7 @@ impl Custody {
                 }
             }
             ToNode::Replicate(replicate) => self.sends.extend(self.copies.keep(from, replicate, &self.members)),
-            ToNode::Replicated { number } => self.copies.kept(from, *number),
+            ToNode::Replicated { number } => self.sends.extend(self.copies.kept(from, *number)),
             ToNode::Query { version, objects } if *version == self.version => self.asked(from, objects),
             ToNode::Known { version, objects } if *version == self.version => self.adoption.answered(from, objects),
             _ => {}
@@ -264,7 +286,15 @@ impl Custody {
         for (object, (from, seq)) in untold {
             if self.copies.is_safe(object, seq) || self.planted == Planted::AcknowledgesAtOnce {
                 self.untold.remove(&object);
-                self.sends.push((from, ToNode::Taken { object: object.number(), seq }));
+                self.tell(now, object, from, seq);
+            }
+        }
+        let is_due = |at: Option<Time>| at.is_some_and(|at| now - at >= 2 * AGAIN_US);
+        let before: Vec<(ObjectId, NodeId)> =
+            self.before.iter().filter(|(_, told)| is_due(told.1)).map(|(&object, told)| (object, told.0)).collect();
+        for (object, from) in before {
+            if let Some(&seq) = self.own.get(&object) {
+                self.tell(now, object, from, seq);
             }
         }
         for (object, leaving) in &mut self.leaving {
@@ -272,7 +302,7 @@ impl Custody {
             if leaving.to == self.me || !is_due {
                 continue;
             }
-            leaving.said_at = Some(now);
+            (leaving.said_at, leaving.was_said) = (Some(now), true);
             let offer = Offer {
                 version: self.version,
                 object: object.number(),
@@ -320,7 +350,7 @@ impl Custody {
         self.taken += 1;
         self.past.remove(&object);
         self.own.insert(object, offer.seq);
-        self.before.insert(object, from);
+        self.before.insert(object, (from, None));
         self.untold.insert(object, (from, offer.seq));
         self.copies.touch(object);
     }
@@ -336,9 +366,17 @@ impl Custody {
         }
     }
 
+    /// Says that an object was taken and is safe: again, until that is known to be known.
+    fn tell(&mut self, now: Time, object: ObjectId, from: NodeId, seq: u32) {
+        if let Some(before) = self.before.get_mut(&object) {
+            before.1 = Some(now);
+        }
+        self.sends.push((from, ToNode::Taken { object: object.number(), seq }));
+    }
+
     /// Remembers that it had an object, while somebody may offer it once more.
     fn forget(&mut self, object: ObjectId, seq: u32, now: Time) {
-        let from = self.before.remove(&object);
+        let from = self.before.remove(&object).map(|(from, _)| from);
         let closed_at = if from.is_none() { Some(now) } else { None };
         self.past.insert(object, Past { seq, from, closed_at });
         self.untold.remove(&object);
@@ -365,5 +403,64 @@ impl Custody {
                 self.copies.touch(object);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Time = Time::from_micros(0);
+
+    struct Hand;
+
+    impl Keeper for Hand {
+        fn parcel(&self, _: ObjectId) -> Option<Parcel> {
+            Some(Parcel { object: vec![1], session: Vec::new() })
+        }
+        fn put(&mut self, _: ObjectId, _: &Parcel, _: bool) -> bool {
+            true
+        }
+        fn lift(&mut self, _: ObjectId) {}
+        fn gone(&mut self, _: ObjectId, _: NodeId, _: u32) {}
+        fn owner_of(&self, _: &Parcel) -> Option<NodeId> {
+            Some(NodeId::new(1))
+        }
+    }
+
+    /// One gives to two, two gives on to three and dies before one knows. The bug that this keeps out: one took it back under
+    /// the number that three had it under, and both moved it.
+    fn owners_after(planted: Planted) -> Vec<u64> {
+        let object = ObjectId::new(7).unwrap();
+        let all: Vec<NodeId> = (1..=3).map(NodeId::new).collect();
+        let mut nodes: Vec<Custody> = all.iter().map(|&node| Custody::new(node, 1)).collect();
+        for node in &mut nodes {
+            node.plant(planted);
+            node.activate(1, &all, &mut Hand, NOW);
+        }
+        nodes[0].begin(object);
+        assert!(nodes[0].offer(object, all[1], &Hand));
+        let mut carry = |from: usize, to: usize, nodes: &mut Vec<Custody>| {
+            nodes[from].wake(NOW, &mut Hand);
+            while let Some((node, message)) = nodes[from].poll() {
+                if node == all[to] {
+                    nodes[to].handle(NOW, all[from], &message, true, &mut Hand);
+                }
+            }
+        };
+        carry(0, 1, &mut nodes);
+        assert!(nodes[1].owns(object));
+        nodes[1].offer(object, all[2], &Hand);
+        carry(1, 2, &mut nodes);
+        let rest = [all[0], all[2]];
+        nodes[0].activate(2, &rest, &mut Hand, NOW);
+        nodes[2].activate(2, &rest, &mut Hand, NOW);
+        [0, 2].into_iter().filter(|&index| nodes[index].owns(object)).map(|index| index as u64 + 1).collect()
+    }
+
+    #[test]
+    fn what_was_taken_is_not_offered_on_before_its_giver_knows() {
+        assert_eq!(owners_after(Planted::Nothing), [1]);
+        assert_eq!(owners_after(Planted::OffersAtOnce), [1, 3], "so it would be without that");
     }
 }

@@ -5,8 +5,10 @@
 //! without that node until so long after that its lease must have passed, by the slower of two clocks. Any majority that
 //! vouches and any that leaves out have a member in common: so who is left out has stopped before.
 //!
-//! Who finds that another's lease has passed says so, and vouches for it no more while the plan holds: when a majority says
-//! so, the other is left out for certain. Without that, a plan could be accepted by some and refused by the rest for ever.
+//! Whose lease must have passed is *suspected*, until it is vouched for again; when a majority suspects somebody, a plan
+//! without it is proposed. Whoever hears of such a proposal *renounces* the one that it leaves out, and vouches for it no
+//! more while the present plan holds: so everybody can accept it a lease later. Without that, a plan could be accepted by
+//! some and refused by the rest for ever; and as those who have accepted vouch for nobody, nobody would act again.
 //!
 //! A plan may be changed while a node knows only the one before: whoever has accepted a next plan vouches for nothing under
 //! the last one, and whoever accepts that somebody is left out has known the last plan for as long as a lease.
@@ -23,6 +25,8 @@ pub const DRIFT: f64 = 0.02;
 pub const WAIT_US: i64 = 1_060_000;
 /// How often a node shows that it is alive, in microseconds.
 pub const BEAT_US: i64 = 100_000;
+/// And how often at least, however many there are.
+pub const BEAT_US_MAX: i64 = 300_000;
 
 const _: () = assert!(WAIT_US as f64 * (1.0 - DRIFT) > LEASE_US as f64 * (1.0 + DRIFT), "a lease has passed");
 
@@ -34,7 +38,8 @@ pub struct Lease {
     answered: BTreeMap<NodeId, Time>,
     until: Time,
     vouched: BTreeMap<NodeId, Time>,
-    suspects: BTreeSet<NodeId>,
+    /// Whom it does not vouch for any more under the present plan.
+    renounced: BTreeSet<NodeId>,
 }
 
 impl Lease {
@@ -45,7 +50,7 @@ impl Lease {
             answered: BTreeMap::new(),
             until: Time::from_micros(i64::MIN),
             vouched: BTreeMap::new(),
-            suspects: BTreeSet::new(),
+            renounced: BTreeSet::new(),
         }
     }
 
@@ -62,17 +67,16 @@ impl Lease {
     /// Another plan holds: answers under the last one do not count any more. What is held is held.
     pub fn activate(&mut self) {
         self.answered.clear();
-        self.suspects.clear();
+        self.renounced.clear();
     }
 
-    /// A member has answered the beat that was sent at `sent`.
+    /// A member has answered the beat that was sent at `sent`. It counts from the next [`Lease::renew`] on.
     pub fn answer(&mut self, from: NodeId, sent: Time, now: Time, members: &[u64]) {
         if sent > now || !members.contains(&from.number()) {
             return;
         }
         let newest = self.answered.entry(from).or_insert(sent);
         *newest = sent.max(*newest);
-        self.renew(members);
     }
 
     /// A node vouches for itself as for anybody else: not while it has accepted a next plan.
@@ -80,14 +84,13 @@ impl Lease {
         self.answer(self.me, now, now, members);
     }
 
-    fn renew(&mut self, members: &[u64]) {
-        let long_ago = Time::from_micros(i64::MIN);
-        let of = |node: &u64| self.answered.get(&NodeId::new(*node)).copied().unwrap_or(long_ago);
-        let mut times: Vec<Time> = members.iter().map(of).collect();
-        times.sort_unstable_by(|one, other| other.cmp(one));
+    /// Counts who has answered: the lease is as long as a majority says.
+    pub fn renew(&mut self, members: &[u64]) {
         let majority = members.len() / 2 + 1;
-        if let Some(&time) = times.get(majority - 1).filter(|&&time| time > long_ago) {
-            self.until = self.until.max(time + LEASE_US);
+        let mut times: Vec<Time> = self.answered.values().copied().collect();
+        if times.len() >= majority {
+            let (_, time, _) = times.select_nth_unstable_by(majority - 1, |one, other| other.cmp(one));
+            self.until = self.until.max(*time + LEASE_US);
         }
     }
 
@@ -97,27 +100,63 @@ impl Lease {
         self.answered.clear();
     }
 
-    /// Whether this node vouches for another, now: not if it has said that the other's lease has passed.
+    /// Whether this node vouches for another, now: not if it has renounced it.
     pub fn vouch(&mut self, node: NodeId, now: Time) -> bool {
-        let may_vouch = !self.suspects.contains(&node);
+        let may_vouch = !self.renounced.contains(&node);
         if may_vouch {
             self.vouched.insert(node, now);
         }
         may_vouch
     }
 
-    /// Looks whose lease has passed for certain. The present plan has been known since `learned`.
-    pub fn suspect(&mut self, members: &[u64], learned: Time, now: Time) {
-        for node in members.iter().map(|&node| NodeId::new(node)).filter(|&node| node != self.me) {
-            let vouched = self.vouched.get(&node).copied().unwrap_or(learned).max(learned);
-            if now - vouched >= WAIT_US {
-                self.suspects.insert(node);
-            }
-        }
+    /// Vouches for a node no more while the present plan holds.
+    pub fn renounce(&mut self, node: NodeId) {
+        self.renounced.insert(node);
     }
 
-    /// Whose lease has passed, as far as this node knows.
-    pub fn suspects(&self) -> &BTreeSet<NodeId> {
-        &self.suspects
+    /// Whether another's lease has passed for certain. The present plan has been known since `learned`.
+    pub fn has_passed(&self, node: NodeId, learned: Time, now: Time) -> bool {
+        let vouched = self.vouched.get(&node).copied().unwrap_or(learned).max(learned);
+        node != self.me && now - vouched >= WAIT_US
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(us: i64) -> Time {
+        Time::from_micros(us)
+    }
+
+    #[test]
+    fn a_lease_runs_from_the_sending_of_what_a_majority_has_answered() {
+        let (me, members) = (NodeId::new(1), [1, 2, 3]);
+        let mut lease = Lease::new(me);
+        lease.vouch_for_itself(at(500), &members);
+        lease.renew(&members);
+        assert!(!lease.is_held(at(600)), "one of three");
+        lease.answer(NodeId::new(3), at(400), at(700), &members);
+        lease.renew(&members);
+        assert_eq!(lease.until(), at(400 + LEASE_US));
+        lease.answer(NodeId::new(9), at(600), at(700), &members);
+        lease.renew(&members);
+        assert_eq!(lease.until(), at(400 + LEASE_US), "nobody asked it");
+        assert!(!lease.is_held(at(400 + LEASE_US)));
+    }
+
+    #[test]
+    fn who_is_heard_again_is_suspected_no_more_unless_renounced() {
+        let mut lease = Lease::new(NodeId::new(1));
+        let other = NodeId::new(2);
+        assert!(!lease.has_passed(other, at(0), at(WAIT_US - 1)));
+        assert!(lease.has_passed(other, at(0), at(WAIT_US)));
+        assert!(lease.vouch(other, at(WAIT_US)));
+        assert!(!lease.has_passed(other, at(0), at(2 * WAIT_US - 1)));
+        lease.renounce(other);
+        assert!(!lease.vouch(other, at(2 * WAIT_US - 1)));
+        assert!(lease.has_passed(other, at(0), at(2 * WAIT_US)), "whatever it says meanwhile");
+        lease.activate();
+        assert!(lease.vouch(other, at(2 * WAIT_US)));
     }
 }

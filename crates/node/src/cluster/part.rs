@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use space::{NodeId, ObjectId, Time};
+use space::{GridPoint, NodeId, ObjectId, Time};
 use world::{Block, Border, Placing, Standing, World};
 
 use super::ghosts::Ghosts;
@@ -17,6 +17,8 @@ pub struct Part {
     me: NodeId,
     /// Who decides where.
     pub territory: Territory,
+    /// Its own boxes of that.
+    pub leaves: Vec<Block>,
     /// Where this node decides.
     pub home: Vec<Block>,
     /// Where it will, when all have declared.
@@ -41,12 +43,17 @@ pub struct Part {
 
 /// Events that nobody fetches are dropped beyond this.
 const EVENTS_MAX: usize = 65_536;
+/// Nobody gets farther in one tick, in steps: more than a hundred metres.
+const NEAR: i32 = 131_072;
+/// Whoever had an object that stands so far from another's space, in steps, has no room for it there.
+const ROOM_REACH: i32 = 8_192;
 
 impl Part {
     pub(super) fn new(me: NodeId) -> Part {
         Part {
             me,
             territory: Territory::default(),
+            leaves: Vec::new(),
             home: Vec::new(),
             closed: Vec::new(),
             is_complete: false,
@@ -73,6 +80,7 @@ impl Part {
             }
             closed.extend(rest);
         }
+        self.leaves = territory.of_node(self.me).copied().collect();
         (self.home, self.closed, self.territory, self.is_complete) = (home, closed, territory, false);
         self.grants.activate();
         self.tenancies.activate();
@@ -81,7 +89,7 @@ impl Part {
 
     /// All have declared.
     pub(super) fn complete(&mut self) {
-        self.home = self.territory.of_node(self.me).copied().collect();
+        self.home = self.leaves.clone();
         self.closed.clear();
         if !self.is_complete {
             self.is_complete = true;
@@ -100,7 +108,10 @@ impl Part {
 
     /// What the world has to know of the world around it.
     pub fn border(&self, custody: &Custody) -> Border {
-        let others = self.territory.leaves.iter().filter(|(node, _)| *node != self.me).copied();
+        // Only what is near can be in somebody's way.
+        let own = bounds(self.standing.iter().map(|standing| standing.at));
+        let near = self.home.iter().fold(own, |all, home| all.with(home)).grown(NEAR);
+        let others = self.territory.leaves.iter().filter(|(node, leaf)| *node != self.me && leaf.meets(&near)).copied();
         Border {
             home: self.home.clone(),
             abroad: others.chain(self.closed.iter().map(|closed| (self.me, *closed))).collect(),
@@ -109,6 +120,12 @@ impl Part {
             held: custody.leaving().map(|(object, _)| object).chain(self.grants.kept()).collect(),
         }
     }
+}
+
+/// The box around these places; one around nothing if there are none.
+pub(super) fn bounds(places: impl Iterator<Item = GridPoint>) -> Block {
+    let none = Block { low: [i32::MAX / 4; 3], high: [i32::MIN / 4; 3] };
+    places.fold(none, |all, at| all.with(&Block::around(at, [0; 3])))
 }
 
 /// A part and its world: what custody asks for objects.
@@ -131,7 +148,7 @@ impl Keeper for Keep<'_> {
         // It is about to be no guest any more.
         let held = self.part.grants.take(object);
         let border = self.world.border().cloned().unwrap_or_default();
-        let guests = self.part.grants.guests(&self.part.home);
+        let guests = self.part.grants.guests_around(&self.part.home, Some(object).filter(|_| is_exact));
         self.world.set_border(Some(Border { home: self.part.home.clone(), guests, ..border }));
         let placing = if is_exact { Placing::Exact } else { Placing::Nearest };
         if self.world.put_in(&parcel.object, placing).is_err() {
@@ -142,20 +159,31 @@ impl Keeper for Keep<'_> {
         if !parcel.session.is_empty() {
             self.part.sessions.insert(object, parcel.session.clone());
         }
-        self.part.standing.extend(self.world.standing(object));
+        if let Some(standing) = self.world.standing(object) {
+            let near = standing.block().grown(ROOM_REACH);
+            let others = self.part.territory.leaves.iter();
+            let others =
+                others.filter(|(node, leaf)| *node != self.part.me && leaf.meets(&near)).map(|(node, _)| *node);
+            self.part.tenancies.inherit(object, others);
+            self.part.standing.push(standing);
+        }
         if self.part.arrived.len() < EVENTS_MAX {
             self.part.arrived.push_back((object, parcel.session.clone()));
         }
         true
     }
 
+    fn lift(&mut self, object: ObjectId) {
+        self.world.take_out(object);
+        self.part.standing.retain(|standing| standing.object != object);
+        self.part.tenancies.forget(object);
+    }
+
     fn gone(&mut self, object: ObjectId, to: NodeId, seq: u32) {
         if let Some(standing) = self.world.standing(object) {
             self.part.grants.receive(standing, seq, self.now);
         }
-        self.world.take_out(object);
-        self.part.standing.retain(|standing| standing.object != object);
-        self.part.tenancies.forget(object);
+        self.lift(object);
         self.part.sessions.remove(&object);
         if self.part.departed.len() < EVENTS_MAX {
             self.part.departed.push_back((object, to));

@@ -23,11 +23,16 @@ const AGAIN_TICKS: u64 = 2;
 const REFUSED_TICKS: u64 = 2;
 /// Who does not need its rooms any more gives them back after so many ticks.
 const IDLE_TICKS: u64 = 10;
+/// That an object is no more is said every so many ticks until it is heard, and so often at most.
+const PARTING_TICKS: u64 = 8;
+const PARTINGS_MAX: u32 = 64;
 
 /// All rooms of this node's objects, and what was asked for.
 #[derive(Clone, Debug, Default)]
 pub struct Tenancies {
     table: BTreeMap<(ObjectId, NodeId), Tenancy>,
+    /// Objects that are no more, as long as a decider may keep room for them: what it is told, when, and how often.
+    parting: BTreeMap<(ObjectId, NodeId), (Ask, u64, u32)>,
     /// Counts all asks, so that a later one has a higher number, whatever was forgotten in between.
     asked: u32,
     /// Ticks that objects stood at a border because they had no room, for the measure.
@@ -44,6 +49,8 @@ struct Tenancy {
     is_known: bool,
     refused_at: Option<u64>,
     used_at: u64,
+    /// Whoever had the object before may have had room there: the decider is to hear once what this one needs.
+    is_owed: bool,
 }
 
 /// An own object that may need room.
@@ -73,12 +80,34 @@ impl Tenancies {
 
     /// Whether something was asked for an object.
     pub fn has(&self, object: ObjectId) -> bool {
-        self.table.range((object, NodeId::new(0))..=(object, NodeId::new(u64::MAX))).next().is_some()
+        !self.table.is_empty()
+            && self.table.range((object, NodeId::new(0))..=(object, NodeId::new(u64::MAX))).next().is_some()
     }
 
     /// Another plan holds: nothing that was granted counts any more.
     pub fn activate(&mut self) {
         self.table.clear();
+        self.parting.clear();
+    }
+
+    /// An object came from another node, which may have had room for it with these deciders.
+    pub fn inherit(&mut self, object: ObjectId, deciders: impl Iterator<Item = NodeId>) {
+        for decider in deciders {
+            self.table.entry((object, decider)).or_default().is_owed = true;
+        }
+    }
+
+    /// An object is no more: who kept room for it is told. `seq` is the number of its last ownership.
+    pub fn part(&mut self, object: ObjectId, seq: u32) {
+        let all = (object, NodeId::new(0))..=(object, NodeId::new(u64::MAX));
+        let deciders: Vec<NodeId> = self.table.range(all).map(|((_, decider), _)| *decider).collect();
+        for decider in deciders {
+            self.asked += 1;
+            let keeps = Vec::new();
+            let ask = Ask { object: object.number(), seq, asked: self.asked, standing: None, keeps, wants: None };
+            self.parting.insert((object, decider), (ask, 0, 0));
+        }
+        self.forget(object);
     }
 
     /// An object is not this node's any more, or has to stay where it is from now on.
@@ -117,12 +146,22 @@ impl Tenancies {
             asks.entry(*decider).or_default().push(ask);
             true
         });
+        self.parting.retain(|(_, decider), (ask, said, times)| {
+            if *times == 0 || tick - *said >= PARTING_TICKS {
+                (*said, *times) = (tick, *times + 1);
+                asks.entry(*decider).or_default().push(ask.clone());
+            }
+            *times < PARTINGS_MAX
+        });
         asks
     }
 
     /// An answer. Only that to the newest ask counts.
     pub fn answer(&mut self, from: NodeId, answer: &Answer, seq: Option<u32>, tick: u64) {
         let Some(object) = ObjectId::new(answer.object) else { return };
+        if self.parting.get(&(object, from)).is_some_and(|(ask, _, _)| ask.asked == answer.asked) {
+            self.parting.remove(&(object, from));
+        }
         let Some(tenancy) = self.table.get_mut(&(object, from)) else { return };
         let is_newest = tenancy.waiting.as_ref().is_some_and(|(ask, _)| ask.asked == answer.asked);
         if !is_newest || seq != Some(answer.seq) {
@@ -172,8 +211,9 @@ impl Tenancy {
                 .fold(vec![part], |parts, (_, room)| parts.iter().flat_map(|p| p.without(&room.block)).collect())
                 .is_empty()
         };
+        let is_moving = tenant.soon != block.grown(8).even();
         let lacks = needed.map(is_covered).any(|is_covered| !is_covered);
-        if lacks {
+        if lacks && is_moving {
             *waited_ticks += u64::from(touches && self.rooms.is_empty());
             self.used_at = tick;
         }
@@ -186,13 +226,13 @@ impl Tenancy {
         }
         let is_patient = self.refused_at.is_some_and(|refused| tick - refused < REFUSED_TICKS);
         let may_shrink = tick - self.used_at > IDLE_TICKS && !self.rooms.is_empty();
-        let is_moving = tenant.soon != block.grown(8).even();
         let wants = lacks && is_moving && !is_patient;
         let says_first = touches && !self.is_known;
         let leaves_for_good = !touches && self.is_known && !lacks;
-        if !(wants || may_shrink || says_first || leaves_for_good) {
+        if !(wants || may_shrink || says_first || leaves_for_good || self.is_owed) {
             return None;
         }
+        self.is_owed = false;
         *asked += 1;
         if wants {
             // Of the rooms it has, those that it is in.
@@ -220,6 +260,7 @@ impl Tenancy {
     /// Whether it is worth to be remembered.
     fn is_of_use(&self, tenant: &Tenant, leaves: &[&Block]) -> bool {
         self.waiting.is_some()
+            || self.is_owed
             || self.is_known
             || !self.rooms.is_empty()
             || leaves.iter().any(|leaf| leaf.overlaps(&tenant.ahead))

@@ -8,6 +8,7 @@ use wire::peer::{self, Hello, Owns, PEER_VERSION, Report, name};
 use super::encounter::Encounter;
 use super::neighbour::Neighbour;
 use super::others::Other;
+use super::words::Words;
 use super::{ENCOUNTERS_MAX, Happening, LINKS_MAX, OBJECTS_MAX, Peer, Rules, steps};
 use crate::node::{Effect, LinkId};
 
@@ -62,6 +63,13 @@ impl Peer {
             ToPeer::Leave => {
                 self.part(link);
                 self.effects.push_back(Effect::Close { link });
+            }
+            ToPeer::Says { text } => {
+                if known.pace.may_speak(now) {
+                    self.said.push(Words { node: Some(node), text });
+                } else {
+                    self.tally.refused.beyond_bounds += 1;
+                }
             }
         }
     }

@@ -23,6 +23,7 @@ pub mod steps;
 pub mod tally;
 pub mod wanderer;
 pub mod window;
+pub mod words;
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -40,6 +41,7 @@ use self::owned::{Body, Owned};
 use self::rules::Rules;
 use self::rulings::Rulings;
 use self::tally::Tally;
+use self::words::{Pace, Said, Words};
 use crate::node::{Channel, Effect, Event, LinkId, Node};
 
 /// Links at most: a mesh of more peers wants a server.
@@ -146,6 +148,8 @@ pub struct Peer {
     forgot_at: Option<Time>,
     effects: VecDeque<Effect>,
     happenings: VecDeque<Happening>,
+    said: Said,
+    pace: Pace,
     next_wake: Time,
     tally: Tally,
 }
@@ -172,6 +176,8 @@ impl Peer {
             forgot_at: None,
             effects: VecDeque::new(),
             happenings: VecDeque::new(),
+            said: Said::default(),
+            pace: Pace::default(),
             next_wake: now,
             tally: Tally::default(),
         })
@@ -296,6 +302,21 @@ impl Peer {
     /// What happened since it was asked last.
     pub fn next_happening(&mut self) -> Option<Happening> {
         self.happenings.pop_front()
+    }
+
+    /// The own user says something, to everybody who is connected. `false` if that is too often, or too long.
+    pub fn say(&mut self, text: String, now: Time) -> bool {
+        let may = text.len() <= wire::session::SAID_MAX && self.pace.may_speak(now);
+        if may {
+            self.broadcast(&ToPeer::Says { text: text.clone() });
+            self.said.push(Words { node: None, text });
+        }
+        may
+    }
+
+    /// What somebody said, and nobody has asked for yet.
+    pub fn next_words(&mut self) -> Option<Words> {
+        self.said.take()
     }
 
     /// How often what happened.

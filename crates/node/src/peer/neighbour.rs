@@ -5,6 +5,7 @@ use space::{NodeId, Time};
 use wire::peer::{Motion, Report, Watch};
 use wire::{DATAGRAM_MAX, ToPeer};
 
+use super::words::Pace;
 use crate::node::LinkId;
 
 /// The first pings come so often, and later ones so rarely, in microseconds.
@@ -34,6 +35,8 @@ pub struct Neighbour {
     pinged_at: Option<Time>,
     motions: Vec<Motion>,
     watches: Vec<Watch>,
+    /// How often its user speaks.
+    pub pace: Pace,
 }
 
 impl Neighbour {
@@ -52,6 +55,7 @@ impl Neighbour {
             pinged_at: None,
             motions: Vec::new(),
             watches: Vec::new(),
+            pace: Pace::default(),
         }
     }
 

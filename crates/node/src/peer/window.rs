@@ -13,6 +13,7 @@ use wire::session::{Entered, EnteredKind, Refused, Roster, Walking, Welcome};
 use wire::state::{Head, Own, VELOCITY_PARTS};
 use wire::{Handle, Hello, Moves, Reason, Scene, Shape, Step, ToClient, ToServer, VERSION};
 
+use super::words::Words;
 use super::{Peer, name, single};
 use crate::client::own::{is_newer, wish};
 use crate::node::{Channel, Effect, Event, LinkId};
@@ -113,7 +114,7 @@ impl Window {
     }
 
     /// Something happened on a page's link.
-    pub fn handle(&mut self, now: Time, event: Event<'_>, peer: &Peer) {
+    pub fn handle(&mut self, now: Time, event: Event<'_>, peer: &mut Peer) {
         match event {
             Event::Opened { link, secret } => {
                 if self.links.len() >= LINKS_MAX {
@@ -154,6 +155,16 @@ impl Window {
         self.show(peer);
     }
 
+    /// Somebody said something: the page is told.
+    pub fn hear(&mut self, words: &Words, peer: &Peer) {
+        let Some(link) = self.pane.as_ref().map(|pane| pane.link) else { return };
+        let node = words.node.unwrap_or(peer.node());
+        let called = peer.peers().find(|(other, ..)| Some(*other) == words.node);
+        let name = called.map_or_else(|| self.settings.nickname.clone(), |(_, name, _)| name.to_owned());
+        let speaker = name::object(node, USER);
+        self.tell(link, &ToClient::Said { speaker, name, text: words.text.clone() });
+    }
+
     /// What is to be done.
     pub fn poll(&mut self) -> Option<Effect> {
         self.effects.pop_front()
@@ -166,7 +177,7 @@ impl Window {
         }
     }
 
-    fn arrived(&mut self, now: Time, link: LinkId, channel: Channel, bytes: &[u8], peer: &Peer) {
+    fn arrived(&mut self, now: Time, link: LinkId, channel: Channel, bytes: &[u8], peer: &mut Peer) {
         if !self.links.contains_key(&link) {
             return;
         }
@@ -193,9 +204,11 @@ impl Window {
                     self.tell(link, &ToClient::Grabbed { object, is_held: false });
                     true
                 }
-                ToServer::Say { .. } if is_greeted => {
-                    let text = "Peers have nothing that carries words: nobody heard you.".to_owned();
-                    self.tell(link, &ToClient::Said { speaker: None, name: String::new(), text });
+                ToServer::Say { text } if is_greeted => {
+                    if !peer.say(text, now) {
+                        let text = "You speak too often: nobody heard that.".to_owned();
+                        self.tell(link, &ToClient::Said { speaker: None, name: String::new(), text });
+                    }
                     true
                 }
                 ToServer::Release if is_greeted => true,

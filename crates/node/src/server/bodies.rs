@@ -9,9 +9,17 @@ use wire::state::{Body, Prepared};
 pub struct Bodies {
     rows: Vec<Row>,
     /// Apart from the rows: everybody moves, and few are listened to.
-    prepared: Vec<(u64, Prepared)>,
+    prepared: Vec<Bits>,
     /// The last tick that was completed.
     now: u64,
+}
+
+/// What is sent of an object, and for which of its changes: a line of the cache.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
+struct Bits {
+    changed: u64,
+    prepared: Prepared,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -58,10 +66,10 @@ impl Bodies {
     pub fn insert(&mut self, slot: Slot, tick: u64, place: GridPoint, turn: Turn) {
         if self.rows.len() <= slot.row() {
             self.rows.resize(slot.row() + 1, Row::default());
-            self.prepared.resize(slot.row() + 1, (0, Prepared::default()));
+            self.prepared.resize(slot.row() + 1, Bits::default());
         }
         self.rows[slot.row()] = Row { place, turn, inserted: tick, ..Row::default() };
-        self.prepared[slot.row()].0 = 0;
+        self.prepared[slot.row()].changed = 0;
     }
 
     /// An object has another pose after this tick. `is_elsewhere` says that it did not come along a path.
@@ -92,21 +100,20 @@ impl Bodies {
         self.rows[slot.row()].changed(self.now)
     }
 
-    /// The same, and fetches the object's bits into the cache.
+    /// The same, and begins to fetch the object's bits.
     #[inline]
     pub fn changed_and_fetched(&self, slot: Slot) -> u64 {
-        std::hint::black_box(self.prepared[slot.row()].0);
+        space::fetch_ahead(&self.prepared[slot.row()]);
         self.changed(slot)
     }
 
     /// The bits of an object, worked out if nobody asked for them since they changed.
     pub fn prepared(&mut self, slot: Slot) -> &Prepared {
-        let (row, (prepared_for, prepared)) = (&self.rows[slot.row()], &mut self.prepared[slot.row()]);
+        let (row, bits) = (&self.rows[slot.row()], &mut self.prepared[slot.row()]);
         let changed = row.changed(self.now).max(1);
-        if *prepared_for != changed {
-            *prepared = row.body(self.now).prepare();
-            *prepared_for = changed;
+        if bits.changed != changed {
+            *bits = Bits { changed, prepared: row.body(self.now).prepare() };
         }
-        prepared
+        &bits.prepared
     }
 }

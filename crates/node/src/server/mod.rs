@@ -3,13 +3,18 @@
 //! Bytes that arrive are decoded, checked and become inputs of the next tick, or are counted against their sender; they
 //! never reach the world as they are. When a tick is due the inputs are frozen, the world takes its step, the audience
 //! says who entered and left whose aura, and every client gets its datagram.
+//!
+//! One that shares its world with others is that and a little more: [`fleet`], [`door`] and [`passport`].
 
 mod attention;
 mod bodies;
+mod door;
 mod fan_out;
+mod fleet;
 mod forms;
 mod link;
 mod listener;
+mod passport;
 mod session;
 mod tick;
 mod truth;
@@ -23,12 +28,13 @@ pub(crate) use truth::shape as shape_of;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use interest::{Aura, AuraError, Earshot};
+use interest::{AuraError, Earshot};
 use space::{NodeId, ObjectId, Pair, Slot, Time};
 use wire::session::ResumeKey;
 use wire::{Hello, Moves, Reason, Refused, ToClient, ToServer, VERSION};
 use world::{Act, Input, World};
 
+use self::fleet::Fleet;
 use self::link::Link;
 use self::session::{Session, Stage};
 use self::truth::Truth;
@@ -104,8 +110,12 @@ pub struct Server {
     told: Option<NodeId>,
     /// What the clocks of things that change their form showed after it.
     clocks: Vec<(Slot, u64)>,
+    /// Whether the last tick moved nothing: then there is nothing to tell.
+    is_still: bool,
     effects: VecDeque<Effect>,
     counts: ServerCounts,
+    /// What it has to do with other servers of its world, if there are any.
+    fleet: Option<Box<Fleet>>,
 }
 
 impl Server {
@@ -138,8 +148,10 @@ impl Server {
             ticked: now,
             told: None,
             clocks: Vec::new(),
+            is_still: false,
             effects: VecDeque::new(),
             counts: ServerCounts::default(),
+            fleet: None,
         };
         for object in server.truth.movers() {
             server.show(object)?;
@@ -191,7 +203,7 @@ impl Server {
 
     /// How many wait to be let in.
     pub fn queued(&self) -> usize {
-        self.queue.len()
+        self.queue.len() + self.fleet.as_ref().map_or(0, |fleet| fleet.door.len())
     }
 
     /// Whether one object's user is told of another object.
@@ -245,8 +257,9 @@ impl Server {
         links.into_iter().for_each(|link| self.tell(link, &message));
     }
 
-    /// Ends all connections; users find their places again when the server comes back.
+    /// Ends all connections; users find their places again when the server comes back, or at once at another of its world.
     pub fn stop(&mut self) {
+        self.send_everybody_on();
         let refused = refusal(Reason::Stopping, "The server stops; the world is kept.".to_owned());
         for link in self.links.keys().copied().collect::<Vec<_>>() {
             self.tell(link, &ToClient::Closed(refused.clone()));
@@ -259,9 +272,7 @@ impl Server {
     /// Puts an object into the audience.
     fn show(&mut self, object: ObjectId) -> Result<Option<Slot>, AuraError> {
         let Some((place, turn)) = self.truth.pose(object) else { return Ok(None) };
-        let ServerSettings { focus, nimbus, .. } = self.settings;
-        let is_user = self.truth.owner(object).is_some();
-        let aura = if is_user { Aura::one_sided(focus, nimbus) } else { Aura::only_heard(nimbus) };
+        let aura = self.aura(self.truth.owner(object).is_some());
         let slot = self.audience.insert(place.position(), aura)?;
         self.truth.set_slot(object, slot);
         self.bodies.insert(slot, self.truth.tick(), place, turn);
@@ -400,6 +411,13 @@ impl Server {
         {
             return self.resume(now, id, sender);
         }
+        if !self.stand_at_door(now, id, hello) {
+            self.greet_new(now, id, hello);
+        }
+    }
+
+    /// Somebody who was not in before.
+    fn greet_new(&mut self, now: Time, id: LinkId, hello: &Hello) {
         let nickname = match Nickname::new(&hello.nickname) {
             Ok(nickname) => nickname,
             Err(error) => return self.refuse(id, Reason::Nickname, error.to_string()),
@@ -501,7 +519,10 @@ impl Server {
     /// Nothing is left of a session.
     fn forget(&mut self, sender: NodeId) {
         if let Some(session) = self.sessions.remove(&sender) {
-            self.names.remove(&session.nickname.key());
+            let key = session.nickname.key();
+            if self.names.get(&key) == Some(&sender) {
+                self.names.remove(&key);
+            }
             if let Some(slot) = session.slot() {
                 self.users.remove(&slot);
             }

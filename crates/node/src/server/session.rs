@@ -62,6 +62,8 @@ pub struct Session {
     pub heading: Option<u8>,
     /// The number of its last input to the world.
     pub sequence: u32,
+    /// The newest input that its passport knows of, where it has one.
+    pub noted: Option<u32>,
     /// How many things of the scene it was told of; `None` when that is all.
     pub scene_at: Option<usize>,
     /// What it was told of the clocks of things that change their form.
@@ -95,6 +97,7 @@ impl Session {
             made_for: 0,
             heading: None,
             sequence: 0,
+            noted: None,
             scene_at: Some(0),
             forms: FormsTold::default(),
         }

@@ -57,26 +57,39 @@ impl Server {
         self.next_tick = if next > now { next } else { now + self.truth.tick_us() };
         self.counts.ticks += 1;
 
-        self.look_after_sessions(now);
-        self.freeze_inputs();
+        let may_act = self.may_act(now);
+        self.look_after_sessions(now, may_act);
+        if may_act {
+            self.freeze_inputs();
+        } else {
+            self.inputs.clear();
+        }
         ended(Part::Inputs);
 
         let inputs = std::mem::take(&mut self.inputs);
         self.counts.inputs += inputs.len() as u64;
-        self.truth.step(&inputs);
+        let has_stepped = self.step(now, &inputs);
+        self.is_still = !has_stepped;
         self.inputs = inputs;
         self.inputs.clear();
         ended(Part::World);
 
-        self.follow_world();
+        if has_stepped {
+            self.follow_world();
+        } else {
+            self.queue_again();
+        }
+        self.follow_fleet(now, has_stepped);
         ended(Part::Follow);
 
         self.audience.update();
         self.follow_audience();
         ended(Part::Audience);
 
-        self.greet_joined();
-        self.pass_on();
+        if has_stepped {
+            self.greet_joined();
+            self.pass_on();
+        }
         let journal = self.truth.journal();
         self.effects.extend(journal.map(|bytes| Effect::Persist(Record::Tick(bytes))));
         self.told = None;
@@ -86,7 +99,7 @@ impl Server {
     }
 
     /// Drops whoever was silent for too long, and lets go of those who did not come back.
-    fn look_after_sessions(&mut self, now: Time) {
+    fn look_after_sessions(&mut self, now: Time, may_act: bool) {
         let limits = self.settings.limits;
         let is_silent = |link: &super::Link| link.session.is_none() && now - link.opened > limits.hello_us;
         let silent: Vec<_> = self.links.iter().filter(|(_, link)| is_silent(link)).map(|(id, _)| *id).collect();
@@ -125,13 +138,22 @@ impl Server {
         for (sender, reason, sentence) in ends {
             self.send_away(sender, reason, sentence);
         }
-        for _ in 0..limits.joins_per_tick {
+        let joins = if may_act { limits.joins_per_tick } else { 0 };
+        for _ in 0..joins {
             let Some(sender) = self.queue.pop_front() else { break };
             let Some(session) = self.sessions.get_mut(&sender) else { continue };
             session.stage = Stage::Joining;
             session.sequence = 0;
             let (name, avatar) = (session.nickname.as_str().into(), u16::from(session.avatar));
             self.input(sender, Act::Join { name, avatar, at: None });
+        }
+    }
+
+    /// Whoever was about to join when the world could not take its step waits on.
+    fn queue_again(&mut self) {
+        for session in self.sessions.values_mut().rev().filter(|session| session.stage == Stage::Joining) {
+            session.stage = Stage::Queued;
+            self.queue.push_front(session.sender);
         }
     }
 
@@ -231,7 +253,10 @@ impl Server {
             };
             let link = session.link;
             self.forget(refusal.sender);
-            if let Some(link) = link {
+            let elsewhere = if reason == Reason::NoRoom { self.elsewhere() } else { None };
+            if let (Some(link), Some(address)) = (link, elsewhere) {
+                self.redirect(link, &address);
+            } else if let Some(link) = link {
                 self.refuse(link, reason, format!("You cannot join: {}.", refusal.reason));
             }
         }
@@ -262,6 +287,7 @@ impl Server {
             newest: session.newest,
         };
         self.tell(link, &ToClient::Welcome(welcome));
+        self.tell_servers(link);
     }
 
     /// What was said and grabbed.
@@ -279,6 +305,9 @@ impl Server {
             let mut links: Vec<_> = listeners.filter_map(|user| self.sessions.get(user)?.link).collect();
             links.extend(speaker.link);
             links.into_iter().for_each(|link| self.tell(link, &message));
+            if let ToClient::Said { speaker: Some(object), name, text } = message {
+                self.say_beyond(object, &name, &text);
+            }
         }
         let grabs = self.truth.grabs();
         for (sender, object, is_held) in grabs {
@@ -288,8 +317,20 @@ impl Server {
         }
     }
 
+    /// What somebody said at another server, for those who hear them here.
+    pub(super) fn pass_on_foreign(&mut self, speaker: Option<ObjectId>, name: &str, text: &str) {
+        let Some(slot) = speaker.and_then(|speaker| self.truth.slot(speaker)) else { return };
+        let message = ToClient::Said { speaker, name: name.to_owned(), text: text.to_owned() };
+        let listeners = self.audience.listeners_of(slot).filter_map(|listener| self.users.get(&listener));
+        let links: Vec<_> = listeners.filter_map(|user| self.sessions.get(user)?.link).collect();
+        links.into_iter().for_each(|link| self.tell(link, &message));
+    }
+
     /// Scene, roster and state, for the next few who are in and connected; whether there are more.
     pub fn tell_next(&mut self, most: usize) -> bool {
+        if self.is_still {
+            return false;
+        }
         let (tick, now) = (self.truth.tick(), self.ticked);
         let limits = self.settings.limits;
         let mut entered: Vec<(Handle, space::Slot)> = Vec::new();

@@ -1,11 +1,13 @@
 //! The world as the server sees it: what of it is sent, and in which row of the audience each object is.
 
+use std::collections::BTreeMap;
+
 use space::narrow::Shape as Solid3;
 use space::{GridPoint, NodeId, ObjectId, Slot, Turn};
 use wire::Shape;
 use wire::scene::Solid;
 use wire::session::{EnteredKind, Walking};
-use world::{Act, Input, Kind, ObjectView, Outcome, World, journal};
+use world::{Act, Input, Kind, Model, ObjectView, Outcome, World, journal};
 
 /// Objects with higher numbers have their rows in a map; they are few, or the world is very old.
 const ROWS_MAX: u64 = 1 << 22;
@@ -17,14 +19,26 @@ pub struct Truth {
     tick_us: i64,
     /// By the numbers of objects.
     slots: Vec<Option<Slot>>,
-    more_slots: std::collections::BTreeMap<ObjectId, Slot>,
+    more_slots: BTreeMap<ObjectId, Slot>,
     /// By rows.
     objects: Vec<Option<ObjectId>>,
+    /// Objects of other servers that are heard here.
+    ghosts: BTreeMap<ObjectId, Seen>,
     /// What stands, as it is sent.
     solids: Vec<Solid>,
     /// Who asked in the last tick to hold what.
     asked: Vec<(NodeId, u32, ObjectId)>,
     journal: Vec<u8>,
+}
+
+/// What an object of another server is, and where it was last seen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Seen {
+    pub kind: EnteredKind,
+    pub name: String,
+    pub shape: Shape,
+    pub place: GridPoint,
+    pub turn: Turn,
 }
 
 impl Truth {
@@ -38,7 +52,8 @@ impl Truth {
             world,
             tick_us,
             slots: Vec::new(),
-            more_slots: Default::default(),
+            more_slots: BTreeMap::new(),
+            ghosts: BTreeMap::new(),
             objects: Vec::new(),
             solids,
             asked: Vec::new(),
@@ -58,7 +73,12 @@ impl Truth {
         self.tick_us
     }
 
-    pub fn step(&mut self, inputs: &[Input]) {
+    pub fn world_mut(&mut self) -> &mut World {
+        &mut self.world
+    }
+
+    /// One tick. `step` takes the world's step, or does not; it says which.
+    pub fn step(&mut self, inputs: &[Input], step: impl FnOnce(&mut World) -> bool) -> bool {
         self.asked.clear();
         let grabs = inputs.iter().filter_map(|input| match input.act {
             Act::Grab { object } => Some((input.sender, input.sequence, object)),
@@ -67,7 +87,7 @@ impl Truth {
         self.asked.extend(grabs);
         self.journal.clear();
         journal::write(self.world.tick().next(), inputs, &mut self.journal);
-        self.world.step(inputs);
+        step(&mut self.world)
     }
 
     pub fn outcome(&self) -> &Outcome {
@@ -154,19 +174,48 @@ impl Truth {
     }
 
     pub fn kind(&self, object: ObjectId) -> EnteredKind {
-        match self.world.object(object).map(|object| object.kind) {
-            Some(Kind::Avatar) => EnteredKind::Avatar,
-            Some(Kind::Movable) => EnteredKind::Movable,
-            _ => EnteredKind::Mover,
-        }
+        let kind = self.world.object(object).map(|object| entered_kind(object.kind));
+        kind.or_else(|| Some(self.ghosts.get(&object)?.kind)).unwrap_or(EnteredKind::Mover)
     }
 
     pub fn name(&self, object: ObjectId) -> String {
-        self.world.object(object).map_or_else(String::new, |object| object.name.to_owned())
+        let name = self.world.object(object).map(|object| object.name.to_owned());
+        name.or_else(|| Some(self.ghosts.get(&object)?.name.clone())).unwrap_or_default()
     }
 
     pub fn shape(&self, object: ObjectId) -> Shape {
-        self.world.object(object).map_or(Shape::Sphere { radius: 0.0 }, |object| shape(&object))
+        let shape = self.world.object(object).map(|object| shape(&object));
+        shape.or_else(|| Some(self.ghosts.get(&object)?.shape.clone())).unwrap_or(Shape::Sphere { radius: 0.0 })
+    }
+
+    /// An object of this world, as another server would see it.
+    pub fn seen(&self, object: ObjectId) -> Option<Seen> {
+        let view = self.world.object(object)?;
+        let (kind, shape) = (entered_kind(view.kind), shape(&view));
+        Some(Seen { kind, name: view.name.to_owned(), shape, place: view.at, turn: view.turn })
+    }
+
+    /// The model of an object of another server: `number` counts the world's objects and then its avatars.
+    pub fn model(&self, number: u32, name: &str) -> Option<(EnteredKind, Shape)> {
+        let objects = self.world.spec().objects.len() as u32;
+        let (model, kind) = match number.checked_sub(objects) {
+            Some(avatar) => (Model::Avatar(avatar), EnteredKind::Avatar),
+            None => (Model::Object(number), EnteredKind::Movable),
+        };
+        let kind = match (model, self.world.spec().objects.get(number as usize).map(|object| &object.kind)) {
+            (Model::Object(_), Some(world::spec::ObjectKind::Moving(_))) => EnteredKind::Mover,
+            _ => kind,
+        };
+        Some((kind, wire_shape(self.world.model_shape(model)?, name)))
+    }
+
+    /// Objects of other servers.
+    pub fn ghosts(&self) -> &BTreeMap<ObjectId, Seen> {
+        &self.ghosts
+    }
+
+    pub fn ghosts_mut(&mut self) -> &mut BTreeMap<ObjectId, Seen> {
+        &mut self.ghosts
     }
 
     /// How an avatar walks: its velocity in the wire's parts, and whether it stands.
@@ -219,10 +268,22 @@ impl Truth {
 
 /// What an object looks like to a collision, as the wire tells it.
 pub(crate) fn shape(object: &ObjectView<'_>) -> Shape {
-    match object.shape {
+    wire_shape(object.shape, object.name)
+}
+
+fn entered_kind(kind: Kind) -> EnteredKind {
+    match kind {
+        Kind::Avatar => EnteredKind::Avatar,
+        Kind::Movable => EnteredKind::Movable,
+        _ => EnteredKind::Mover,
+    }
+}
+
+fn wire_shape(shape: &Solid3, name: &str) -> Shape {
+    match shape {
         Solid3::Sphere { radius } => Shape::Sphere { radius: *radius },
         Solid3::Box { half } => Shape::Box { half: half.to_array() },
         Solid3::Capsule { half_height, radius } => Shape::Capsule { half_height: *half_height, radius: *radius },
-        other => Shape::Model { name: object.name.to_owned(), radius: other.bounding_sphere().radius },
+        other => Shape::Model { name: name.to_owned(), radius: other.bounding_sphere().radius },
     }
 }

@@ -6,19 +6,24 @@
 
 mod batch;
 mod custody;
+mod envelope;
 mod plan;
+mod users;
 
 pub use batch::{Answer, Ask, Batch, Ghost, Granted, Introduced, Standing};
 pub use custody::{Declared, Entry, Named, Offer, Replicate};
+pub use envelope::{Envelope, open, seal};
 pub use plan::{Ballot, Cut, Member, Plan};
+pub use users::{Seek, Sought};
 
 use serde::Serialize;
 
 use crate::codec::{DecodeError, Reader, Writer};
-use crate::kind;
+use crate::session::{NICKNAME_MAX, SAID_MAX};
+use crate::{ADDRESS_MAX, kind};
 
 /// The version of the protocol between the nodes of a cluster.
-pub const CLUSTER_VERSION: u16 = 1;
+pub const CLUSTER_VERSION: u16 = 2;
 /// The most bytes of a message between nodes.
 pub const NODE_MESSAGE_MAX: usize = 1 << 20;
 /// The most nodes of a cluster, those without objects included.
@@ -132,6 +137,35 @@ pub enum ToNode {
         /// Objects.
         objects: Vec<u64>,
     },
+    /// I am of this cluster, or would like to be.
+    Hello {
+        /// The protocol that it speaks.
+        version: u16,
+        /// A fingerprint of the world's file.
+        world: u64,
+        /// The plan that it acts by; zero if it belongs to none yet.
+        plan: u64,
+    },
+    /// You cannot belong to this cluster: it is of another version or another world.
+    TurnedAway {
+        /// The protocol that the cluster speaks.
+        version: u16,
+        /// A fingerprint of its world's file.
+        world: u64,
+    },
+    /// Somebody is at my door: do you know them?
+    Seek(Seek),
+    /// This is what I know of them.
+    Sought(Sought),
+    /// One of mine said something, and some of yours may hear it.
+    Said {
+        /// Who.
+        object: u64,
+        /// What it is called.
+        name: String,
+        /// What it said.
+        text: String,
+    },
 }
 
 /// A sign of life.
@@ -184,6 +218,11 @@ impl ToNode {
             ToNode::Replicated { .. } => kind::NODE_REPLICATED,
             ToNode::Query { .. } => kind::NODE_QUERY,
             ToNode::Known { .. } => kind::NODE_KNOWN,
+            ToNode::Hello { .. } => kind::NODE_HELLO,
+            ToNode::TurnedAway { .. } => kind::NODE_TURNED_AWAY,
+            ToNode::Seek(_) => kind::NODE_SEEK,
+            ToNode::Sought(_) => kind::NODE_SOUGHT,
+            ToNode::Said { .. } => kind::NODE_SAID,
         }
     }
 
@@ -200,7 +239,7 @@ impl ToNode {
             ToNode::Join { version, world, address, is_witness } => {
                 writer.u16(*version);
                 writer.i64(*world as i64);
-                writer.text(address, plan::ADDRESS_MAX);
+                writer.text(address, ADDRESS_MAX);
                 writer.u8(u8::from(*is_witness));
             }
             ToNode::Prepare { slot, ballot } => {
@@ -248,6 +287,22 @@ impl ToNode {
                 writer.varint(*version);
                 write_list(writer, objects, |object, writer| writer.varint(*object));
             }
+            ToNode::Hello { version, world, plan } => {
+                writer.u16(*version);
+                writer.i64(*world as i64);
+                writer.varint(*plan);
+            }
+            ToNode::TurnedAway { version, world } => {
+                writer.u16(*version);
+                writer.i64(*world as i64);
+            }
+            ToNode::Seek(seek) => seek.write(writer),
+            ToNode::Sought(sought) => sought.write(writer),
+            ToNode::Said { object, name, text } => {
+                writer.varint(*object);
+                writer.text(name, NICKNAME_MAX);
+                writer.text(text, SAID_MAX);
+            }
         }
         bytes
     }
@@ -262,7 +317,7 @@ impl ToNode {
             kind::NODE_JOIN => ToNode::Join {
                 version: reader.u16("version")?,
                 world: reader.i64("world")? as u64,
-                address: reader.text(plan::ADDRESS_MAX, "address")?.to_owned(),
+                address: reader.text(ADDRESS_MAX, "address")?.to_owned(),
                 is_witness: read_flag(reader, "is_witness")?,
             },
             kind::NODE_PREPARE => ToNode::Prepare { slot: version(reader)?, ballot: Ballot::read(reader)? },
@@ -297,6 +352,21 @@ impl ToNode {
             kind::NODE_KNOWN => ToNode::Known {
                 version: version(reader)?,
                 objects: read_list(reader, OBJECTS_MAX, 1, "objects", read_name)?,
+            },
+            kind::NODE_HELLO => ToNode::Hello {
+                version: reader.u16("version")?,
+                world: reader.i64("world")? as u64,
+                plan: version(reader)?,
+            },
+            kind::NODE_TURNED_AWAY => {
+                ToNode::TurnedAway { version: reader.u16("version")?, world: reader.i64("world")? as u64 }
+            }
+            kind::NODE_SEEK => ToNode::Seek(Seek::read(reader)?),
+            kind::NODE_SOUGHT => ToNode::Sought(Sought::read(reader)?),
+            kind::NODE_SAID => ToNode::Said {
+                object: read_name(reader)?,
+                name: reader.text(NICKNAME_MAX, "name")?.to_owned(),
+                text: reader.text(SAID_MAX, "text")?.to_owned(),
             },
             unknown => return Err(DecodeError::UnknownKind(unknown)),
         };

@@ -3,11 +3,10 @@
 use serde::Serialize;
 
 use super::{NODES_MAX, read_flag, read_list, read_node, version, write_list};
+use crate::ADDRESS_MAX;
 use crate::codec::{DecodeError, Reader, Writer};
 use crate::pose::STEPS_MAX;
 
-/// The most bytes of an address.
-pub(super) const ADDRESS_MAX: usize = 128;
 /// The most cuts and leaves of a plan.
 const CUTS_MAX: usize = 4 * NODES_MAX;
 

@@ -16,6 +16,7 @@ pub use ruling::{After, Claim, Verdict};
 use serde::Serialize;
 
 use crate::codec::{DecodeError, Reader, Writer};
+use crate::session::SAID_MAX;
 use crate::{MESSAGE_MAX, kind};
 
 /// The version of the protocol between peers.
@@ -61,6 +62,11 @@ pub enum ToPeer {
     },
     /// I leave, and my objects with me.
     Leave,
+    /// My user says something.
+    Says {
+        /// What.
+        text: String,
+    },
 }
 
 impl ToPeer {
@@ -87,6 +93,7 @@ impl ToPeer {
                 }
             }
             ToPeer::Leave => bytes.push(kind::PEER_LEAVE),
+            ToPeer::Says { text } => Writer::new(&mut bytes, kind::PEER_SAYS).text(text, SAID_MAX),
         }
         bytes
     }
@@ -108,6 +115,7 @@ impl ToPeer {
                 replied_us: reader.i64("replied_us")?,
             },
             kind::PEER_LEAVE => ToPeer::Leave,
+            kind::PEER_SAYS => ToPeer::Says { text: reader.text(SAID_MAX, "text")?.to_owned() },
             unknown => return Err(DecodeError::UnknownKind(unknown)),
         };
         reader.end()?;

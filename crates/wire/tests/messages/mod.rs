@@ -4,7 +4,7 @@ use space::{GridPoint, ObjectId, Quat, Turn};
 use wire::cluster;
 use wire::form::{Form, Forms};
 use wire::inside::{Cells, Group, Groups, Hearing, Wanted};
-use wire::operator::{FromOperator, Known, OPERATOR_VERSION, ToOperator, View, Watched};
+use wire::operator::{Borders, FromOperator, Known, OPERATOR_VERSION, Region, ToOperator, View, Watched};
 use wire::peer::{self, PEER_VERSION, ToPeer};
 use wire::scene::{Scene, Solid};
 use wire::session::{Entered, EnteredKind, Hello, Reason, Refused, Roster, Walking, Welcome};
@@ -213,6 +213,12 @@ pub fn to_client() -> Vec<(&'static str, ToClient)> {
                 ticked_us: 1_999_980,
             },
         ),
+        ("redirect", ToClient::Redirect { address: "http://10.0.0.2:7777".into() }),
+        (
+            "servers",
+            ToClient::Servers { addresses: vec!["http://10.0.0.1:7777".into(), "https://plaza.example".into()] },
+        ),
+        ("servers_none", ToClient::Servers { addresses: vec![] }),
     ]
 }
 
@@ -277,6 +283,7 @@ pub fn to_peer() -> Vec<(&'static str, ToPeer)> {
         ("ping", ToPeer::Ping { asked_us: -5 }),
         ("pong", ToPeer::Pong { asked_us: -5, received_us: 7, replied_us: 9 }),
         ("leave", ToPeer::Leave),
+        ("says", ToPeer::Says { text: "Grüße".to_owned() }),
     ]
 }
 
@@ -377,6 +384,21 @@ pub fn to_operator() -> Vec<(&'static str, ToOperator)> {
                 heard_by: vec![],
             }),
         ),
+        (
+            "borders",
+            ToOperator::Borders(Borders {
+                plan: 9,
+                regions: vec![
+                    Region { node: "ann".into(), is_own: true, low: [-40_960, -40_960], high: [512, 40_960] },
+                    Region {
+                        node: "http://10.0.0.2:7777".into(),
+                        is_own: false,
+                        low: [512, -40_960],
+                        high: [40_960, 40_960],
+                    },
+                ],
+            }),
+        ),
     ]
 }
 
@@ -422,7 +444,7 @@ pub fn to_node() -> Vec<(&'static str, ToNode)> {
         ("vouch", ToNode::Vouch { version: 7, sent_us: 1_234_567 }),
         (
             "join",
-            ToNode::Join { version: 1, world: 0x0123_4567_89ab_cdef, address: "[::1]:7777".into(), is_witness: true },
+            ToNode::Join { version: 2, world: 0x0123_4567_89ab_cdef, address: "[::1]:7777".into(), is_witness: true },
         ),
         ("prepare", ToNode::Prepare { slot: 8, ballot }),
         ("promise", ToNode::Promise { slot: 8, ballot, accepted: None }),
@@ -484,5 +506,11 @@ pub fn to_node() -> Vec<(&'static str, ToNode)> {
         ("replicated", ToNode::Replicated { number: 12 }),
         ("query", ToNode::Query { version: 8, objects: vec![cluster::Named { object: 5, seq: 3 }] }),
         ("known", ToNode::Known { version: 8, objects: vec![5] }),
+        ("hello", ToNode::Hello { version: 2, world: 0x0123_4567_89ab_cdef, plan: 7 }),
+        ("turned away", ToNode::TurnedAway { version: 2, world: 0xfedc_ba98_7654_3210 }),
+        ("seek", ToNode::Seek(cluster::Seek { number: 40, key: Some([0x5a; 16]), name: "Zoë".into() })),
+        ("seek, of somebody new", ToNode::Seek(cluster::Seek { number: 41, key: None, name: "Ann".into() })),
+        ("sought", ToNode::Sought(cluster::Sought { number: 40, is_here: true, is_taken: false })),
+        ("said", ToNode::Said { object: 5, name: "Ann".into(), text: "Guten Tag!".into() }),
     ]
 }

@@ -36,6 +36,9 @@ const STILL: f32 = 0.05;
 /// Everything that settling looks at.
 pub(crate) struct Settler<'a> {
     pub spec: &'a Spec,
+    /// How long a tick is, in seconds, and how many steps per tick a metre per second is.
+    pub tick_s: f32,
+    pub steps_per_tick: f64,
     pub grid: Grid,
     pub shapes: &'a [Shape],
     pub scenery: &'a Scenery,
@@ -51,6 +54,8 @@ pub(crate) struct Settler<'a> {
     pub was_pushed: &'a mut [bool],
     /// Who has been kicked, and how fast: in metres per second, along the ground.
     pub kicks: &'a mut Vec<(u32, [f32; 2])>,
+    /// Whether nobody takes a shortcut.
+    pub is_thorough: bool,
     /// Who stands on the platform that moves, and who on them.
     pub riders: &'a mut Vec<u32>,
     /// Who may still be carried by a platform in this tick: its reach has room for that.
@@ -82,9 +87,14 @@ impl Settler<'_> {
         }
     }
 
+    /// Settles those who may meet nobody that moves: in any order, so in that of memory.
+    pub fn settle_alone(&mut self, rows: &[u32]) {
+        rows.iter().for_each(|&row| self.settle(row));
+    }
+
     /// Settles everybody in this order. In a fair order they lie anywhere in memory, so what they need is fetched ahead: a
     /// mover's own lines first, then, when its list is there, those of its neighbours.
-    pub fn settle_all(&mut self, order: &[u32]) {
+    pub fn settle_in_turn(&mut self, order: &[u32]) {
         const FAR: usize = 24;
         const NEAR: usize = 8;
         for (at, &row) in order.iter().enumerate() {
@@ -102,15 +112,6 @@ impl Settler<'_> {
             }
             self.settle(row);
         }
-    }
-
-    /// Steps per tick of one metre per second.
-    fn steps_per_tick(&self) -> f64 {
-        f64::from(snap::STEPS_PER_METRE) / f64::from(self.spec.tick_rate)
-    }
-
-    fn tick_s(&self) -> f32 {
-        1.0 / self.spec.tick_rate as f32
     }
 
     /// Whether the border keeps somebody, or what it holds, where it is.
@@ -179,6 +180,9 @@ impl Settler<'_> {
     /// Whether nothing that is fixed can be met. Walls do not come closer: who has come less far than they are away need not
     /// look for them.
     fn is_clear_of_scenery(&mut self, row: u32) -> bool {
+        if self.is_thorough {
+            return false;
+        }
         let index = row as usize;
         let (body, odometer) = (&self.objects.body[index], self.objects.drive[index].odometer);
         let block = body.block();
@@ -274,11 +278,11 @@ impl Settler<'_> {
     fn settle_movable(&mut self, row: u32) {
         self.look_around(row);
         let policy = self.objects.card(row).policy;
-        let (gravity, tick_s, terminal) = (self.spec.gravity, self.tick_s(), self.spec.limits.terminal_speed);
+        let (gravity, tick_s, terminal) = (self.spec.gravity, self.tick_s, self.spec.limits.terminal_speed);
         let mut drive = self.objects.drive[row as usize];
         drive.velocity[1] -= gravity * tick_s;
         let mut velocity = limited(drive.velocity, terminal);
-        let v = velocity * self.steps_per_tick();
+        let v = velocity * self.steps_per_tick;
         let (to, hit) = match policy {
             Policy::Bounce => self.bounce(&mut velocity, v),
             Policy::Slide => {
@@ -325,7 +329,7 @@ impl Settler<'_> {
     /// Reflects a motion at whatever it meets. `velocity` is in metres per second, `v` in steps.
     fn bounce(&mut self, velocity: &mut DVec3, v: DVec3) -> ([i32; 3], Option<Hit>) {
         let (mut place, mut rest, mut last) = ([0; 3], v, None);
-        let slow = f64::from(self.spec.gravity * self.tick_s()) * 2.0;
+        let slow = f64::from(self.spec.gravity * self.tick_s) * 2.0;
         for _ in 0..4 {
             let (to, hit) = self.surroundings.advance(self.shapes, place, rest);
             place = to;
@@ -431,7 +435,7 @@ impl Settler<'_> {
         if policy == Policy::Bounce {
             // A ball is kicked rather than shoved: it goes its own way, from the next tick on, as its reach in this
             // one is settled.
-            let kick = v / self.steps_per_tick() * 1.3;
+            let kick = v / self.steps_per_tick * 1.3;
             self.kicks.push((pushed, [kick.x as f32, kick.z as f32]));
             return false;
         }

@@ -20,7 +20,7 @@ impl Settler<'_> {
         self.look_around(row);
         let drive = self.objects.drive[row as usize];
         let rest = DVec3::from_array(drive.rest.map(f64::from));
-        let wish = limited(drive.wish, self.spec.limits.speed) * self.steps_per_tick();
+        let wish = limited(drive.wish, self.spec.limits.speed) * self.steps_per_tick;
         if self.spec.gravity == 0.0 {
             self.fly(row, wish + rest);
         } else {
@@ -45,7 +45,7 @@ impl Settler<'_> {
         if !is_on_ground {
             return false;
         }
-        let wish = limited(drive.wish, self.spec.limits.speed) * self.steps_per_tick();
+        let wish = limited(drive.wish, self.spec.limits.speed) * self.steps_per_tick;
         let v = DVec3::new(wish.x + f64::from(drive.rest[0]), 0.0, wish.z + f64::from(drive.rest[2]));
         let is_within = |v: f64, at: i32, low: i32, high: i32, half: i32| {
             f64::from((low + half - at + GAP).min(0)) <= v && v <= f64::from((high - half - at - GAP).max(0))
@@ -203,8 +203,8 @@ impl Settler<'_> {
     /// Lets gravity act for a tick and returns how far that leads, in steps.
     fn fall(&self, speed: &mut f32) -> f32 {
         let terminal = self.spec.limits.terminal_speed;
-        *speed = (*speed - self.spec.gravity * self.tick_s()).clamp(-terminal, terminal);
-        *speed * self.steps_per_tick() as f32
+        *speed = (*speed - self.spec.gravity * self.tick_s).clamp(-terminal, terminal);
+        *speed * self.steps_per_tick as f32
     }
 }
 

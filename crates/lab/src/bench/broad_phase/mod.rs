@@ -12,7 +12,7 @@ pub use report::{Disagreement, Report, Row};
 use space::workload::{self, Motion, Random, Workload, WorkloadError};
 
 use crate::method::{Method, UnknownMethod};
-use crate::setting::OutOfRange;
+use crate::setting::{self, OutOfRange};
 use crate::stopwatch::Stopwatch;
 use runner::{Floor, Runner};
 
@@ -149,15 +149,11 @@ impl Settings {
 
 fn check(settings: &Settings) -> Result<(), BenchError> {
     let rules = [
-        ("ticks", u64::from(settings.ticks), 1..=u64::from(TICKS_MAX), "1 to 1,000,000 ticks"),
-        ("warm", u64::from(settings.warm), 0..=u64::from(TICKS_MAX), "0 to 1,000,000 ticks"),
-        ("threads", settings.threads as u64, 1..=THREADS_MAX as u64, "1 to 256 threads"),
+        ("ticks", f64::from(settings.ticks), 1.0..=f64::from(TICKS_MAX), "1 to 1,000,000 ticks"),
+        ("warm", f64::from(settings.warm), 0.0..=f64::from(TICKS_MAX), "0 to 1,000,000 ticks"),
+        ("threads", settings.threads as f64, 1.0..=THREADS_MAX as f64, "1 to 256 threads"),
     ];
-    for (field, value, range, expected) in rules {
-        if !range.contains(&value) {
-            return Err(OutOfRange { field, value: value as f64, expected }.into());
-        }
-    }
+    setting::check(rules)?;
     Ok(())
 }
 

@@ -124,20 +124,13 @@ impl BroadPhases {
 
     /// Everything worth keeping: a page, the numbers, and the plots.
     pub fn documents(&self) -> Vec<Document> {
-        let mut documents = vec![
-            Document::page(&page::page(self)),
-            Document::csv("broad-phases", &self.rows),
-            Document::json("broad-phases", self),
-        ];
-        documents.extend(Document::plots(figures::all(self)));
-        documents
+        Document::all("broad-phases", &page::page(self), &self.rows, self, figures::all(self))
     }
 
     /// The report for a terminal.
     pub fn to_text(&self) -> String {
-        let verdicts: Vec<String> = self.verdicts.iter().map(Verdict::to_string).collect();
         let rates = page::rates(self, Movement::Space);
-        format!("Frames per second, movement in space\n\n{rates}\n{}\n", verdicts.join("\n\n"))
+        format!("Frames per second, movement in space\n\n{rates}\n{}\n", Verdict::list(&self.verdicts))
     }
 
     fn row(&self, movement: Movement, objects: usize, method: &str) -> Option<&Row> {

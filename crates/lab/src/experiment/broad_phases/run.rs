@@ -6,7 +6,7 @@ use super::{BroadPhases, FRAMES_MAX, OBJECTS_MAX, ROOMS_MAX, Row, Settings, clai
 use crate::experiment::room::{Movement, RADIUS, Room, SIZE};
 use crate::fingerprint::Fingerprint;
 use crate::method::{Circumstances, Method};
-use crate::setting::OutOfRange;
+use crate::setting::{self, OutOfRange};
 use crate::stopwatch::{Stopwatch, timed};
 
 /// Frames before measuring, so that no method is judged by its first.
@@ -181,13 +181,7 @@ fn check(settings: &Settings) -> Result<(), OutOfRange> {
         .objects
         .iter()
         .map(|&count| ("objects", count as f64, 1.0..=OBJECTS_MAX as f64, "1 to 20,000 objects in a room"));
-    for (field, value, range, expected) in [rooms, frames, speed].into_iter().chain(objects) {
-        // NaN is in no range.
-        if !range.contains(&value) {
-            return Err(OutOfRange { field, value, expected });
-        }
-    }
-    Ok(())
+    setting::check([rooms, frames, speed].into_iter().chain(objects))
 }
 
 #[cfg(test)]

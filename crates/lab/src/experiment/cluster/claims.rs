@@ -49,7 +49,8 @@ pub(super) fn judge(report: &Report) -> Vec<Verdict> {
             "A node costs less than a fifth more as the cluster grows from 1 to 64 nodes",
             report.rows.iter().map(|row| row.over_one < 1.2).collect(),
             format!(
-                "At most {:.2} times what one node alone takes, which has no border, and {:.2} times what each of four takes.",
+                "At most {:.2} times what one node alone takes, which has no border and keeps no copies, and {:.2} times what each \
+                 of four takes. Step, border, copies and messages are in it; telling clients is not.",
                 most(|row| row.over_one),
                 most(|row| row.over_four)
             ),

@@ -150,10 +150,15 @@ pub struct PromiseRow {
     pub first: Option<String>,
 }
 
-/// Square metres per node are those of a square of this edge.
+/// Space per node in the measured cluster: a square of this edge, in metres.
 const SIDE: f32 = 44.0;
-/// Ticks that are timed.
-const TICKS: u32 = 90;
+/// Space per node as nodes are added, and users on it. Twenty auras long, so that what is near a border is a part of it; each
+/// user hears about nine others.
+const SCALE_SIDE: f32 = 400.0;
+const SCALE_USERS: usize = 1_000;
+/// Ticks that are timed, and nodes that run in turn at least.
+const SCALE_TICKS: u32 = 60;
+const SCALE_IN_TURN: usize = 16;
 
 /// Runs everything. `progress` is told how many parts are done, of how many.
 pub fn run(
@@ -195,7 +200,8 @@ pub fn run(
     step();
     let mut rows: Vec<Row> = Vec::new();
     for nodes in sizes {
-        let scale = scale::measure(nodes, settings.users.max(60), SIDE, TICKS, stopwatch);
+        let (users, side, ticks, nodes_in_turn) = (SCALE_USERS, SCALE_SIDE, SCALE_TICKS, SCALE_IN_TURN);
+        let scale = scale::measure(&scale::Scale { nodes, users, side, ticks, nodes_in_turn }, stopwatch);
         let one = rows.first().map_or(scale.cpu_ms, |row| row.cpu_ms);
         let four = rows.iter().find(|row| row.nodes == 4).map_or(scale.cpu_ms, |row| row.cpu_ms);
         rows.push(Row {
@@ -334,9 +340,9 @@ fn estimate(report: &Report) -> Vec<Estimate> {
         ),
         line(
             "beats, per node",
-            format!("{} messages/s", grouped((4.0 * 10.0 * nodes) as u64)),
-            "everybody beats to everybody ten times a second, and is vouched for: this breaks first. Leases from a fixed \
-             few members instead of from all would make it constant",
+            format!("{} messages/s", grouped((4.0 / 0.3 * nodes) as u64)),
+            "everybody beats to everybody, three times a second where there are many, and is vouched for: this breaks \
+             first. Leases from a fixed few members instead of from all would make it constant",
         ),
         line(
             "a change of plan",

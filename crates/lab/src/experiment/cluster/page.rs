@@ -30,7 +30,15 @@ pub fn page(report: &Report) -> Page {
             ),
             section(
                 "As nodes are added",
-                vec![Block::Figures(figures::all(report)), Block::Table(scaling(&report.rows))],
+                vec![
+                    text(
+                        "Each node has a square of 400 m and a thousand users on it, who walk anywhere and hear 20 m: a quarter \
+                         of them may be heard across a border. All nodes run in turn in one process; at least 16 of them, also \
+                         where each is a cluster of its own, so that memory is as cold for one as for many.",
+                    ),
+                    Block::Figures(figures::all(report)),
+                    Block::Table(scaling(&report.rows)),
+                ],
             ),
             section("On paper: a million users", vec![Block::Table(estimates(&report.estimate))]),
         ],

@@ -19,6 +19,7 @@ use crate::report::number::grouped;
 use crate::report::page::{Block, Page, Section};
 use crate::report::table::Table;
 use crate::report::verdict::{Outcome, Verdict};
+use crate::setting::{self, OutOfRange};
 
 /// The most encounters per setting.
 pub const ENCOUNTERS_MAX: u32 = 1_000_000;
@@ -59,14 +60,6 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings { encounters: 10_000, seed: 1 }
     }
-}
-
-/// Why nothing was run.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("`encounters` is {encounters}, expected 1 to 1000000")]
-pub struct SettingsError {
-    /// What was given.
-    pub encounters: u32,
 }
 
 /// What came out.
@@ -126,10 +119,8 @@ pub struct Row {
 }
 
 /// Runs everything. `progress` is told how many settings are done, of how many.
-pub fn run(settings: &Settings, progress: &mut dyn FnMut(u32, u32)) -> Result<Decisions, SettingsError> {
-    if settings.encounters == 0 || settings.encounters > ENCOUNTERS_MAX {
-        return Err(SettingsError { encounters: settings.encounters });
-    }
+pub fn run(settings: &Settings, progress: &mut dyn FnMut(u32, u32)) -> Result<Decisions, OutOfRange> {
+    setting::check([("encounters", f64::from(settings.encounters), 1.0..=f64::from(ENCOUNTERS_MAX), "1 to 1000000")])?;
     let mut rows = Vec::new();
     let total = (LOSSES.len() * LATENCIES_MS.len() * REPEATS.len()) as u32;
     let mut done = 0;
@@ -201,8 +192,7 @@ impl Decisions {
     /// The report for a terminal: the settings that are meant to work, and the verdicts.
     pub fn to_text(&self) -> String {
         let shown: Vec<Row> = self.rows.iter().filter(|row| row.k == 0 || row.is_sufficient()).cloned().collect();
-        let verdicts: Vec<String> = self.verdicts.iter().map(Verdict::to_string).collect();
-        format!("{}\n{}\n", table(&shown), verdicts.join("\n\n"))
+        format!("{}\n{}\n", table(&shown), Verdict::list(&self.verdicts))
     }
 }
 

@@ -25,7 +25,7 @@ use crate::crowds;
 use crate::report::number::{grouped, significant};
 use crate::report::table::Table;
 use crate::report::verdict::Verdict;
-use crate::setting::OutOfRange;
+use crate::setting::{self, SettingsError};
 
 /// What to run.
 #[derive(Clone, Debug)]
@@ -42,17 +42,6 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings { objects: 4_000, ticks: 300, seed: 1 }
     }
-}
-
-/// Why nothing was run.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum SettingsError {
-    /// A world that cannot be.
-    #[error(transparent)]
-    Workload(#[from] WorkloadError),
-    /// A number beyond its bounds.
-    #[error(transparent)]
-    OutOfRange(#[from] OutOfRange),
 }
 
 /// What came out.
@@ -228,8 +217,7 @@ impl GroupsReport {
 
     /// The report for a terminal.
     pub fn to_text(&self) -> String {
-        let verdicts: Vec<String> = self.verdicts.iter().map(Verdict::to_string).collect();
-        format!("{}\n{}\n{}\n", self.table(), self.meetings_table(), verdicts.join("\n\n"))
+        format!("{}\n{}\n{}\n", self.table(), self.meetings_table(), Verdict::list(&self.verdicts))
     }
 
     fn table(&self) -> Table {
@@ -279,14 +267,8 @@ impl GroupsReport {
 }
 
 fn check(settings: &Settings) -> Result<(), SettingsError> {
-    let out_of_range = |field, value: u64, expected| Err(OutOfRange { field, value: value as f64, expected }.into());
-    if !(2..=100_000).contains(&settings.objects) {
-        return out_of_range("objects", settings.objects as u64, "2 to 100,000");
-    }
-    if !(2..=100_000).contains(&settings.ticks) {
-        return out_of_range("ticks", u64::from(settings.ticks), "2 to 100,000");
-    }
-    Ok(())
+    let counts = [("objects", settings.objects as f64), ("ticks", f64::from(settings.ticks))];
+    Ok(setting::check(counts.map(|(field, count)| (field, count, 2.0..=1e5, "2 to 100,000")))?)
 }
 
 #[cfg(test)]

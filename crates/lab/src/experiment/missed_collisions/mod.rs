@@ -16,6 +16,7 @@ use crate::report::number::grouped;
 use crate::report::page::{Block, Page, Section};
 use crate::report::table::Table;
 use crate::report::verdict::{Outcome, Verdict};
+use crate::setting::{self, OutOfRange};
 
 /// The most encounters per setting.
 pub const ENCOUNTERS_MAX: u32 = 1_000_000;
@@ -37,14 +38,6 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings { encounters: 1_000, seed: 1 }
     }
-}
-
-/// Why nothing was run.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("`encounters` is {encounters}, expected 1 to 1000000")]
-pub struct SettingsError {
-    /// What was given.
-    pub encounters: u32,
 }
 
 /// What came out.
@@ -86,10 +79,8 @@ pub struct Row {
 }
 
 /// Runs everything. `progress` is told how many settings are done, of how many.
-pub fn run(settings: &Settings, progress: &mut dyn FnMut(u32, u32)) -> Result<MissedCollisions, SettingsError> {
-    if settings.encounters == 0 || settings.encounters > ENCOUNTERS_MAX {
-        return Err(SettingsError { encounters: settings.encounters });
-    }
+pub fn run(settings: &Settings, progress: &mut dyn FnMut(u32, u32)) -> Result<MissedCollisions, OutOfRange> {
+    setting::check([("encounters", f64::from(settings.encounters), 1.0..=f64::from(ENCOUNTERS_MAX), "1 to 1000000")])?;
     let total = (Way::ALL.len() * LATENCIES_MS.len() * LOSSES.len()) as u32;
     let mut rows = Vec::new();
     for way in Way::ALL {
@@ -236,8 +227,7 @@ impl MissedCollisions {
 
     /// The report for a terminal.
     pub fn to_text(&self) -> String {
-        let verdicts: Vec<String> = self.verdicts.iter().map(Verdict::to_string).collect();
-        format!("{}\n{}\n{}\n", self.missed_table(), self.topology_table(), verdicts.join("\n\n"))
+        format!("{}\n{}\n{}\n", self.missed_table(), self.topology_table(), Verdict::list(&self.verdicts))
     }
 
     fn missed_table(&self) -> Table {

@@ -31,8 +31,8 @@ const LIMITS: [f64; 6] = [-1.0, 0.1, 0.25, 0.5, 1.0, 2.0];
 const TRADE_OFF_RUNS: usize = 4;
 /// Hosts of the trade-off, if there may be as many.
 const TRADE_OFF_HOSTS: usize = 8;
-/// Hosts of the runs on bad networks.
-const ROUGH_HOSTS: usize = 6;
+/// Hosts of the runs on bad networks, round by round, if there may be as many.
+const ROUGH_HOSTS: [usize; 6] = [6, 2, 16, 4, 32, 8];
 /// Seconds of one run on a bad network.
 const ROUGH_SECONDS: u32 = 120;
 
@@ -83,7 +83,7 @@ pub struct Peers {
 pub struct Row {
     /// Who decides.
     pub policy: &'static str,
-    /// How many hosts.
+    /// How many hosts; on bad networks, the most.
     pub hosts: usize,
     /// How far what others believe may be off, in metres; below zero every frame is sent.
     pub limit_m: f64,
@@ -183,11 +183,11 @@ pub fn run(settings: &Settings, progress: &mut dyn FnMut(u32, u32)) -> Result<Pe
 /// Runs on bad networks, with all policies and losses in turn, until there were as many contests as were asked for.
 fn run_rough(settings: &Settings, promises: &mut Vec<Promise>, progress: &mut dyn FnMut(u64, u64)) -> Vec<Row> {
     const LOSSES: [f64; 3] = [0.0, 0.05, 0.2];
-    let hosts = ROUGH_HOSTS.min(settings.hosts);
     let mut sums: Vec<(Row, Measured)> = Vec::new();
     let (mut contests, mut round) = (0, 0);
     while contests < settings.contests {
         progress(contests, settings.contests);
+        let hosts = ROUGH_HOSTS[round as usize % ROUGH_HOSTS.len()].min(settings.hosts);
         let cases: Vec<(usize, f64)> = (0..POLICIES.len()).flat_map(|p| LOSSES.map(|loss| (p, loss))).collect();
         let done: Vec<(Row, Measured)> = cases
             .par_iter()
@@ -205,7 +205,6 @@ fn run_rough(settings: &Settings, promises: &mut Vec<Promise>, progress: &mut dy
                 (Row { loss, ..row(POLICIES[policy].1, &rough, &measured) }, measured)
             })
             .collect();
-        // Nobody met at all: more of the same would not end.
         let met: u64 = done.iter().map(|(_, measured)| measured.contests).sum();
         for (_, measured) in &done {
             add(promises, &measured.promises);
@@ -221,12 +220,14 @@ fn run_rough(settings: &Settings, promises: &mut Vec<Promise>, progress: &mut dy
                 sum.denied += more.denied;
                 sum.to_common_us.extend(more.to_common_us);
                 sum.to_common_us.sort_unstable();
+                row.hosts = row.hosts.max(hosts);
                 outcomes(row, sum);
             }
         }
         contests += met;
         round += 1;
-        if met == 0 {
+        // Two may not meet at all; if nobody ever does, more of the same would not end.
+        if contests == 0 && round >= ROUGH_HOSTS.len() as u64 {
             break;
         }
     }

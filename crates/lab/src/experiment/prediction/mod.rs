@@ -320,7 +320,6 @@ impl Prediction {
 
     /// The report for a terminal.
     pub fn to_text(&self) -> String {
-        let verdicts: Vec<String> = self.verdicts.iter().map(Verdict::to_string).collect();
         format!(
             "The paper's path\n\n{}\nHeld-out corridors, {LATENCY_MS} ms, {} seeds\n\n{}\nAt equal traffic, {LATENCY_MS} ms\n\n{}\n\
              Goals for `best`\n\n{}\n{}\n",
@@ -329,7 +328,7 @@ impl Prediction {
             page::rows(&self.corridors),
             page::equal_traffic(self),
             page::goals(self),
-            verdicts.join("\n\n")
+            Verdict::list(&self.verdicts)
         )
     }
 

@@ -13,14 +13,14 @@ use interest::{
     Axis, Budget, CliqueFinder, Comparisons, ExpandingSphere, OrderedAxis, OrderedRelations, RelationFinder, Relations,
 };
 use serde::Serialize;
-use space::workload::{self, Motion, Workload, WorkloadError};
+use space::workload::{self, Motion, Workload};
 use space::{Pair, Slot, Spheres};
 
 use super::Document;
 use crate::report::number::{grouped, significant};
 use crate::report::table::Table;
 use crate::report::verdict::Verdict;
-use crate::setting::OutOfRange;
+use crate::setting::{OutOfRange, SettingsError};
 use crate::stopwatch::{Stopwatch, timed};
 
 /// The most objects: beyond, the papers' algorithms take seconds per frame.
@@ -50,17 +50,6 @@ impl Default for Settings {
         let objects = vec![1_000, 2_000, 3_000, 4_000];
         Settings { objects, coverage: vec![1.0, 5.0, 10.0, 20.0], warm: 600, frames: 30, seed: 1 }
     }
-}
-
-/// Why nothing was run.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum SettingsError {
-    /// A world that cannot be.
-    #[error(transparent)]
-    Workload(#[from] WorkloadError),
-    /// A number beyond its bounds.
-    #[error(transparent)]
-    OutOfRange(#[from] OutOfRange),
 }
 
 /// What came out.
@@ -243,19 +232,12 @@ impl RelationsReport {
 
     /// Everything worth keeping: a page, the numbers, and the plots.
     pub fn documents(&self) -> Vec<Document> {
-        let mut documents = vec![
-            Document::page(&page::page(self)),
-            Document::csv("relations", &self.rows),
-            Document::json("relations", self),
-        ];
-        documents.extend(Document::plots(figures::all(self)));
-        documents
+        Document::all("relations", &page::page(self), &self.rows, self, figures::all(self))
     }
 
     /// The report for a terminal.
     pub fn to_text(&self) -> String {
-        let verdicts: Vec<String> = self.verdicts.iter().map(Verdict::to_string).collect();
-        format!("{}\n{}\n", self.table(), verdicts.join("\n\n"))
+        format!("{}\n{}\n", self.table(), Verdict::list(&self.verdicts))
     }
 
     /// All rows.

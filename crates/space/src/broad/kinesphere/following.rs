@@ -11,7 +11,7 @@ use super::course::{Course, Courses};
 use super::lattice::Lattice;
 use super::mood::{Mood, Stray};
 use super::plan::Plan;
-use super::renewal::Renewal;
+use super::renewal::{Refined, Renewal};
 use super::search::{Scratch, Search};
 use super::tile::{NEVER, Tile, Workbench};
 use crate::bits::Bits;
@@ -61,6 +61,8 @@ pub struct Following {
     pub(super) bench: Workbench,
     /// As many as there are shares.
     pub(super) renewals: Vec<Renewal>,
+    /// As many lists as there are shares.
+    pub(super) refined: Vec<Vec<Refined>>,
     /// Whether everybody is being entered, and tiles are sorted later.
     pub(super) is_starting: bool,
     shares: Vec<Share>,
@@ -131,6 +133,7 @@ impl Following {
         self.calendar.iter_mut().for_each(Vec::clear);
         self.shares.resize_with((spheres.len() / OBJECTS_PER_SHARE).clamp(1, SHARES_MAX), Share::default);
         self.renewals.resize_with(self.shares.len(), Renewal::default);
+        self.refined.resize_with(self.shares.len(), Vec::new);
         for share in &mut self.shares {
             share.agenda.open(plan.life);
             share.scratch.reserve();
@@ -247,12 +250,26 @@ impl Following {
     /// Brings the numbers of each sphere together, if so many are about to be compared, one by one and in no order,
     /// that this is cheaper than looking into four columns each time.
     fn pack(&mut self, spheres: &Spheres) {
-        self.packed.clear();
-        if self.compared * 8 > spheres.rows() as u64 {
-            let Columns { x, y, z, radius } = spheres.columns();
-            let rows = x.iter().zip(y).zip(z).zip(radius);
-            self.packed.extend(rows.map(|(((&x, &y), &z), &radius)| [x, y, z, radius]));
+        if self.compared * 8 <= spheres.rows() as u64 {
+            self.packed.clear();
+            return;
         }
+        let Columns { x, y, z, radius } = spheres.columns();
+        let rows = |from: usize, to: usize| {
+            let places = x[from..to].iter().zip(&y[from..to]).zip(&z[from..to]);
+            places.zip(&radius[from..to]).map(|(((&x, &y), &z), &radius)| [x, y, z, radius])
+        };
+        if self.threads < 2 {
+            self.packed.clear();
+            self.packed.extend(rows(0, x.len()));
+            return;
+        }
+        const PIECE: usize = 1 << 14;
+        self.packed.resize(x.len(), [0.0; 4]);
+        self.packed.par_chunks_mut(PIECE).enumerate().for_each(|(index, packed)| {
+            let (from, count) = (index * PIECE, packed.len());
+            packed.iter_mut().zip(rows(from, from + count)).for_each(|(packed, row)| *packed = row);
+        });
     }
 
     /// How many objects are in layers that were not planned for.
@@ -278,6 +295,7 @@ impl Following {
             + self.calendar.iter().map(|tiles| tiles.capacity() * 4).sum::<usize>()
             + self.bench.bytes()
             + self.renewals.iter().map(Renewal::bytes).sum::<usize>()
+            + self.refined.iter().map(|refined| refined.capacity() * size_of::<Refined>()).sum::<usize>()
             + self.packed.capacity() * 16
             + shares.sum::<usize>()
     }

@@ -25,20 +25,18 @@ pub const REFINE_EVERY: u64 = 4;
 #[derive(Debug, Default)]
 pub struct Renewal {
     tiles: Vec<(u32, Tile)>,
-    /// Rows with a better course, and their new mood.
-    refined: Vec<(u32, Mood, Course)>,
     /// Rows that left, and the layer that they left.
     emigrants: Vec<(u32, u32)>,
     bench: Workbench,
 }
 
+/// A row with a better course, and its new mood.
+pub type Refined = (u32, Mood, Course);
+
 impl Renewal {
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
-        self.tiles.capacity() * size_of::<(u32, Tile)>()
-            + self.refined.capacity() * size_of::<(u32, Mood, Course)>()
-            + self.emigrants.capacity() * 8
-            + self.bench.bytes()
+        self.tiles.capacity() * size_of::<(u32, Tile)>() + self.emigrants.capacity() * 8 + self.bench.bytes()
     }
 }
 
@@ -84,19 +82,21 @@ impl Following {
 
     /// Enters everybody of all tiles that fall due where they will be halfway through the tile's next life.
     fn renew_tiles(&mut self, columns: Columns<'_>) {
-        let mut renewals = self.deal_tiles();
+        let (mut renewals, mut refined) = (self.deal_tiles(), std::mem::take(&mut self.refined));
         let Following { now, life, half, courses, moods, lattice, .. } = &*self;
         let (now, life, half, layers) = (*now, *life, *half, &lattice.layers[..]);
         let terms = Terms { now, life, half, courses, moods, layers, columns };
-        self.in_parallel(&mut renewals, |renewal| {
-            let Renewal { tiles, refined, emigrants, .. } = renewal;
+        let work = |(renewal, refined): (&mut Renewal, &mut Vec<Refined>)| {
+            let Renewal { tiles, emigrants, .. } = renewal;
             tiles.iter_mut().for_each(|(number, tile)| terms.renew(*number, tile, refined, emigrants));
-        });
+        };
+        if self.threads < 2 {
+            renewals.iter_mut().zip(&mut refined).for_each(work);
+        } else {
+            renewals.par_iter_mut().zip(&mut refined).for_each(work);
+        }
+        self.refined = refined;
         for renewal in &mut renewals {
-            for (row, mood, course) in renewal.refined.drain(..) {
-                self.moods[row as usize] = mood.to_byte();
-                self.courses.refine(row, self.now, course);
-            }
             for (row, layer) in renewal.emigrants.drain(..) {
                 self.homes[row as usize] = NOWHERE;
                 self.lattice.layers[layer as usize].objects -= 1;
@@ -106,12 +106,26 @@ impl Following {
         self.collect_tiles(renewals);
     }
 
+    /// Sorts the tiles that were renewed and, at the same time, writes down the better courses of those in them: who was
+    /// adopted is not among these.
     fn sort_tiles(&mut self) {
         let mut renewals = self.deal_tiles();
-        let layers = &self.lattice.layers;
-        self.in_parallel(&mut renewals, |Renewal { tiles, bench, .. }| {
-            tiles.iter_mut().for_each(|(_, tile)| tile.sort(&layers[tile.layer as usize].cells, bench));
-        });
+        let Following { lattice, refined, moods, courses, now, threads, .. } = self;
+        let sort = |Renewal { tiles, bench, .. }: &mut Renewal| {
+            tiles.iter_mut().for_each(|(_, tile)| tile.sort(&lattice.layers[tile.layer as usize].cells, bench));
+        };
+        let mut refine = || {
+            for (row, mood, course) in refined.iter_mut().flat_map(|refined| refined.drain(..)) {
+                moods[row as usize] = mood.to_byte();
+                courses.refine(row, *now, course);
+            }
+        };
+        if *threads < 2 {
+            refine();
+            renewals.iter_mut().for_each(sort);
+        } else {
+            rayon::join(refine, || renewals.par_iter_mut().for_each(sort));
+        }
         self.collect_tiles(renewals);
     }
 
@@ -131,14 +145,6 @@ impl Following {
             self.lattice.tiles[number as usize] = tile;
         }
         self.renewals = renewals;
-    }
-
-    fn in_parallel(&self, renewals: &mut [Renewal], work: impl Fn(&mut Renewal) + Sync + Send) {
-        if self.threads < 2 {
-            renewals.iter_mut().for_each(work);
-        } else {
-            renewals.par_iter_mut().for_each(work);
-        }
     }
 
     /// Takes in the guests of the tiles around that have moved on to this one.
@@ -185,13 +191,7 @@ impl Following {
 }
 
 impl Terms<'_> {
-    fn renew(
-        &self,
-        number: u32,
-        tile: &mut Tile,
-        refined: &mut Vec<(u32, Mood, Course)>,
-        emigrants: &mut Vec<(u32, u32)>,
-    ) {
+    fn renew(&self, number: u32, tile: &mut Tile, refined: &mut Vec<Refined>, emigrants: &mut Vec<(u32, u32)>) {
         let middle = self.now + self.half;
         let ticks = (middle - tile.middle) as f32;
         (tile.middle, tile.due, tile.renewed) = (middle, self.now + self.life, self.now);

@@ -79,9 +79,7 @@ fn plan_level(object: &Object, field: Option<&Field>, plans: &[Plan], cap: usize
     let expected = above.error * (above.balls.len() as f64 / cap as f64).powf(0.65);
     let is_coarse = field.is_some() && expected * 1.25 > 2.0 * Field::PITCH;
     let radius_max = above.balls.iter().map(|ball| ball.radius).fold(0.0, f64::max).min(1.2);
-    // Far above the pitch, a node in eight tells enough.
-    let stride = if above.balls.len() == 1 && above.error > 12.0 * Field::PITCH { 2 } else { 1 };
-    let judge = Judge { object, field: field.filter(|_| is_coarse), radius_max, stride };
+    let judge = Judge { object, field: field.filter(|_| is_coarse), radius_max };
     let mut points = samples.points.clone();
     let firm = points.len();
     let mut task = task_of(plans, points.clone(), samples.spacing, firm);
@@ -89,7 +87,7 @@ fn plan_level(object: &Object, field: Option<&Field>, plans: &[Plan], cap: usize
     let few = sample(object, (16 * cap).clamp(1_200, 30_000));
     let few_points = few.points.len();
     let rough = task_of(plans, few.points, few.spacing, few_points);
-    let candidates = candidates(object, Judge { stride: 2, ..judge }, above, &samples, cap, is_coarse);
+    let candidates = candidates(object, judge, above, &samples, cap, is_coarse);
     let mut found: Option<Vec<Site>> = None;
     // Begin with what is expected, and widen until it is between two.
     let (mut low, mut high) = (0.0, f64::INFINITY);
@@ -116,6 +114,7 @@ fn plan_level(object: &Object, field: Option<&Field>, plans: &[Plan], cap: usize
         None if cap <= 128 => Effort { sweeps: 12, transfers: 6, evaluations: 36 },
         None => Effort { sweeps: 5, transfers: 4, evaluations: 28 },
     };
+    let effort = Effort { evaluations: fewer(object, effort.evaluations), ..effort };
     let as_above = || -> Vec<Site> {
         let sites = above.balls.iter().enumerate();
         sites.map(|(parent, ball)| judge.site(ball.center, parent as u32, None)).collect()
@@ -132,7 +131,7 @@ fn plan_level(object: &Object, field: Option<&Field>, plans: &[Plan], cap: usize
         }
     }
     // What was missed between the points becomes points: what is planned should be what can be proven.
-    for round in 1..=REFINEMENTS {
+    for round in 1..=fewer(object, REFINEMENTS) {
         let plan = plan_of(&task, division.clone());
         let above = paths_to(plans);
         let planned = plan.balls.iter().zip(&plan.parents);
@@ -142,7 +141,9 @@ fn plan_level(object: &Object, field: Option<&Field>, plans: &[Plan], cap: usize
         if missed.is_empty() {
             break;
         }
-        points.extend(missed);
+        // Thin winding things leave ever so many gaps: some of them tell as much.
+        let stride = missed.len().div_ceil((firm / 2).max(64)).max(1);
+        points.extend(missed.into_iter().step_by(stride));
         task = task_of(plans, points.clone(), samples.spacing, firm);
         let worst = division.worst();
         // Whoever is put elsewhere leaves other gaps: only as long as these are looked for again.
@@ -153,6 +154,15 @@ fn plan_level(object: &Object, field: Option<&Field>, plans: &[Plan], cap: usize
         };
     }
     plan_of(&task, division)
+}
+
+/// What a search may try: less than this of an object with many triangles, where each look takes longer.
+pub(super) fn fewer(object: &Object, attempts: usize) -> usize {
+    match object.triangles().len() {
+        0..=4_000 => attempts,
+        4_001..=16_000 => attempts * 3 / 4,
+        _ => attempts / 2,
+    }
 }
 
 /// Other ways to begin: the octants of the box around the points, and balls around points far from one another.

@@ -4,16 +4,23 @@ use glam::DVec3;
 
 use super::ball::Ball;
 use super::build::Method;
+use super::solid::Solid;
 use super::tree::{MAX_DEPTH, MAX_NODES, SphereTree, TreeError};
 
 /// The first bytes of every file.
 pub const MAGIC: [u8; 8] = *b"KSPHTREE";
-/// The version that is written, and the only one that is read.
+/// The version of a tree that covers a surface.
 pub const VERSION: u16 = 1;
+/// The version of a tree with inner balls, which follow its nodes.
+pub const SOLID_VERSION: u16 = 2;
 /// Bytes before the levels.
 const HEADER: usize = 24;
 /// Bytes of a node.
 const NODE: usize = 44;
+/// Bytes between the nodes and the inner balls: the margin, and how many there are.
+const INSIDE: usize = 12;
+/// Bytes of an inner ball.
+const INNER: usize = 32;
 
 /// What a file holds.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +29,25 @@ pub struct TreeFile {
     pub method: Method,
     /// The tree.
     pub tree: SphereTree,
+    /// What covers the inside, if the tree covers all of an object.
+    pub inside: Option<Interior>,
+}
+
+/// What a [`Solid`] has besides its tree.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Interior {
+    /// Balls completely inside.
+    pub inner: Vec<Ball>,
+    /// How much larger the tree's balls were made, in the mesh's unit.
+    pub margin: f64,
+}
+
+impl TreeFile {
+    /// The tree with its inner balls, if it covers all of an object.
+    pub fn solid(&self) -> Option<Solid> {
+        let Interior { inner, margin } = self.inside.clone()?;
+        Some(Solid { tree: self.tree.clone(), inner, margin })
+    }
 }
 
 /// Why bytes are no tree.
@@ -31,7 +57,7 @@ pub enum FileError {
     #[error("this is no sphere-tree: it does not begin with KSPHTREE")]
     Magic,
     /// It is of another time.
-    #[error("version {found}, expected {VERSION}")]
+    #[error("version {found}, expected {VERSION} or {SOLID_VERSION}")]
     Version {
         /// What it says.
         found: u16,
@@ -68,6 +94,18 @@ pub enum FileError {
         /// What the bytes give.
         expected: u32,
     },
+    /// A margin or an inner ball that is none.
+    #[error("inner ball {ball}: {field} is {value}, expected a finite number{expected}")]
+    Inner {
+        /// Which one; the margin comes before the first.
+        ball: usize,
+        /// What of it.
+        field: &'static str,
+        /// What it is.
+        value: f64,
+        /// What it must be.
+        expected: &'static str,
+    },
     /// The nodes do not make a tree.
     #[error(transparent)]
     Tree(#[from] TreeError),
@@ -79,7 +117,8 @@ pub fn to_bytes(file: &TreeFile) -> Vec<u8> {
     let levels = tree.depth() + 1;
     let mut bytes = Vec::with_capacity(HEADER + 4 * levels + NODE * tree.nodes().len() + 4);
     bytes.extend(MAGIC);
-    bytes.extend(VERSION.to_le_bytes());
+    let version = if file.inside.is_some() { SOLID_VERSION } else { VERSION };
+    bytes.extend(version.to_le_bytes());
     bytes.push(file.method as u8);
     bytes.push(levels as u8);
     bytes.extend((tree.nodes().len() as u32).to_le_bytes());
@@ -96,6 +135,15 @@ pub fn to_bytes(file: &TreeFile) -> Vec<u8> {
             bytes.extend((node.parent - above).to_le_bytes());
         }
     }
+    if let Some(Interior { inner, margin }) = &file.inside {
+        bytes.extend(margin.to_le_bytes());
+        bytes.extend((inner.len() as u32).to_le_bytes());
+        for ball in inner {
+            for value in [ball.center.x, ball.center.y, ball.center.z, ball.radius] {
+                bytes.extend(value.to_le_bytes());
+            }
+        }
+    }
     bytes.extend(checksum(&bytes).to_le_bytes());
     bytes
 }
@@ -108,7 +156,7 @@ pub fn from_bytes(bytes: &[u8]) -> Result<TreeFile, FileError> {
     let too_short = |expected| FileError::Length { found: bytes.len(), expected };
     let header = bytes.get(..HEADER).ok_or(too_short(HEADER))?;
     let version = u16::from_le_bytes(array(header, 8));
-    if version != VERSION {
+    if version != VERSION && version != SOLID_VERSION {
         return Err(FileError::Version { found: version });
     }
     let method = *Method::ALL.get(usize::from(header[10])).ok_or(FileError::Method { found: header[10] })?;
@@ -124,7 +172,18 @@ pub fn from_bytes(bytes: &[u8]) -> Result<TreeFile, FileError> {
     if nodes == 0 || nodes > MAX_NODES {
         return Err(FileError::Count { what: "the number of nodes", found: nodes as u64, most: MAX_NODES as u64 });
     }
-    let expected = HEADER + 4 * levels + NODE * nodes + 4;
+    let inside_at = HEADER + 4 * levels + NODE * nodes;
+    let inner = if version == SOLID_VERSION {
+        let counts = bytes.get(inside_at..inside_at + INSIDE).ok_or(too_short(inside_at + INSIDE + 4))?;
+        Some(u32::from_le_bytes(array(counts, 8)) as usize)
+    } else {
+        None
+    };
+    if let Some(found) = inner.filter(|&inner| inner > MAX_NODES) {
+        let (what, found, most) = ("the number of inner balls", found as u64, MAX_NODES as u64);
+        return Err(FileError::Count { what, found, most });
+    }
+    let expected = inside_at + inner.map_or(0, |inner| INSIDE + INNER * inner) + 4;
     if bytes.len() != expected {
         return Err(too_short(expected));
     }
@@ -152,7 +211,30 @@ pub fn from_bytes(bytes: &[u8]) -> Result<TreeFile, FileError> {
         }
         parts.push(level);
     }
-    Ok(TreeFile { method, tree: SphereTree::new(&parts, scale)? })
+    let tree = SphereTree::new(&parts, scale)?;
+    let inside = inner.map(|count| read_inside(bytes, inside_at, count)).transpose()?;
+    Ok(TreeFile { method, tree, inside })
+}
+
+fn read_inside(bytes: &[u8], at: usize, count: usize) -> Result<Interior, FileError> {
+    let margin = f64::from_le_bytes(array(bytes, at));
+    let check = |ball: usize, field: &'static str, value: f64, is_positive: bool| {
+        let expected = if is_positive { " above zero" } else { "" };
+        let is_fine = value.is_finite() && (value > 0.0 || !is_positive);
+        if is_fine { Ok(()) } else { Err(FileError::Inner { ball, field, value, expected }) }
+    };
+    check(0, "the margin", margin, true)?;
+    let mut inner = Vec::with_capacity(count);
+    for ball in 0..count {
+        let number = |index: usize| f64::from_le_bytes(array(bytes, at + INSIDE + INNER * ball + 8 * index));
+        let center = [number(0), number(1), number(2)];
+        for value in center {
+            check(ball, "center", value, false)?;
+        }
+        check(ball, "radius", number(3), true)?;
+        inner.push(Ball::new(DVec3::from_array(center), number(3)));
+    }
+    Ok(Interior { inner, margin })
 }
 
 /// Some bytes of a slice that is known to be long enough.

@@ -4,6 +4,7 @@ use glam::DVec3;
 use rayon::prelude::*;
 
 use super::ball::Ball;
+use super::best::fewer;
 use super::certificate::{Regions, mend};
 use super::division::fit;
 use super::error::error_of;
@@ -78,7 +79,7 @@ fn worst_of(tree: &SphereTree, level: usize) -> f64 {
 
 /// Errors well above the field's pitch are judged with it.
 fn judge_of<'a>(object: &'a Object, field: Option<&'a Field>, worst: f64) -> Judge<'a> {
-    Judge { object, field: field.filter(|_| worst > 2.0 * Field::PITCH), radius_max: 1.2, stride: 1 }
+    Judge { object, field: field.filter(|_| worst > 2.0 * Field::PITCH), radius_max: 1.2 }
 }
 
 /// What becomes of levels whose balls fill dents: to fit those takes long.
@@ -118,7 +119,7 @@ pub fn polish(object: &Object, field: Option<&Field>, tree: &mut SphereTree, reg
                 let ball = if is_harmless(error) {
                     kept
                 } else {
-                    let (center, less) = fit(judge, points, node.ball.center, EVALUATIONS);
+                    let (center, less) = fit(judge, points, node.ball.center, fewer(object, EVALUATIONS));
                     if less < error { fat(Ball::around(center, points.iter().copied())) } else { kept }
                 };
                 match judge.field {
@@ -165,7 +166,7 @@ fn slimmed(judge: Judge<'_>, ball: Ball, points: &[DVec3], worst: f64) -> Option
     let object = judge.object;
     let before = outside_volume(object, ball).filter(|_| !points.is_empty())?;
     let mut hints = Hints::default();
-    let (center, outside) = minimise(ball.center, 0.15 * ball.radius, SLIMMING, |center| {
+    let (center, outside) = minimise(ball.center, 0.15 * ball.radius, fewer(object, SLIMMING), |center| {
         let ball = Ball::around(center, points.iter().copied());
         let excess = judge.error(center, ball.radius, &mut hints) - worst;
         if excess > 0.0 { 1e3 + excess } else { outside_volume(object, ball).unwrap_or(1e3) }

@@ -10,8 +10,9 @@ const MAX_POINTS: f64 = 200_000.0;
 /// Attempts to come near the number of points that was asked for.
 const MAX_TRIES: usize = 12;
 
-/// The logarithm of three to the base of two.
-const NEEDLE_POWER: f64 = 1.585;
+/// A triangle no wider than this share of the spacing is sampled as the line that it nearly is: cutting a needle leaves
+/// three where a line would have two.
+const NEEDLE: f64 = 1e-3;
 
 /// Where the surface is, and where it looks: a small triangle's middle and normal.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,7 +68,18 @@ fn sample_at(object: &Object, mut spacing: f64) -> Samples {
         while let Some(corners) = waiting.pop() {
             let length = |side: usize| corners[side].distance_squared(corners[(side + 1) % 3]);
             let side = (0..3).max_by(|&i, &j| length(i).total_cmp(&length(j))).unwrap_or(0);
-            if length(side) <= spacing * spacing {
+            let is_short = length(side) <= spacing * spacing;
+            if !is_short && width(&corners) <= NEEDLE * spacing {
+                let (from, to) = (corners[side], corners[(side + 1) % 3]);
+                let parts = (length(side).sqrt() / spacing).ceil().max(1.0);
+                let place = |part: usize| from + (to - from) * (part as f64 / parts);
+                samples.points.extend((0..=parts as usize).map(place));
+                samples.patches.extend(
+                    (0..parts as usize).map(|part| Patch { center: (place(part) + place(part + 1)) * 0.5, normal }),
+                );
+                continue;
+            }
+            if is_short {
                 samples.points.extend(corners);
                 samples.patches.push(Patch { center: (corners[0] + corners[1] + corners[2]) / 3.0, normal });
                 continue;
@@ -87,14 +99,28 @@ fn sample_at(object: &Object, mut spacing: f64) -> Samples {
 
 /// About how many small triangles there would be.
 fn estimate(object: &Object, spacing: f64) -> f64 {
-    let parts = object.triangles().iter().map(|[a, b, c]| {
-        let longest = a.distance(*b).max(b.distance(*c)).max(c.distance(*a));
-        let height = if longest > 0.0 { (*b - *a).cross(*c - *a).length() / longest } else { 0.0 };
-        // Two cuts halve both long edges of a needle, and leave three needles.
-        let of_a_needle = libm::pow((longest / spacing).max(1.0), NEEDLE_POWER);
-        ((1.0 + longest / spacing) * (1.0 + 2.0 * height / spacing)).max(of_a_needle)
+    let parts = object.triangles().iter().map(|corners| {
+        let width = width(corners);
+        let along = 1.0 + longest(corners) / spacing;
+        if width <= NEEDLE * spacing {
+            return along;
+        }
+        // Two cuts halve both long edges of a needle, and leave three needles, until they are as long as wide.
+        let of_a_needle = libm::pow((longest(corners) / width.max(spacing)).max(1.0), 1.585);
+        (along * (1.0 + 2.0 * width / spacing)).max(of_a_needle)
     });
     parts.sum()
+}
+
+fn longest([a, b, c]: &[DVec3; 3]) -> f64 {
+    a.distance(*b).max(b.distance(*c)).max(c.distance(*a))
+}
+
+/// The height above the longest edge.
+fn width(corners: &[DVec3; 3]) -> f64 {
+    let [a, b, c] = corners;
+    let longest = longest(corners);
+    if longest > 0.0 { (*b - *a).cross(*c - *a).length() / longest } else { 0.0 }
 }
 
 /// Points sorted into cubes, to find those within a ball.

@@ -45,8 +45,6 @@ pub struct Judge<'a> {
     pub field: Option<&'a Field>,
     /// The largest radius that is looked up in a table.
     pub radius_max: f64,
-    /// One node in so many of the field is looked at: with many sites to choose from, not every one.
-    pub stride: usize,
 }
 
 impl Judge<'_> {
@@ -56,10 +54,10 @@ impl Judge<'_> {
         let table = self.field.map(|field| {
             let step = self.radius_max / STEPS as f64;
             let mut errors = [0.0; STEPS];
-            field.farthest_out_by_radius(center, self.stride, step, &mut errors);
+            field.farthest_out_by_radius(center, step, &mut errors);
             for (index, error) in errors.iter_mut().enumerate() {
                 // A little more than the farthest node, since the farthest point is rarely one.
-                let between = 0.87 * Field::PITCH * self.stride as f64;
+                let between = 0.87 * Field::PITCH;
                 let proven = (step * (index + 1) as f64 - depth).max(0.0);
                 *error = if proven < LEAST { proven } else { proven.min(*error + between) };
             }

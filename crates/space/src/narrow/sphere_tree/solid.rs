@@ -23,6 +23,9 @@ pub const MAX_MARGIN: f64 = 0.1;
 /// Inner balls are smaller by this share of the object's radius than what is measured: room for rounding.
 const ROOM: f64 = 1e-10;
 
+/// What is less deep than this share of the margin is covered by the surface's balls: the rest is room for rounding.
+const SURE: f64 = 1.0 - 1e-6;
+
 /// A tree and inner balls that together cover all of an object, in the mesh's coordinates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solid {
@@ -32,6 +35,16 @@ pub struct Solid {
     pub inner: Vec<Ball>,
     /// How much larger the tree's balls were made, in the mesh's unit.
     pub margin: f64,
+}
+
+impl Solid {
+    /// The tree with its balls smaller by the margin again: that it covers the surface is for
+    /// [`certify`](super::certify()) to prove. `None` if a ball is no larger than that.
+    pub fn surface(&self) -> Option<SphereTree> {
+        let margin = self.margin * SURE;
+        let is_larger = self.tree.nodes().iter().all(|node| node.ball.radius > margin);
+        is_larger.then(|| self.tree.clone().mapped(1.0, |ball| Ball::new(ball.center, ball.radius - margin)))
+    }
 }
 
 /// Why an object cannot be covered.
@@ -70,7 +83,7 @@ pub fn cover_solid(object: &Object, tree: &SphereTree, margin: f64) -> Result<So
     let tree = tree.clone().mapped(1.0, |ball| Ball::new(ball.center, ball.radius + grown));
     let mut solid = Solid { tree, inner: Vec::new(), margin: grown };
     let mut inner = Vec::new();
-    walk(object, &solid.tree, margin, &mut inner, Gaps::AreFilled)?;
+    walk(object, &solid.tree, margin * SURE, &mut inner, Gaps::AreFilled)?;
     let bounds = object.bounds();
     let to_mesh = |ball: &Ball| Ball::new(bounds.center + ball.center * bounds.radius, ball.radius * bounds.radius);
     solid.inner = inner.iter().map(to_mesh).collect();
@@ -78,7 +91,7 @@ pub fn cover_solid(object: &Object, tree: &SphereTree, margin: f64) -> Result<So
 }
 
 /// Proves that inner balls are inside and that, together with any one level, they cover the object. That the levels cover
-/// the surface is [`certify`](super::certify())'s to prove, for balls smaller by the margin.
+/// the surface is [`certify`](super::certify())'s to prove, of [`Solid::surface`].
 pub fn certify_solid(object: &Object, solid: &Solid) -> Result<(), SolidError> {
     if object.inside() == Inside::Nothing || object.repairs().caps > 0 {
         return Err(SolidError::Open);
@@ -91,7 +104,7 @@ pub fn certify_solid(object: &Object, solid: &Solid) -> Result<(), SolidError> {
     if let Some(ball) = inner.iter().find(|ball| object.depth(ball.center, None).0 < ball.radius) {
         return Err(SolidError::Uncovered { at: to_mesh(object, ball.center) });
     }
-    walk(object, &solid.tree, margin, &mut inner, Gaps::AreFound)
+    walk(object, &solid.tree, margin * SURE, &mut inner, Gaps::AreFound)
 }
 
 /// What is to become of a part that is in no ball.

@@ -135,12 +135,16 @@ fn propagate(neighbours: &[Vec<(u32, bool)>]) -> Option<(Vec<u32>, Vec<bool>)> {
 
 /// The solid angle of a triangle seen from a point, signed: positive if its back is seen, as from within.
 pub fn solid_angle(from: DVec3, corners: &[DVec3; 3]) -> f64 {
+    let [cosine, sine] = half_solid_angle(from, corners);
+    2.0 * libm::atan2(sine, cosine)
+}
+
+/// Half of it, as a direction: cosine and sine, times something positive. Zero twice in the plane of the triangle, within.
+#[inline]
+pub fn half_solid_angle(from: DVec3, corners: &[DVec3; 3]) -> [f64; 2] {
     let [a, b, c] = corners.map(|corner| corner - from);
     let (la, lb, lc) = (a.length(), b.length(), c.length());
     let over = a.dot(b.cross(c));
     let under = la * lb * lc + a.dot(b) * lc + b.dot(c) * la + c.dot(a) * lb;
-    if over == 0.0 && under <= 0.0 {
-        return 0.0;
-    }
-    2.0 * libm::atan2(over, under)
+    if over == 0.0 && under <= 0.0 { [0.0; 2] } else { [under, over] }
 }

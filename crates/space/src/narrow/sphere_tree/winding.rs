@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 
-use super::topology::solid_angle;
+use super::topology::half_solid_angle;
 
 const LEAF: usize = 8;
 /// A group of triangles farther away than this many times its radius is seen as one.
@@ -38,23 +38,69 @@ impl Winding {
 
     /// The winding number: one inside a closed surface that looks outward, zero outside, between them near holes.
     pub fn number(&self, point: DVec3) -> f64 {
-        let mut sum = 0.0;
-        let mut stack = vec![0_usize];
-        while let Some(index) = stack.pop() {
-            let Some(node) = self.nodes.get(index) else { continue };
+        let mut far = 0.0;
+        let mut near = Turns::default();
+        // Halves of halves: a path down is shorter than this for any number of triangles.
+        let mut stack = [0_usize; 64];
+        let mut waiting = usize::from(!self.nodes.is_empty());
+        while waiting > 0 {
+            waiting -= 1;
+            let index = stack[waiting];
+            let node = &self.nodes[index];
             let offset = node.center - point;
-            let distance = offset.length();
-            if distance > FAR * node.radius && distance > 0.0 {
-                sum += node.area.dot(offset) / (distance * distance * distance);
+            let squared = offset.length_squared();
+            if squared > FAR * FAR * node.radius * node.radius && squared > 0.0 {
+                far += node.area.dot(offset) / (squared * squared.sqrt());
             } else if node.count > 0 {
-                let leaf = &self.corners[node.first as usize..(node.first + node.count) as usize];
-                sum += leaf.iter().map(|corners| solid_angle(point, corners)).sum::<f64>();
+                for corners in &self.corners[node.first as usize..(node.first + node.count) as usize] {
+                    near.add(half_solid_angle(point, corners));
+                }
             } else {
-                stack.push(node.first as usize);
-                stack.push(index + 1);
+                stack[waiting] = node.first as usize;
+                stack[waiting + 1] = index + 1;
+                waiting += 2;
             }
         }
-        sum / (4.0 * std::f64::consts::PI)
+        far / (4.0 * std::f64::consts::PI) + near.sum() / (2.0 * std::f64::consts::PI)
+    }
+}
+
+/// A sum of angles, kept as the direction of a product of complex numbers: one arctangent for all of them.
+#[derive(Clone, Copy, Debug)]
+struct Turns {
+    cosine: f64,
+    sine: f64,
+    whole: i32,
+}
+
+impl Default for Turns {
+    fn default() -> Turns {
+        Turns { cosine: 1.0, sine: 0.0, whole: 0 }
+    }
+}
+
+impl Turns {
+    /// Adds the angle of a direction of any length; one of no length has none.
+    #[inline]
+    fn add(&mut self, [cosine, sine]: [f64; 2]) {
+        let product = [self.cosine * cosine - self.sine * sine, self.cosine * sine + self.sine * cosine];
+        let size = product[0].abs().max(product[1].abs());
+        if size == 0.0 {
+            return;
+        }
+        // Two of one sign may go beyond a half turn.
+        if self.sine >= 0.0 && sine >= 0.0 && product[1] < 0.0 {
+            self.whole += 1;
+        } else if self.sine < 0.0 && sine < 0.0 && product[1] >= 0.0 {
+            self.whole -= 1;
+        }
+        let scale = if (1e-90..1e90).contains(&size) { 1.0 } else { size.recip() };
+        (self.cosine, self.sine) = (product[0] * scale, product[1] * scale);
+    }
+
+    fn sum(&self) -> f64 {
+        // Zero has no sign here: half a turn is positive.
+        libm::atan2(self.sine + 0.0, self.cosine) + f64::from(self.whole) * 2.0 * std::f64::consts::PI
     }
 }
 
@@ -92,7 +138,29 @@ fn build(nodes: &mut Vec<Node>, corners: &mut [[DVec3; 3]], first: u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::narrow::sphere_tree::topology::solid_angle;
     use crate::workload::Random;
+
+    #[test]
+    fn turns_are_what_angles_add_up_to() {
+        for seed in 0..200 {
+            let mut random = Random::new(seed);
+            let mut turns = Turns::default();
+            let mut sum = 0.0;
+            for _ in 0..random.whole(1, 60) {
+                // Small and large ones, quarter and half turns, of all lengths.
+                let angle = match random.whole(0, 4) {
+                    0 => f64::from(random.whole(0, 5)) * std::f64::consts::FRAC_PI_4,
+                    1 => 1e-6 * f64::from(random.between(-1.0, 1.0)),
+                    _ => std::f64::consts::PI * f64::from(random.between(-1.0, 1.0)),
+                };
+                let length = 10_f64.powi(random.whole(0, 120) as i32 - 60);
+                turns.add([libm::cos(angle) * length, libm::sin(angle) * length]);
+                sum += angle;
+            }
+            assert!((turns.sum() - sum).abs() < 1e-9, "seed {seed}: {} instead of {sum}", turns.sum());
+        }
+    }
 
     #[test]
     fn groups_see_nearly_what_single_triangles_see() {

@@ -173,7 +173,7 @@ fn next_level(
             let region = Region {
                 task: Task::new(points[node].clone(), samples.spacing, vec![Share::new(count, |_| true)]),
                 medial: medial_balls(object, &some, samples.spacing * 0.5),
-                judge: Judge { object, field: field.filter(|_| is_coarse), radius_max, stride: 2 },
+                judge: Judge { object, field: field.filter(|_| is_coarse), radius_max },
                 error,
                 limit,
             };

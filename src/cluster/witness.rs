@@ -1,0 +1,104 @@
+//! A node without objects: it takes part in votes, so that two servers have a majority when one of them dies.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use node::Cluster;
+use node::cluster::{ClusterSettings, Status};
+use space::Time;
+use thiserror::Error;
+use tokio::time::{Instant, sleep_until};
+use wire::ToNode;
+use wire::cluster::CLUSTER_VERSION;
+use world::{Spec, World};
+
+use super::{COPIES, Heard, Messenger, fingerprint, fresh_number};
+use crate::link::zenoh::{Fabric, FabricError, FabricSettings};
+use crate::link::{LinkLimits, Links};
+
+/// How often it does what is due.
+const WAKE: Duration = Duration::from_millis(33);
+
+/// Why there is no witness.
+#[derive(Debug, Error)]
+pub enum WitnessError {
+    /// The others are not reached.
+    #[error(transparent)]
+    Fabric(#[from] FabricError),
+    /// The world makes no sense.
+    #[error("no world can be made: {0}")]
+    World(#[from] world::SpecError),
+    /// It is of another cluster.
+    #[error("the cluster serves another world, hears differently far, or speaks version {0}: all need the same")]
+    TurnedAway(u16),
+}
+
+/// Takes part in votes until `stop`. `told` hears when it belongs to the cluster, and when not any more.
+pub async fn run(
+    fabric: &FabricSettings,
+    spec: Arc<Spec>,
+    reach: f32,
+    stop: impl Future<Output = ()>,
+    told: &mut dyn FnMut(Status),
+) -> Result<(), WitnessError> {
+    let mut world = World::empty(spec)?;
+    let print = fingerprint(&world, reach);
+    let settings =
+        |node| ClusterSettings { node, address: String::new(), is_witness: true, copies: COPIES, reach, world: print };
+    let me = fresh_number();
+    let (links, inbox) = Links::new(LinkLimits::between_nodes());
+    let mut messenger = Messenger::new(inbox, me, print);
+    let fabric = Fabric::open(fabric, links).await?;
+    let began = Instant::now();
+    let now = || Time::from_micros(began.elapsed().as_micros() as i64);
+    let mut cluster = Cluster::joining(settings(me), &mut world, now());
+    let (mut stop, mut status, mut heard) = (std::pin::pin!(stop), Status::Joining, VecDeque::new());
+    let mut due = Instant::now();
+    let ended = loop {
+        tokio::select! {
+            biased;
+            () = &mut stop => break Ok(()),
+            () = sleep_until(due) => {
+                due = Instant::now() + WAKE;
+                cluster.wake(now(), &mut world);
+            }
+            event = messenger.next() => messenger.take(event, &mut heard),
+        }
+        let mut turned_away = None;
+        while let Some(heard) = heard.pop_front() {
+            match heard {
+                Heard::Connected(node) => cluster.connected(node),
+                Heard::Disconnected(node) => cluster.disconnected(node),
+                Heard::Said(from, ToNode::Join { version, world, .. })
+                    if version != CLUSTER_VERSION || world != print =>
+                {
+                    messenger.send(from, &ToNode::TurnedAway { version: CLUSTER_VERSION, world: print });
+                }
+                Heard::Said(_, ToNode::TurnedAway { version, .. }) if cluster.status() == Status::Joining => {
+                    turned_away = Some(version);
+                }
+                Heard::Said(from, message) => cluster.handle(now(), from, &message, &mut world),
+            }
+        }
+        while let Some((to, message)) = cluster.poll() {
+            messenger.send(to, &message);
+        }
+        messenger.set_plan(cluster.plan().version);
+        if let Some(version) = turned_away {
+            break Err(WitnessError::TurnedAway(version));
+        }
+        if cluster.status() != status {
+            status = cluster.status();
+            told(status);
+        }
+        if status == Status::LeftOut {
+            let me = fresh_number();
+            cluster = Cluster::joining(settings(me), &mut world, now());
+            messenger.renumber(me);
+            messenger.nodes().for_each(|node| cluster.connected(node));
+        }
+    };
+    fabric.close().await;
+    ended
+}

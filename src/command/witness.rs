@@ -1,0 +1,85 @@
+//! `kinesphere witness`: a node without objects, for votes.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use kinesphere::cluster::witness::{self, WitnessError};
+use kinesphere::link::Label;
+use node::cluster::Status;
+use node::server::ServerSettings;
+use world::Plaza;
+
+use super::cluster::{Among, unreached};
+use super::serve::{interrupted, log, metres, world_file};
+use super::{Failure, runtime};
+use crate::output::print;
+
+/// How long the end waits for whoever reads the log.
+const LOG_MAX: Duration = Duration::from_millis(500);
+
+/// Takes part in the votes of a cluster, and serves nobody: two servers and a witness go on when one of the servers dies.
+/// It needs the same world as the servers.
+#[derive(Args)]
+#[command(after_help = "Example: kinesphere witness --cluster plaza --join 192.0.2.7:7447 --join 192.0.2.8:7447")]
+pub struct Witness {
+    /// A world file [default: the built-in plaza]
+    #[arg(value_name = "WORLD")]
+    world: Option<PathBuf>,
+    /// What the cluster is called
+    #[arg(long, value_name = "NAME", env = "KINESPHERE_CLUSTER")]
+    cluster: Label,
+    #[command(flatten)]
+    among: Among,
+    /// How many walk about the plaza by themselves, as the servers were told
+    #[arg(long, value_name = "N", env = "KINESPHERE_CROWD", default_value_t = 60, value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    crowd: u32,
+    /// How far a user hears, in metres, as the servers were told
+    #[arg(long, value_name = "METRES", env = "KINESPHERE_AURA", default_value_t = 20.0, value_parser = metres)]
+    aura: f32,
+    /// What is logged, as in info,kinesphere=debug
+    #[arg(long, value_name = "FILTER", env = "KINESPHERE_LOG", default_value = "warn,kinesphere=info")]
+    log: String,
+}
+
+/// Runs the command.
+pub fn run(arguments: Witness) -> Result<(), Failure> {
+    if arguments.among.join.is_empty() {
+        return Err(Failure::Input("a witness needs a node to join: name one with --join HOST:PORT".to_owned()));
+    }
+    let log = log(&arguments.log, false)?;
+    let ended = take_part(&arguments);
+    log.finish(LOG_MAX);
+    ended
+}
+
+fn take_part(arguments: &Witness) -> Result<(), Failure> {
+    let world = match &arguments.world {
+        Some(path) => world_file(path)?,
+        None => Arc::new(Plaza { seekers: arguments.crowd, ..Plaza::default() }.spec()),
+    };
+    let fabric = arguments.among.fabric(&arguments.cluster)?;
+    let ServerSettings { nimbus, hysteresis, .. } = ServerSettings::default();
+    let reach = (arguments.aura + nimbus) * hysteresis;
+    runtime()?.block_on(async {
+        let name = fabric.node.clone();
+        let mut printed = Ok(());
+        let mut told = |status: Status| {
+            let line = match status {
+                Status::Joining => "wants to join",
+                Status::Member => "is a witness",
+                Status::LeftOut => "was left out, and begins anew",
+            };
+            if let Err(error) = print(&format!("{name} {line}\n")) {
+                printed = Err(error);
+            }
+        };
+        let ended = witness::run(&fabric, world, reach, interrupted(), &mut told).await;
+        ended.map_err(|error| match error {
+            WitnessError::Fabric(error) => unreached(error),
+            _ => Failure::Input(error.to_string()),
+        })?;
+        printed
+    })
+}

@@ -1,0 +1,91 @@
+//! A server that begins as one of several: the first of a cluster, or one that joins it.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use node::cluster::ClusterSettings;
+use node::{Cluster, Server};
+use space::Time;
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+use wire::ToNode;
+use world::World;
+
+use super::{Options, ServeError};
+use crate::cluster::{COPIES, ClusterOptions, Heard, Messenger, fingerprint, fresh_number};
+use crate::drive::Nodes;
+use crate::fetch::Address;
+use crate::link::zenoh::Fabric;
+use crate::link::{LinkLimits, Links};
+use crate::origin::Origins;
+
+/// Whoever founds a cluster looks so long whether one of its name is there already: a founder that was started again must
+/// not begin a second world.
+const LOOK_AROUND: Duration = Duration::from_millis(1_000);
+
+/// A server, and what it needs to reach the others.
+pub(super) struct Founded {
+    pub server: Server,
+    pub nodes: Nodes,
+    pub joined: oneshot::Receiver<Result<(), String>>,
+    pub fabric: Fabric,
+}
+
+/// Reaches the others, and makes a server of the world that they share. `url` is where this one listens.
+pub(super) async fn take_part(
+    options: &Options,
+    cluster: &ClusterOptions,
+    url: &str,
+    origins: Arc<Origins>,
+    began: Instant,
+) -> Result<Founded, ServeError> {
+    let address = advertised(cluster, url)?;
+    let reach = (options.server.focus + options.server.nimbus) * options.server.hysteresis;
+    let me = fresh_number();
+    let mut empty = World::empty(options.world.clone())?;
+    let print = fingerprint(&empty, reach);
+    let (links, inbox) = Links::new(LinkLimits::between_nodes());
+    let mut messenger = Messenger::new(inbox, me, print);
+    let fabric = Fabric::open(&cluster.fabric, links).await?;
+    let is_first = cluster.fabric.connect.is_empty() && !look_around(&mut messenger).await;
+    let settings = ClusterSettings { node: me, address, is_witness: false, copies: COPIES, reach, world: print };
+    let now = Time::from_micros(began.elapsed().as_micros() as i64);
+    let (world, part) = if is_first {
+        let mut world = World::new(options.world.clone())?;
+        let part = Cluster::first(settings.clone(), &mut world, now);
+        (world, part)
+    } else {
+        let part = Cluster::joining(settings.clone(), &mut empty, now);
+        (empty, part)
+    };
+    let server = Server::in_cluster(world, options.server, part, settings, now)?;
+    let (told, joined) = oneshot::channel();
+    let name = cluster.fabric.node.as_str().to_owned();
+    Ok(Founded { server, nodes: Nodes { messenger, name, origins, joined: Some(told) }, joined, fabric })
+}
+
+/// Whether somebody is there who belongs to a cluster already.
+async fn look_around(messenger: &mut Messenger) -> bool {
+    let until = Instant::now() + LOOK_AROUND;
+    let (mut heard, mut is_there) = (VecDeque::new(), false);
+    while let Ok(event) = tokio::time::timeout_at(until, messenger.next()).await {
+        messenger.take(event, &mut heard);
+        for one in heard.drain(..) {
+            is_there |= matches!(one, Heard::Said(_, ToNode::Hello { plan: 1.., .. }));
+            messenger.keep(one);
+        }
+    }
+    is_there
+}
+
+/// Where clients are sent: where they are told to, or where the server listens, if that is an address for others.
+fn advertised(cluster: &ClusterOptions, url: &str) -> Result<String, ServeError> {
+    let text = cluster.advertise.as_deref().unwrap_or(url).trim_end_matches('/');
+    let address = Address::parse(text).map_err(|_| ServeError::Advertise(text.to_owned()))?;
+    let is_anywhere = matches!(address.host.as_str(), "0.0.0.0" | "::");
+    if is_anywhere || text.len() > wire::ADDRESS_MAX {
+        return Err(ServeError::Advertise(text.to_owned()));
+    }
+    Ok(address.to_string())
+}
