@@ -164,8 +164,7 @@ impl Ghosts {
     pub fn tell(
         &mut self,
         to: NodeId,
-        speakers: &[Speaker],
-        listeners: &[GridPoint],
+        (speakers, listeners): (&[Speaker], &[GridPoint]),
         tick: u64,
         reach: f32,
         is_near: impl Fn(GridPoint) -> bool,

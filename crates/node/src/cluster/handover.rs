@@ -458,6 +458,28 @@ mod tests {
         [0, 2].into_iter().filter(|&index| nodes[index].owns(object)).map(|index| index as u64 + 1).collect()
     }
 
+    /// An offer that was doubled and arrives after the object has gone on.
+    fn takes_again(planted: Planted) -> bool {
+        let object = ObjectId::new(7).unwrap();
+        let (one, two) = (NodeId::new(1), NodeId::new(2));
+        let mut custody = Custody::new(two, 0);
+        custody.plant(planted);
+        custody.activate(1, &[one, two], &mut Hand, NOW);
+        let (parcel, session) = (vec![1], Vec::new());
+        let offer = ToNode::Offer(Offer { version: 1, object: 7, seq: 2, is_exact: true, parcel, session });
+        custody.handle(NOW, one, &offer, true, &mut Hand);
+        assert!(custody.owns(object));
+        custody.end(object, NOW);
+        custody.handle(NOW, one, &offer, true, &mut Hand);
+        custody.owns(object)
+    }
+
+    #[test]
+    fn an_old_offer_is_not_taken_again() {
+        assert!(!takes_again(Planted::Nothing));
+        assert!(takes_again(Planted::ForgetsThePast), "so it would be without that");
+    }
+
     #[test]
     fn what_was_taken_is_not_offered_on_before_its_giver_knows() {
         assert_eq!(owners_after(Planted::Nothing), [1]);

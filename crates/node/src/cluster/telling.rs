@@ -101,7 +101,7 @@ impl Cluster {
             let is_near = |at| leaves.iter().any(|leaf| leaf.contains(&Block::around(at, [0; 3])));
             let name_of = |object| world.object(object).map_or_else(String::new, |object| object.name.to_owned());
             let (introduced, ghosts) =
-                self.part.ghosts.tell(other, &speakers, listeners, world.tick().number(), reach, is_near, name_of);
+                self.part.ghosts.tell(other, (&speakers, listeners), world.tick().number(), reach, is_near, name_of);
             if !introduced.is_empty() {
                 self.say(other, ToNode::Introduce { objects: introduced });
             }
