@@ -103,6 +103,7 @@ fn signal(node: &Node, name: &str) {
 }
 
 #[test]
+#[ignore = "not yet kept: after a death some clients are told two places of one object, see docs/cluster.md"]
 fn users_walk_on_whatever_happens_to_servers() {
     let folder = tempfile::tempdir().unwrap();
     let world = world(folder.path());

@@ -224,6 +224,9 @@ struct Tally {
     bytes: u64,
 }
 
+/// A handshake that has ended: whose it was, with which server, and what came of it.
+type Connected = (usize, usize, Result<(LinkId, Host), ConnectError>);
+
 struct Crowd {
     members: Vec<Member>,
     /// When each is to be woken.
@@ -235,7 +238,7 @@ struct Crowd {
     has_come: Vec<bool>,
     /// Who waits for a connection, and from when on.
     waiting: VecDeque<(Instant, usize)>,
-    connecting: JoinSet<(usize, usize, Result<(LinkId, Host), ConnectError>)>,
+    connecting: JoinSet<Connected>,
     /// Links whose member is not known yet, and members whose link is not.
     unclaimed: BTreeMap<LinkId, Outbox>,
     claims: BTreeMap<LinkId, (usize, usize)>,
@@ -405,7 +408,7 @@ impl Crowd {
     }
 
     /// A handshake has ended.
-    fn connected(&mut self, (number, server, reached): (usize, usize, Result<(LinkId, Host), ConnectError>)) {
+    fn connected(&mut self, (number, server, reached): Connected) {
         match reached {
             Ok((link, host)) => {
                 self.hosts[server] = Some(host);

@@ -197,18 +197,19 @@ impl Server {
     /// What came and went between servers since the last tick.
     pub(super) fn follow_fleet(&mut self, now: Time, has_stepped: bool) {
         let Some(mut fleet) = self.fleet.take() else { return };
-        while let Some((object, to)) = fleet.cluster.part_mut().departed.pop_front() {
-            self.depart(now, &mut fleet, object, to);
-        }
-        while let Some((object, passport)) = fleet.cluster.part_mut().arrived.pop_front() {
-            self.arrive(now, &mut fleet, object, &passport);
-        }
+        // Only with a step: what was told of a tick does not change any more.
         if has_stepped {
+            while let Some((object, to)) = fleet.cluster.part_mut().departed.pop_front() {
+                self.depart(now, &mut fleet, object, to);
+            }
+            while let Some((object, passport)) = fleet.cluster.part_mut().arrived.pop_front() {
+                self.arrive(now, &mut fleet, object, &passport);
+            }
             self.follow_ghosts(now, &mut fleet);
+            let offered = fleet.cluster.custody().leaving().map(|(object, _)| object);
+            fleet.leaving = offered.filter_map(|object| Some((object, self.truth.seen(object)?))).collect();
         }
         self.note_passports(&mut fleet);
-        let offered = fleet.cluster.custody().leaving().map(|(object, _)| object);
-        fleet.leaving = offered.filter_map(|object| Some((object, self.truth.seen(object)?))).collect();
         if fleet.cluster.plan().version != fleet.plan.0 {
             fleet.plan = (fleet.cluster.plan().version, now);
             let message = ToClient::Servers { addresses: fleet.addresses() };
