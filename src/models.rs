@@ -112,7 +112,7 @@ mod tests {
             told["objects"].as_array().unwrap().iter().find(|look| look["object"] == number)
         };
         let flag = of("flag").unwrap();
-        assert_eq!((&flag["deformation"]["kind"], &flag["deformation"]["length"]), (&"wave".into(), &1.3_f32.into()));
+        assert_eq!((&flag["deformation"]["kind"], &flag["deformation"]["length"]), (&"wave".into(), &1.3.into()));
         assert_eq!(of("blob").unwrap()["deformation"]["kind"], "breathe");
         assert_eq!(of("rabbit").unwrap()["mesh"], of("statue").unwrap()["mesh"], "one mesh for both");
         assert!(of("statue").unwrap()["deformation"].is_null() && of("rock").is_some());

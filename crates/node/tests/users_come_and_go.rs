@@ -76,7 +76,8 @@ fn every_refusal_has_its_sentence() {
         assert_eq!(found, reason, "{sentence}");
         assert!(sentence.contains(part), "{sentence}");
     };
-    sentence(Reason::Version, refused(2, "Bob", 0, VERSION + 1), "you speak version 2");
+    let next = format!("you speak version {}", VERSION + 1);
+    sentence(Reason::Version, refused(2, "Bob", 0, VERSION + 1), &next);
     sentence(Reason::Nickname, refused(3, "\u{200b}", 0, VERSION), "visible");
     sentence(Reason::NicknameTaken, refused(4, "ann", 0, VERSION), "Somebody is called ann already");
     sentence(Reason::Avatar, refused(5, "Bob", 200, VERSION), "there is no number 200");

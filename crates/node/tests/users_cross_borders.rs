@@ -195,6 +195,17 @@ impl Room {
         self.hosts.iter().filter_map(|host| host.server.as_ref())
     }
 
+    /// Lets everybody stand until nobody is between two servers, and looks.
+    fn stand_and_check(&mut self) {
+        self.bots.iter_mut().for_each(|bot| bot.freeze(true));
+        self.run(2);
+        self.check();
+    }
+
+    fn walk_on(&mut self) {
+        self.bots.iter_mut().for_each(|bot| bot.freeze(false));
+    }
+
     /// Everybody is in, once, with one avatar, where its server says.
     fn check(&self) {
         let phases: Vec<&Phase> = self.bots.iter().map(|bot| bot.client().phase()).collect();
@@ -242,15 +253,9 @@ fn users_walk_from_server_to_server() {
     assert!(room.servers().all(|server| server.cluster().unwrap().status() == Status::Member));
     for _ in 0..6 {
         room.run(5);
-        for bot in &mut room.bots {
-            bot.freeze(true);
-        }
-        room.run(2);
-        room.check();
+        room.stand_and_check();
         room.check_hearing();
-        for bot in &mut room.bots {
-            bot.freeze(false);
-        }
+        room.walk_on();
     }
     assert!(room.redirects > 10, "only {} were sent on", room.redirects);
 }
@@ -262,15 +267,18 @@ fn a_dead_servers_users_are_taken_up_by_others() {
     let names = |room: &Room| -> BTreeSet<u64> {
         room.bots.iter().map(|bot| bot.client().welcome().unwrap().own.number()).collect()
     };
-    room.check();
+    room.stand_and_check();
+    room.walk_on();
     let before = names(&room);
+    room.run(1);
     room.kill(1);
-    room.run(6);
-    room.check();
+    room.run(5);
+    room.stand_and_check();
     assert_eq!(names(&room), before, "everybody goes on as who they were");
+    room.walk_on();
     room.add_host();
     room.run(10);
-    room.check();
+    room.stand_and_check();
     let last = room.hosts[3].server.as_ref().unwrap();
     assert!(last.cluster().unwrap().custody().own().count() > 0, "who joins takes load");
 }

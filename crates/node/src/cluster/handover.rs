@@ -440,7 +440,7 @@ mod tests {
         }
         nodes[0].begin(object);
         assert!(nodes[0].offer(object, all[1], &Hand));
-        let mut carry = |from: usize, to: usize, nodes: &mut Vec<Custody>| {
+        let carry = |from: usize, to: usize, nodes: &mut Vec<Custody>| {
             nodes[from].wake(NOW, &mut Hand);
             while let Some((node, message)) = nodes[from].poll() {
                 if node == all[to] {

@@ -314,7 +314,9 @@ impl Settler<'_> {
         let is_still =
             drive.velocity.iter().all(|speed| speed.abs() < STILL.max(1.5 * fall * f32::from(drive.standing)));
         // A body that something blocks from below and that did not get anywhere has come to rest.
-        let is_at_rest = to == [0; 3] && is_still && (drive.standing || gravity == 0.0);
+        // What it was seen to rest on coarsely may not be there.
+        let is_at_rest =
+            to == [0; 3] && is_still && (drive.standing || gravity == 0.0) && !self.attention.is_coarse(row);
         if is_at_rest {
             drive.velocity = [0.0; 3];
         }
