@@ -4,7 +4,7 @@
 //! never reach the world as they are. When a tick is due the inputs are frozen, the world takes its step, the audience
 //! says who entered and left whose aura, and every client gets its datagram.
 //!
-//! One that shares its world with others is that and a little more: [`fleet`], [`door`] and [`passport`].
+//! One that shares its world with others is that and a little more: `fleet.rs`, `door.rs` and `passport.rs`.
 
 mod attention;
 mod bodies;
