@@ -109,6 +109,7 @@ export class App {
     );
     void readModels().then((models) => {
       this.models.all = models;
+      if (models.objects.length === 0) return;
       this.things.renew();
       this.build();
     }, () => {});
