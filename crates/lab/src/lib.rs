@@ -24,6 +24,7 @@ pub mod fingerprint;
 pub mod method;
 pub mod network;
 pub mod peers;
+mod planned;
 pub mod report;
 pub mod setting;
 pub mod simulation;

@@ -31,6 +31,7 @@ use world::{Act, Input, Plaza, World};
 
 use self::watcher::Watcher;
 use crate::network::{LinkSettings, Path, Stream};
+use crate::planned::Planned;
 use crate::setting::OutOfRange;
 
 /// What to simulate.
@@ -185,38 +186,12 @@ enum What {
     Look,
 }
 
-struct Planned {
-    at: Time,
-    number: u64,
-    what: What,
-}
-
-impl PartialEq for Planned {
-    fn eq(&self, other: &Planned) -> bool {
-        (self.at, self.number) == (other.at, other.number)
-    }
-}
-
-impl Eq for Planned {}
-
-impl PartialOrd for Planned {
-    fn partial_cmp(&self, other: &Planned) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Planned {
-    fn cmp(&self, other: &Planned) -> std::cmp::Ordering {
-        (self.at, self.number).cmp(&(other.at, other.number))
-    }
-}
-
 struct Simulation {
     settings: Settings,
     spec: Arc<Spec>,
     random: Random,
     now: Time,
-    queue: BinaryHeap<Reverse<Planned>>,
+    queue: BinaryHeap<Reverse<Planned<What>>>,
     planned: u64,
     hosts: Vec<Host>,
     paths: BTreeMap<(usize, usize), (Path, Stream)>,

@@ -28,6 +28,7 @@ use world::{Plaza, World};
 use self::store::Store;
 use crate::checker::{self, Checker, ClientState, Findings, Observed, SentBytes, Shown};
 use crate::network::{LinkSettings, Path, Stream};
+use crate::planned::Planned;
 use crate::setting::{self, OutOfRange};
 
 /// The most clients.
@@ -167,34 +168,6 @@ enum What {
     Second,
 }
 
-/// Something that will happen, in the order of time, then of planning.
-#[derive(Clone, Debug)]
-struct Planned {
-    at: Time,
-    number: u64,
-    what: What,
-}
-
-impl PartialEq for Planned {
-    fn eq(&self, other: &Planned) -> bool {
-        (self.at, self.number) == (other.at, other.number)
-    }
-}
-
-impl Eq for Planned {}
-
-impl PartialOrd for Planned {
-    fn partial_cmp(&self, other: &Planned) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Planned {
-    fn cmp(&self, other: &Planned) -> std::cmp::Ordering {
-        (self.at, self.number).cmp(&(other.at, other.number))
-    }
-}
-
 struct HostileState {
     node: Hostile,
     link: Option<LinkId>,
@@ -206,7 +179,7 @@ struct Simulation {
     server_settings: ServerSettings,
     random: Random,
     now: Time,
-    queue: BinaryHeap<Reverse<Planned>>,
+    queue: BinaryHeap<Reverse<Planned<What>>>,
     planned: u64,
     server: Option<Server>,
     store: Store,
