@@ -25,6 +25,7 @@ pub mod method;
 pub mod network;
 pub mod peers;
 mod planned;
+pub mod promise;
 pub mod report;
 pub mod setting;
 pub mod simulation;

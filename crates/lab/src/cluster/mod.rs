@@ -14,7 +14,7 @@ pub mod scale;
 mod watcher;
 
 pub use fault::Fault;
-pub use watcher::{Measured, Promise};
+pub use watcher::Measured;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};

@@ -11,6 +11,7 @@ use wire::cluster::Batch;
 use world::Standing;
 
 use super::{Host, Settings};
+use crate::promise::Promise;
 
 /// Promises.
 pub mod promise {
@@ -37,19 +38,6 @@ const ASTRAY: f32 = 2.5;
 
 /// An object that nobody may move is on its way for so long at most when all is well, in microseconds.
 const ON_THE_WAY_US: i64 = 1_500_000;
-
-/// One promise, and how it was kept.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Promise {
-    /// What was promised.
-    pub promise: &'static str,
-    /// How often it was looked at.
-    pub checks: u64,
-    /// How often it was broken.
-    pub violations: u64,
-    /// The first time, in words.
-    pub first: Option<String>,
-}
 
 /// What came of a run.
 #[derive(Clone, Debug, Default)]

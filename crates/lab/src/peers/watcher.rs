@@ -13,6 +13,7 @@ use wire::peer::{Motion, Report, name};
 use super::fault::{self, Fault};
 use super::network::Mesh;
 use super::{DRAIN_US, FRAME_US, Host, Settings, hall};
+use crate::promise::Promise;
 
 /// What peers promise.
 pub mod promise {
@@ -37,19 +38,6 @@ pub const AUDIENCE_US: i64 = 4_000_000;
 const SETTLED_US: i64 = 3_000_000;
 /// Verdicts of this age have arrived everywhere, and are not forgotten yet, in microseconds.
 const ARCHIVED_US: std::ops::RangeInclusive<i64> = 8_000_000..=12_000_000;
-
-/// How often a promise was looked at, and broken.
-#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
-pub struct Promise {
-    /// Which.
-    pub promise: &'static str,
-    /// How often it was looked at.
-    pub checks: u64,
-    /// How often it was broken.
-    pub violations: u64,
-    /// The first time.
-    pub first: Option<String>,
-}
 
 /// What came out.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -11,7 +11,8 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::Document;
-use crate::cluster::{self, Measured, Promise, explore, scale};
+use crate::cluster::{self, Measured, explore, scale};
+use crate::promise::Promise;
 use crate::report::number::grouped;
 use crate::report::table::Table;
 use crate::report::verdict::Verdict;

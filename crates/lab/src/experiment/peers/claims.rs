@@ -1,7 +1,7 @@
 //! What the paper claims of many hosts, what we promise, and what came out.
 
 use super::Row;
-use crate::peers::watcher::Promise;
+use crate::promise::Promise;
 use crate::report::number::grouped;
 use crate::report::verdict::{Outcome, Verdict};
 

@@ -12,8 +12,9 @@ use serde::Serialize;
 
 use super::Document;
 use crate::network::LinkSettings;
-use crate::peers::watcher::{Measured, Promise};
+use crate::peers::watcher::Measured;
 use crate::peers::{self, HOSTS_MAX};
+use crate::promise::Promise;
 use crate::report::table::Table;
 use crate::report::verdict::Verdict;
 use crate::setting::OutOfRange;
