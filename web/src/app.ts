@@ -64,6 +64,7 @@ export class App {
   /** For the bench and tests: how long the page's own work took in the last frame, in milliseconds. */
   workMs = 0;
   frames = 0;
+  placesBuilt = 0;
 
   constructor(canvas: HTMLCanvasElement, names: HTMLElement, ui: HTMLElement, quality: Quality, private readonly only: Transport | null) {
     this.stage = new Stage(canvas, quality);
@@ -107,11 +108,11 @@ export class App {
       },
       () => {},
     );
-    void readModels().then((models) => {
-      this.models.all = models;
-      if (models.objects.length === 0) return;
-      this.things.renew();
-      this.build();
+    // Asked for at once, so that they are mostly there before anybody enters; who was faster sees balls until then.
+    void readModels().then((told) => {
+      const objects = [...this.models.take(told)];
+      this.things.renew(objects);
+      this.place?.renew(objects);
     }, () => {});
     const kept = keptResumeKey();
     if (kept !== null) this.enter({ nickname: kept.nickname, avatar: kept.avatar, token: '' }, kept);
@@ -207,9 +208,11 @@ export class App {
 
   private build(): void {
     const client = this.session?.client;
-    if (!client?.welcome) return;
+    if (!client?.welcome || this.place?.isOf(client.welcome.bounds, client.solids)) return;
     if (this.place !== null) this.stage.scene.remove(this.place.root);
+    this.place?.dispose();
     this.place = new Place(client.welcome.bounds, client.solids, this.models);
+    this.placesBuilt += 1;
     this.stage.scene.add(this.place.root);
   }
 
