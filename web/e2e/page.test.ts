@@ -374,3 +374,40 @@ test('a flag waves as the server has it, and stones are not balls', async () => 
     await ann.close();
   });
 });
+
+test('who enters before it is told what shapes look like sees only these made anew', async () => {
+  await withServer('../worlds/windy.toml --in-memory', async (server) => {
+    const ann = await Visitor.open(browser, server.url);
+    let tell = () => {};
+    const isTime = new Promise<void>((done) => (tell = done));
+    await ann.page.route('**/models', async (route) => {
+      await isTime;
+      await route.continue();
+    });
+    await ann.page.reload();
+    await ann.join('Ann');
+    const look = () => ann.page.evaluate(() => {
+      const { things, place, placesBuilt } = (window as any).kinesphere;
+      const meshes = [...things.meshes].map(([object, { mesh }]: any) => [object, mesh.uuid, mesh.geometry.getAttribute('position').count]);
+      return { meshes: meshes as [number, string, number][], place: place?.root.uuid as string | undefined, placesBuilt: placesBuilt as number };
+    });
+    await ann.until('sees what moves', (seen) => ['flag', 'blob', 'rabbit', 'rock'].every((name) => other(seen, name) !== undefined));
+    await ann.page.waitForFunction(() => (window as any).kinesphere.things.meshes.size >= 4);
+    const before = await look();
+    tell();
+    const { objects } = (await (await fetch(`${server.url}/models`)).json()) as { objects: { object: number }[] };
+    const told = new Set(objects.map(({ object }) => object));
+    const shaped = before.meshes.filter(([object]) => told.has(object)).map(([object]) => object);
+    assert.ok(shaped.length >= 4, `${shaped}`);
+    await ann.page.waitForFunction(([object, uuid]) => {
+      const entry = (window as any).kinesphere.things.meshes.get(object);
+      return entry !== undefined && entry.mesh.uuid !== uuid;
+    }, before.meshes.find(([object]) => object === shaped[0])!);
+    const after = await look();
+    const uuids = new Map(after.meshes.map(([object, uuid]) => [object, uuid]));
+    const renewed = before.meshes.filter(([object, uuid]) => uuids.has(object) && uuids.get(object) !== uuid).map(([object]) => object);
+    assert.deepEqual(renewed, shaped.filter((object) => uuids.has(object)));
+    assert.deepEqual([after.place, after.placesBuilt], [before.place, 1], 'the place is the one that was built on entering');
+    await ann.close();
+  });
+});

@@ -187,7 +187,9 @@ export class Client {
   /** Works out where everybody is shown. `elapsed` seconds have passed since the last time. */
   show(now: number, elapsed: number, eye: Eye | null = null): void {
     this.others.show(this.clock.ownerTime(now), eye);
-    if (this.own !== null && this.ground !== null) this.own.pass(this.intent, Math.min(elapsed, 0.1), this.ground);
+    // Who is apart stands: nobody would hear of the steps.
+    const intent = this.phase === 'joined' ? this.intent : STILL;
+    if (this.own !== null && this.ground !== null) this.own.pass(intent, Math.min(elapsed, 0.1), this.ground);
   }
 
   /** What the clock of a thing that changes its form shows at a moment, in ticks; none if it has none. */
@@ -217,7 +219,8 @@ export class Client {
     this.solids = [];
     this.isSceneWhole = false;
     if (((welcome.newest - this.number) | 0) > 0) this.number = welcome.newest;
-    this.own = new Own(metres(welcome.place), welcome.newest, welcome.tickUs * 1e-6);
+    const shown = welcome.isResumed ? this.own?.shown : undefined;
+    this.own = new Own(metres(welcome.place), welcome.newest, welcome.tickUs * 1e-6, shown);
     this.others = new Others(welcome.tickUs);
     this.forms.clear();
     this.heard = 0;

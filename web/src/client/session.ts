@@ -14,6 +14,8 @@ const RETRY_MS = { first: 300, last: 4_000 };
 
 export type Connection =
   | { readonly state: 'connecting' }
+  /** The avatar went where another server decides, and is followed there. */
+  | { readonly state: 'crossing' }
   | { readonly state: 'connected'; readonly transport: Transport }
   | { readonly state: 'lost'; readonly why: string }
   | { readonly state: 'ended'; readonly refused: Refused };
@@ -70,7 +72,7 @@ export class Session {
   /** Begins; with a key it takes up an earlier stay. */
   start(resumeKey: Uint8Array | null): void {
     this.client.resumeKey = resumeKey;
-    void this.connect();
+    void this.connect('connecting');
     this.tick();
   }
 
@@ -83,8 +85,8 @@ export class Session {
     setTimeout(() => this.link?.close(), 100);
   }
 
-  private async connect(): Promise<void> {
-    this.events.connection({ state: 'connecting' });
+  private async connect(state: 'connecting' | 'crossing'): Promise<void> {
+    this.events.connection({ state });
     try {
       const link = await connect(
         {
@@ -111,7 +113,7 @@ export class Session {
     if (this.isOver) return;
     this.events.connection({ state: 'lost', why });
     this.tryAnother();
-    setTimeout(() => void this.connect(), this.retryMs);
+    setTimeout(() => void this.connect('connecting'), this.retryMs);
     this.retryMs = Math.min(2 * this.retryMs, RETRY_MS.last);
   }
 
@@ -121,7 +123,7 @@ export class Session {
     this.link = null;
     this.transport = null;
     this.server = address;
-    if (!this.isOver) void this.connect();
+    if (!this.isOver) void this.connect('crossing');
   }
 
   /** Whoever is lost at one server of several asks another, which knows where the avatar is, or soon will. */
