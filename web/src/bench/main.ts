@@ -3,7 +3,8 @@
 
 import { Others } from '../client/others.ts';
 import { Scene } from '../motion/scene.ts';
-import { Avatars, type Pose } from '../view/avatars.ts';
+import { Avatars } from '../view/avatars.ts';
+import { People } from '../view/people.ts';
 import { Stage } from '../view/stage.ts';
 import { StateBodies } from '../wire/bodies.ts';
 import { Crowd } from './crowd.ts';
@@ -41,7 +42,7 @@ export async function measure(avatars: number, frames: number): Promise<Result> 
     others.scene = scene;
     for (const entered of crowd.entered(index)) others.enter(entered, 1, TICK_US);
   });
-  const poses: Pose[] = [];
+  const people = parts.map(() => new People(drawn));
   const bodies = new StateBodies();
   const [decode, predict, update, work]: number[][] = [[], [], [], []];
   let [bytes, ticks, drawMs] = [0, 0, 0];
@@ -66,19 +67,9 @@ export async function measure(avatars: number, frames: number): Promise<Result> 
     const decoded = performance.now();
     for (const others of parts) others.show(now, stage.camera.position);
     const predicted = performance.now();
-    let count = 0;
-    for (const others of parts) {
-      for (const other of others.all.values()) {
-        const pose = (poses[count] ??= { object: other.entered.object, x: 0, y: 0, z: 0, heading: 0, speed: 0, half: 0.9, radius: 0.3 });
-        pose.x = other.x;
-        pose.y = other.y;
-        pose.z = other.z;
-        pose.heading = other.heading;
-        pose.speed = other.speed;
-        count += 1;
-      }
-    }
-    drawn.draw(poses, count, now * 1e-6, FRAME_US * 1e-6, stage.camera.position);
+    drawn.begin(now * 1e-6, FRAME_US * 1e-6);
+    parts.forEach((others, index) => people[index]!.draw(others));
+    drawn.finish();
     const ended = performance.now();
     // The first frames are those in which the browser still compiles.
     if (frame >= 30) {
