@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import test, { after, before } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 
-import { type Seen, Serving, Visitor, bots, distance, openBrowser, wait } from './serving.ts';
+import { type Seen, Serving, Visitor, bots, distance, lookAt, openBrowser, openPage, wait } from './serving.ts';
 
 const ROOM = 'e2e/room.toml';
 const RADIUS = 0.3;
@@ -28,12 +28,6 @@ async function withServer(args: string, run: (server: Serving) => Promise<void>,
   } finally {
     await server.end('SIGKILL');
   }
-}
-
-/** Lets a visitor look from where it stands towards a place. */
-async function lookAt(visitor: Visitor, seen: Seen, at: { x: number; z: number }): Promise<void> {
-  const yaw = Math.atan2(at.x - seen.own.x, at.z - seen.own.z);
-  await visitor.page.evaluate((yaw) => ((window as any).kinesphere.camera.yaw = yaw), yaw);
 }
 
 const other = (seen: Seen, name: string) => seen.others.find((other) => other.name === name);
@@ -252,7 +246,7 @@ test('the map is the operator’s: a visitor from elsewhere is refused, and what
   try {
     await withServer(`--data ${data} --crowd 20 --flush-ms 200`, async (server) => {
       const port = server.address.split(':')[1];
-      const page = await (await browser.newContext({ viewport: { width: 480, height: 270 } })).newPage();
+      const page = await openPage(browser);
       if (outside !== undefined) {
         await page.goto(`http://${outside}:${port}/map`);
         await page.waitForSelector('.gate:not([hidden])');
@@ -353,7 +347,7 @@ test('a flag waves as the server has it, and stones are not balls', async () => 
       const mesh = flag && app.things.meshes.get(flag.entered.object)?.mesh;
       if (!mesh || client.clockOf(flag.handle, performance.now() * 1_000) === null) return null;
       const { array } = mesh.geometry.getAttribute('position');
-      return { clock: client.clockOf(flag.handle, performance.now() * 1_000), at: performance.now(), corners: array.length / 3, places: [...array] as number[] };
+      return { frames: app.frames as number, clock: client.clockOf(flag.handle, performance.now() * 1_000), at: performance.now(), corners: array.length / 3, places: [...array] as number[] };
     });
     const seen = async () => {
       for (;;) {
@@ -363,6 +357,8 @@ test('a flag waves as the server has it, and stones are not balls', async () => 
       }
     };
     const before = await seen();
+    // However slow pictures are here, two more have been drawn.
+    await ann.page.waitForFunction((frames) => (window as any).kinesphere.frames > frames, before.frames + 1);
     await wait(400);
     const after = await seen();
     assert.ok(before.corners > 20, `${before.corners} corners`);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Page } from 'playwright-core';
 
-import { Serving, bots, openBrowser, wait } from './serving.ts';
+import { Serving, bots, openBrowser, openPage, wait } from './serving.ts';
 
 const folder = resolve(process.env['KINESPHERE_PICTURES'] ?? '../docs/pictures');
 const wanted = process.argv.slice(2);
@@ -15,7 +15,7 @@ const company = bots(server.url, '--count 8 --behaviour wander --seconds 600');
 const browser = await openBrowser();
 
 async function open(path: string): Promise<Page> {
-  const page = await (await browser.newContext({ viewport: { width: 1280, height: 720 } })).newPage();
+  const page = await openPage(browser, { viewport: { width: 1280, height: 720 } });
   page.setDefaultTimeout(180_000);
   await page.goto(`${server.url}${path}`);
   return page;

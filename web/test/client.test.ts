@@ -137,11 +137,11 @@ test('a client that is sent to another server goes with its key, and knows of al
   assert.equal(client.phase, 'joined');
 });
 
-test('who is sent to another server stands meanwhile, and is not seen to jump when it goes on there', () => {
+test('who is sent to another server walks on meanwhile, for a second at most, and is not seen to jump when it comes', () => {
   const client = new Client(silent);
   client.open(0, 'Ann', 0, new Uint8Array());
   client.received(0, welcome(10, false));
-  client.intent = { velocity: [0, 0, 2_000], heading: 0, isJump: false };
+  client.intent = { velocity: [0, 0, 1_000], heading: 0, isJump: false };
   const shown = () => ({ ...client.own!.shown });
   for (let frame = 0; frame < 20; frame++) client.show(frame * 16_667, 0.016667);
   const walked = shown();
@@ -150,14 +150,25 @@ test('who is sent to another server stands meanwhile, and is not seen to jump wh
   const redirect = new Writer(kind.redirect);
   redirect.counted(new TextEncoder().encode('http://two:2'));
   client.received(400_000, redirect.end());
-  for (let frame = 0; frame < 60; frame++) client.show(400_000 + frame * 16_667, 0.016667);
-  assert.deepEqual(shown(), walked, 'nobody would hear of its steps');
+  // What is pressed now nobody hears: the other server lets it go on as it went.
+  client.intent = { ...client.intent, velocity: [0, 0, -2_000] };
+  for (let frame = 0; frame < 20; frame++) client.show(400_000 + frame * 16_667, 0.016667);
+  const crossed = shown();
+  assert.ok(Math.abs(crossed.z - 2 * walked.z) < 0.05, `${crossed.z}`);
+  for (let frame = 0; frame < 60; frame++) client.show(1_400_001 + frame * 16_667, 0.016667);
+  assert.deepEqual(shown(), crossed, 'after a second it stands');
 
-  client.open(1_400_000, 'Ann', 0, new Uint8Array());
-  client.received(1_410_000, welcome(40, true));
+  client.open(2_400_000, 'Ann', 0, new Uint8Array());
+  client.received(2_410_000, welcome(40, true));
   assert.equal(client.own!.confirmed.pos.z, 0, 'where the other server has it');
-  assert.ok(Math.abs(shown().z - walked.z) < 1e-9, 'but it is shown where it was');
+  assert.ok(Math.abs(shown().z - crossed.z) < 1e-9, 'but it is shown where it was');
   client.intent = { ...client.intent, velocity: [0, 0, 0] };
-  for (let frame = 0; frame < 120; frame++) client.show(1_420_000 + frame * 16_667, 0.016667);
+  for (let frame = 0; frame < 120; frame++) client.show(2_420_000 + frame * 16_667, 0.016667);
   assert.ok(Math.abs(shown().z) < 0.01, 'and comes to its place little by little');
+
+  client.intent = { ...client.intent, velocity: [0, 0, 2_000] };
+  client.lose();
+  const stood = shown();
+  for (let frame = 0; frame < 20; frame++) client.show(4_500_000 + frame * 16_667, 0.016667);
+  assert.ok(Math.abs(shown().z - stood.z) < 0.01, 'who has lost its server stands');
 });

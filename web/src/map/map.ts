@@ -69,7 +69,11 @@ export class OperatorMap {
     canvas.addEventListener('pointermove', (event) => this.drag(event));
     canvas.addEventListener('click', (event) => void this.pick(event));
     this.watch.open('');
-    requestAnimationFrame(() => this.draw());
+    const frame = () => {
+      requestAnimationFrame(frame);
+      this.paint();
+    };
+    frame();
   }
 
   private find(): void {
@@ -114,8 +118,7 @@ export class OperatorMap {
     this.why.textContent = await this.watch.why(first, best);
   }
 
-  private draw(): void {
-    requestAnimationFrame(() => this.draw());
+  private paint(): void {
     const { watched } = this.watch;
     const { canvas, context } = this;
     const ratio = Math.min(devicePixelRatio, 2);
