@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import test, { after, before } from 'node:test';
-import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 
+import type { Region } from '../src/wire/operator.ts';
 import { Serving, Visitor, binary, distance, lookAt, openBrowser, openPage } from './serving.ts';
 
 const FIELD = 'e2e/field.toml --cluster field --aura 8';
@@ -49,13 +49,6 @@ async function withCluster(run: (one: Serving, two: Serving) => Promise<void>): 
     await two?.end('SIGKILL');
     await one.end('SIGKILL');
   }
-}
-
-interface Region {
-  readonly node: string;
-  readonly isOwn: boolean;
-  readonly low: readonly [number, number];
-  readonly high: readonly [number, number];
 }
 
 /** Which server decides where, as the map shows it; corners in metres. */

@@ -182,7 +182,8 @@ export class Visitor {
   private wanted(): Promise<string> {
     return this.page.evaluate(() => {
       const { session, controls, frames } = (window as any).kinesphere;
-      return JSON.stringify({ intent: session?.client.intent, keys: [...controls.held], frames, counts: session?.client.counts });
+      const dialog = document.querySelector('#enter .error')?.textContent;
+      return JSON.stringify({ intent: session?.client.intent, keys: [...controls.held], frames, dialog, counts: session?.client.counts });
     });
   }
 

@@ -10,7 +10,7 @@ import { type Quat, type Turn, angleOf, quat } from '../wire/pose.ts';
 import { type ConvergenceSettings, pushedOut } from './convergence.ts';
 import { Course, SPAN_S } from './course.ts';
 import { type Predicted, Replica, type ReplicaSettings } from './replica.ts';
-import { between } from './rotation.ts';
+import { between, shortest } from './rotation.ts';
 import type { Scene } from './scene.ts';
 
 /**
@@ -184,7 +184,12 @@ export class Crowd {
   }
 
   /** The same, where the prediction comes from elsewhere. */
-  showPredicted(row: number, now: number, { pos, vel }: Predicted): void {
+  showPredicted(row: number, now: number, predicted: Predicted): void {
+    this.find(predicted);
+    this.blend(row, now);
+  }
+
+  private find({ pos, vel }: Pick<Predicted, 'pos' | 'vel'>): void {
     const { found } = this;
     found[0] = pos.x;
     found[1] = pos.y;
@@ -192,16 +197,15 @@ export class Crowd {
     found[3] = vel.x;
     found[4] = vel.y;
     found[5] = vel.z;
-    this.blend(row, now);
   }
 
   /** A replica of its own of a row, for whoever wants to do more with it. */
   replica(row: number): Replica {
-    const { data, settings } = this;
+    const { data } = this;
     const at = row * ROW;
-    const replica = new Replica({ ...settings, radius: data[at + RADIUS]! });
-    const vec = (field: number) => ({ x: data[at + field]!, y: data[at + field + 1]!, z: data[at + field + 2]! });
-    replica.handle(data[at + TICK]! >>> 0, { stamp: data[at + STAMP]!, pos: vec(POS), vel: vec(VEL), acc: vec(ACC), rot: quat(data[at + TURN]!) });
+    const { radius, ...start } = this.start(at);
+    const replica = new Replica({ ...this.settings, radius });
+    replica.handle(data[at + TICK]! >>> 0, { stamp: data[at + STAMP]!, ...start, rot: quat(data[at + TURN]!) });
     return replica;
   }
 
@@ -237,15 +241,8 @@ export class Crowd {
     const t = (elapsed < 0 ? 0 : elapsed > most ? most : elapsed) * 1e-6;
     if (t > data[at + PLANNED]!) this.plan(row, at, t);
     const course = this.courses[row]!;
-    if (course !== null && t > 0) {
-      const { pos, vel } = course.at(t);
-      found[0] = pos.x;
-      found[1] = pos.y;
-      found[2] = pos.z;
-      found[3] = vel.x;
-      found[4] = vel.y;
-      found[5] = vel.z;
-    } else {
+    if (course !== null && t > 0) this.find(course.at(t));
+    else {
       const half = 0.5 * t * t;
       found[0] = data[at + POS]! + data[at + VEL]! * t + data[at + ACC]! * half;
       found[1] = data[at + POS + 1]! + data[at + VEL + 1]! * t + data[at + ACC + 1]! * half;
@@ -366,8 +363,3 @@ export class Crowd {
 
 const box = new Float64Array(6);
 const air = new Float64Array(6);
-
-function shortest(angle: number): number {
-  if (angle < Math.PI && angle > -Math.PI) return angle;
-  return angle - 2 * Math.PI * Math.round(angle / (2 * Math.PI));
-}

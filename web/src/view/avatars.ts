@@ -4,6 +4,7 @@
 import * as three from 'three';
 import { mergeGeometries } from 'three/examples/jsm/utils/BufferGeometryUtils.js';
 
+import { shortest } from '../motion/rotation.ts';
 import { hueOf } from './palette.ts';
 
 /** Numbers that are remembered of each place, and where they are. */
@@ -171,11 +172,6 @@ const WAVE = Float32Array.from({ length: 1_024 }, (_, index) => Math.sin((index 
 
 function wave(angle: number): number {
   return WAVE[(angle * (1_024 / (2 * Math.PI))) & 1_023]!;
-}
-
-function shortest(angle: number): number {
-  if (angle < Math.PI && angle > -Math.PI) return angle;
-  return angle - 2 * Math.PI * Math.round(angle / (2 * Math.PI));
 }
 
 /** A body and a face of half height one and radius one; the face looks along +z. */
