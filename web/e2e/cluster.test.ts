@@ -1,15 +1,13 @@
 // One world, two servers and a witness: a page walks across the border, is sent on, and its user hardly notices.
 
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { type AddressInfo, createServer } from 'node:net';
 import test, { after, before } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 
 import type { Region } from '../src/wire/operator.ts';
-import { Serving, Visitor, binary, distance, lookAt, openBrowser, openPage } from './serving.ts';
+import { withCluster } from './cluster.ts';
+import { Visitor, distance, lookAt, openBrowser, openPage } from './serving.ts';
 
-const FIELD = 'e2e/field.toml --cluster field --aura 8';
 /** Who is so far beyond the border, in metres, has crossed it for certain. */
 const BEYOND = 2.5;
 const SPEED = 5;
@@ -21,35 +19,6 @@ before(async () => {
 after(async () => {
   await browser.close();
 });
-
-/** A port that was free a moment ago. */
-function freePort(): Promise<number> {
-  return new Promise((done) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => done(port));
-    });
-  });
-}
-
-async function withCluster(run: (one: Serving, two: Serving) => Promise<void>): Promise<void> {
-  const ports = [await freePort(), await freePort()];
-  const serve = (name: string, port: number, join: string) =>
-    Serving.start(`${FIELD} --resume-seconds 60 --log warn --node-name ${name} --cluster-listen 127.0.0.1:${port}${join}`);
-  const one = await serve('one', ports[0]!, '');
-  let two: Serving | null = null;
-  let witness: ChildProcess | null = null;
-  try {
-    two = await serve('two', ports[1]!, ` --join 127.0.0.1:${ports[0]}`);
-    const joins = ports.map((port) => `--join 127.0.0.1:${port}`).join(' ');
-    witness = spawn(binary, `witness ${FIELD} --log off --node-name witness ${joins}`.split(' '), { stdio: 'ignore' });
-    await run(one, two);
-  } finally {
-    witness?.kill('SIGKILL');
-    await two?.end('SIGKILL');
-    await one.end('SIGKILL');
-  }
-}
 
 /** Which server decides where, as the map shows it; corners in metres. */
 async function regions(map: Page): Promise<Region[]> {
@@ -102,7 +71,7 @@ const about = (visitor: Visitor) => visitor.page.evaluate(() => {
 });
 
 test('who walks across the border of two servers is sent on, and goes on as who it was', async () => {
-  await withCluster(async (one, two) => {
+  await withCluster('e2e/field.toml --aura 8', async (one, two) => {
     const map = await openPage(browser);
     await map.goto(`${one.url}/map`);
     await regions(map);
@@ -139,6 +108,7 @@ test('who walks across the border of two servers is sent on, and goes on as who 
       const stood = await ann.standStill();
       await bob.until('sees Ann where she is', (seen) => seen.others.some((other) => other.object === own && other.name === 'Ann' && distance(other, stood.own) < 0.05));
     }
+    await regions(map);
     assert.ok(await bordersAreSeen(map), 'the border is not on the map');
     await Promise.all([ann.close(), bob.close(), map.context().close()]);
   });

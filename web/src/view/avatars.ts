@@ -207,9 +207,11 @@ function geometries(isDetailed: boolean): [three.BufferGeometry, three.BufferGeo
     return geometry;
   };
   // Half heights are about three radii: what should look round is flattened here.
-  const eye = (x: number) => new three.SphereGeometry(0.1, 10, 8).scale(1, 0.42, 0.6).translate(x, 0.71, 0.76);
-  const visor = new three.SphereGeometry(0.6, 18, 12).scale(0.95, 0.2, 0.55).translate(0, 0.7, 0.46);
-  const pack = new three.SphereGeometry(0.5, 14, 10).scale(0.95, 0.36, 0.5).translate(0, -0.05, -0.78);
-  const face = mergeGeometries([paint(visor, 0x20242e), paint(eye(-0.24), 0xf5f7ff), paint(eye(0.24), 0xf5f7ff), paint(pack, 0x4a4e5c)]);
+  const ball = (radius: number, x: number, y: number, z: number) => new three.SphereGeometry(radius, 14, 10).scale(1, 0.36, 0.6).translate(x, y, z);
+  const eyes = [-0.27, 0.27].flatMap((x) => [paint(ball(0.2, x, 0.7, 0.66), 0xf7f4ee), paint(ball(0.12, 0.96 * x, 0.697, 0.745), 0x1c2030)]);
+  // From behind, a scarf with its end says which way somebody looks.
+  const scarf = new three.TorusGeometry(0.52, 0.15, 8, around).rotateX(Math.PI / 2).scale(1, 0.36, 1).translate(0, 0.4, 0);
+  const end = new three.SphereGeometry(0.16, 10, 8).scale(1, 1.15, 0.55).translate(0.16, 0.22, -0.78);
+  const face = mergeGeometries([...eyes, paint(scarf, 0xf1e7d8), paint(end, 0xf1e7d8)]);
   return [body, face];
 }
