@@ -3,6 +3,7 @@
 pub mod witness;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -42,6 +43,8 @@ const REFUSALS_MAX: usize = 32;
 const MESSAGES_AT_ONCE: usize = 512;
 /// How long bots may take to join, beyond the seconds that they run.
 const JOINING_MAX: Duration = Duration::from_secs(60);
+/// How long those who are on the way to another server when the time is over may take to arrive.
+const ARRIVING_LATE_MAX: Duration = Duration::from_secs(20);
 /// How fast a bot walks, in metres per second.
 const SPEED: f64 = 2.0;
 
@@ -91,7 +94,7 @@ pub struct Quantiles {
 pub struct BotsReport {
     /// How many there were to be.
     pub count: usize,
-    /// How many were let in.
+    /// How many were in at the end, after those on the way had arrived.
     pub joined: usize,
     /// How long they ran after that.
     pub seconds: f64,
@@ -127,8 +130,12 @@ pub struct BotsReport {
     pub refusals: BTreeMap<String, u64>,
 }
 
-/// Lets bots loose on a server. `progress` is told how many have joined, and then how many seconds have passed.
-pub async fn run(settings: &BotsSettings, progress: &mut dyn FnMut(usize, f64)) -> Result<BotsReport, ConnectError> {
+/// Lets bots loose on a server. `progress` is told how many have joined, and then how many seconds have passed; when it says
+/// that this is enough, bots come to an end before their time.
+pub async fn run(
+    settings: &BotsSettings,
+    progress: &mut dyn FnMut(usize, f64) -> ControlFlow<()>,
+) -> Result<BotsReport, ConnectError> {
     let mut host = Host::find(&settings.url).await?;
     if let Some(address) = settings.through {
         host.address = address;
@@ -139,22 +146,24 @@ pub async fn run(settings: &BotsSettings, progress: &mut dyn FnMut(usize, f64)) 
     let mut crowd = Crowd::new(settings, &address.to_string(), host, links, inbox)?;
 
     let deadline = Instant::now() + JOINING_MAX;
-    while !crowd.is_complete() && Instant::now() < deadline {
+    let mut is_enough = false;
+    while !crowd.is_complete() && Instant::now() < deadline && !is_enough {
         crowd.run_until(Instant::now() + Duration::from_millis(100)).await;
-        progress(crowd.joined(), 0.0);
+        is_enough = progress(crowd.joined(), 0.0).is_break();
     }
     let before = ServerSays::ask(&address).await;
     let begun = crowd.tally();
     crowd.witness.forget_latencies();
     let start = Instant::now();
     let end = start + Duration::from_secs_f64(settings.seconds.max(0.0));
-    while Instant::now() < end {
+    while Instant::now() < end && !is_enough {
         crowd.run_until(end.min(Instant::now() + Duration::from_millis(250))).await;
-        progress(crowd.joined(), start.elapsed().as_secs_f64());
+        is_enough = progress(crowd.joined(), start.elapsed().as_secs_f64()).is_break();
     }
     let seconds = start.elapsed().as_secs_f64();
     let after = ServerSays::ask(&address).await;
     let ended = crowd.tally();
+    crowd.stand().await;
     let joined = crowd.joined();
     let refusals = crowd.refusals.clone();
     let servers = crowd.servers();
@@ -234,7 +243,7 @@ struct Crowd {
     wake_of: Vec<Time>,
     members_of: BTreeMap<LinkId, usize>,
     outboxes: Vec<Option<(LinkId, Outbox)>>,
-    /// Who has been connected at some time.
+    /// Who has been in at some time; of hostile ones, who has been connected.
     has_come: Vec<bool>,
     /// Who waits for a connection, and from when on.
     waiting: VecDeque<(Instant, usize)>,
@@ -324,14 +333,28 @@ impl Crowd {
         self.members.iter().zip(&self.outboxes).filter(|&pair| is_in(pair)).count()
     }
 
-    /// Whether nobody is still on the way. Hostile ones are cut off again and again: never are all of them in at once.
+    /// Whether everybody was let in, or will never be. Hostile ones are cut off again and again, and who walks from server to
+    /// server is between two now and then: never are all of them in at once.
     fn is_complete(&self) -> bool {
         let is_settled = |(member, &has_come): (&Member, &bool)| match member.phase() {
             Some(Phase::Joined | Phase::Ended(_)) => true,
-            Some(_) => false,
-            None => has_come,
+            _ => has_come,
         };
         self.members.iter().zip(&self.has_come).all(is_settled)
+    }
+
+    /// Everybody stands until nobody is on the way any more, so that they can be counted.
+    async fn stand(&mut self) {
+        for member in &mut self.members {
+            if let Member::Honest(bot) = member {
+                bot.freeze(true);
+            }
+        }
+        let is_on_the_way = |member: &Member| !matches!(member.phase(), None | Some(Phase::Joined | Phase::Ended(_)));
+        let end = Instant::now() + ARRIVING_LATE_MAX;
+        while self.members.iter().any(is_on_the_way) && Instant::now() < end {
+            self.run_until(Instant::now() + Duration::from_millis(50)).await;
+        }
     }
 
     fn tally(&self) -> Tally {
@@ -396,8 +419,8 @@ impl Crowd {
                     };
                     client.connect(&host, &links).await.map(|link| (link, host))
                 };
-                let late = |_| Err(ConnectError::Socket(std::io::ErrorKind::TimedOut.into()));
-                (number, server, tokio::time::timeout(patience, reached).await.unwrap_or_else(late))
+                let reached = tokio::time::timeout(patience, reached).await;
+                (number, server, reached.unwrap_or(Err(ConnectError::Silent { address, patience })))
             });
         }
     }
@@ -429,7 +452,7 @@ impl Crowd {
         let now = self.now();
         self.members_of.insert(link, number);
         self.outboxes[number] = Some((link, outbox));
-        self.has_come[number] = true;
+        self.has_come[number] |= self.members[number].phase().is_none();
         self.witness.connected(number, server);
         self.members[number].node().handle(now, Event::Opened { link, secret: [0; 16] });
         self.carry_out(number, now);
@@ -533,6 +556,7 @@ impl Crowd {
             }
             _ if self.members[number].phase().is_none() => {}
             ToClient::Welcome(welcome) => {
+                self.has_come[number] = true;
                 self.witness.welcomed(number, &welcome);
                 if let Some((since, is_sent)) = self.out[number].take() {
                     let gaps = &mut self.gaps[usize::from(is_sent)];
