@@ -18,7 +18,7 @@ const WORLD: &str = r#"
 name = "shared"
 bounds = { low = [-30, 0, -30], high = [30, 12, 30] }
 gravity = 9.81
-tick_rate = 15
+tick_rate = 10
 spawn = [[0, 0, 0], [-12, 0, 9], [12, 0, -9], [9, 0, 12], [-9, 0, -12]]
 
 [limits]
@@ -131,7 +131,7 @@ fn users_walk_on_whatever_happens_to_servers() {
     wait_until(&one, "it comes back", |status| members(status) == 3);
     wait_until(&one, "nobody is lost, nobody doubled", |status| objects(status) == 151);
     // What was told of a tick is looked at when all of it must have arrived, 90 ticks later.
-    std::thread::sleep(Duration::from_secs(8));
+    std::thread::sleep(Duration::from_secs(10));
     assert!(Command::new("kill").args(["-INT", &crowd.id().to_string()]).status().unwrap().success());
 
     let (output, report) = finished(crowd);

@@ -31,6 +31,9 @@ const ARRIVING_MAX: usize = 64;
 const BOTS_PER_SOCKET: usize = 16;
 /// Who lost its connection tries again after this.
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
+/// How long a server may take to answer: the first that is tried, and any.
+const PATIENCE_MIN: Duration = Duration::from_secs(3);
+const PATIENCE_MAX: Duration = Duration::from_secs(20);
 /// Who knows of another server goes there after this.
 const BRIEFLY: Duration = Duration::from_millis(150);
 /// Servers that are told apart.
@@ -245,6 +248,8 @@ struct Crowd {
     outboxes: Vec<Option<(LinkId, Outbox)>>,
     /// Who has been in at some time; of hostile ones, who has been connected.
     has_come: Vec<bool>,
+    /// How often in a row each has tried to connect, in vain.
+    failed: Vec<u8>,
     /// Who waits for a connection, and from when on.
     waiting: VecDeque<(Instant, usize)>,
     connecting: JoinSet<Connected>,
@@ -297,6 +302,7 @@ impl Crowd {
             members_of: BTreeMap::new(),
             outboxes: (0..count).map(|_| None).collect(),
             has_come: vec![false; count],
+            failed: vec![0; count],
             waiting: (0..count).map(|number| (Instant::now(), number)).collect(),
             connecting: JoinSet::new(),
             unclaimed: BTreeMap::new(),
@@ -370,16 +376,20 @@ impl Crowd {
                 () = sleep_until(due) => {}
                 event = self.inbox.next() => if let Some(event) = event {
                     self.take(event);
-                    for _ in 1..MESSAGES_AT_ONCE {
-                        match self.inbox.try_next() {
-                            Some(event) => self.take(event),
-                            None => break,
-                        }
-                    }
                 },
                 Some(connected) = self.connecting.join_next() => if let Ok(connected) = connected {
                     self.connected(connected);
                 },
+            }
+            // What has arrived is taken in before anybody looks at the time: whoever was held up would take others for silent.
+            for _ in 1..MESSAGES_AT_ONCE {
+                match self.inbox.try_next() {
+                    Some(event) => self.take(event),
+                    None => break,
+                }
+            }
+            while let Some(connected) = self.connecting.try_join_next() {
+                connected.into_iter().for_each(|connected| self.connected(connected));
             }
             self.wake();
         }
@@ -410,7 +420,7 @@ impl Crowd {
             self.sockets.rotate_left(1);
             let (client, links, server) = (self.sockets[0].clone(), self.links.clone(), self.server_of[number]);
             let (host, address) = (self.hosts[server].clone(), self.addresses[server].clone());
-            let patience = self.patience();
+            let patience = self.patience(number);
             self.connecting.spawn(async move {
                 let reached = async {
                     let host = match host {
@@ -425,9 +435,11 @@ impl Crowd {
         }
     }
 
-    /// Where there are others to go to, nobody waits long for one that does not answer.
-    fn patience(&self) -> Duration {
-        if self.addresses.len() > 1 { Duration::from_secs(3) } else { Duration::from_secs(20) }
+    /// Where there are others to go to, nobody waits long for one that does not answer; but longer each time, as all of them
+    /// may be busy.
+    fn patience(&self, number: usize) -> Duration {
+        let tries = u32::from(self.failed[number]);
+        if self.addresses.len() > 1 { (PATIENCE_MIN * 2_u32.pow(tries.min(8))).min(PATIENCE_MAX) } else { PATIENCE_MAX }
     }
 
     /// A handshake has ended.
@@ -442,6 +454,7 @@ impl Crowd {
             }
             Err(error) => {
                 self.refused(error.to_string());
+                self.failed[number] = self.failed[number].saturating_add(1);
                 self.hosts[server] = self.hosts[server].take().filter(|_| self.addresses.len() == 1);
                 self.look_elsewhere(number);
             }
@@ -556,7 +569,7 @@ impl Crowd {
             }
             _ if self.members[number].phase().is_none() => {}
             ToClient::Welcome(welcome) => {
-                self.has_come[number] = true;
+                (self.has_come[number], self.failed[number]) = (true, 0);
                 self.witness.welcomed(number, &welcome);
                 if let Some((since, is_sent)) = self.out[number].take() {
                     let gaps = &mut self.gaps[usize::from(is_sent)];
