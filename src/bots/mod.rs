@@ -23,8 +23,9 @@ use crate::fetch::{Address, fetch};
 use crate::link::client::{Client, ConnectError, Host};
 use crate::link::{Inbox, LinkEvent, LinkLimits, Links, Outbox};
 
-/// Handshakes at the same time.
-const CONNECTING_MAX: usize = 16;
+/// Handshakes at the same time. More would not be done sooner where processors are scarce, but each would take longer, until
+/// they are given up and all that was done for them was in vain.
+const CONNECTING_MAX: usize = 8;
 /// Who is connected and not let in yet: a server lets in a few per tick, and keeps no long queue.
 const ARRIVING_MAX: usize = 64;
 /// Bots that share a UDP socket. The server tells all of them at once: more would not fit into the system's buffer.
@@ -44,10 +45,9 @@ const GAPS_MAX: usize = 100_000;
 const REFUSALS_MAX: usize = 32;
 /// Messages taken in before the clock is looked at again.
 const MESSAGES_AT_ONCE: usize = 512;
-/// How long bots may take to join, beyond the seconds that they run.
+/// How long bots may take to join, beyond the seconds that they run; and how long those may take to arrive who are on the way
+/// to another server when the time is over.
 const JOINING_MAX: Duration = Duration::from_secs(60);
-/// How long those who are on the way to another server when the time is over may take to arrive.
-const ARRIVING_LATE_MAX: Duration = Duration::from_secs(20);
 /// How fast a bot walks, in metres per second.
 const SPEED: f64 = 2.0;
 
@@ -357,7 +357,7 @@ impl Crowd {
             }
         }
         let is_on_the_way = |member: &Member| !matches!(member.phase(), None | Some(Phase::Joined | Phase::Ended(_)));
-        let end = Instant::now() + ARRIVING_LATE_MAX;
+        let end = Instant::now() + JOINING_MAX;
         while self.members.iter().any(is_on_the_way) && Instant::now() < end {
             self.run_until(Instant::now() + Duration::from_millis(50)).await;
         }
