@@ -77,14 +77,20 @@ impl World {
 
     /// An object as bytes. Who travels lets go: of what it holds, and of who holds it.
     pub fn parcel(&self, object: ObjectId) -> Option<Vec<u8>> {
-        let row = self.objects.row(object)?;
         let mut bytes = Vec::with_capacity(PARCEL);
+        self.parcel_into(object, &mut bytes).then_some(bytes)
+    }
+
+    /// The same, at the end of a buffer; false if there is no such object.
+    pub fn parcel_into(&self, object: ObjectId, bytes: &mut Vec<u8>) -> bool {
+        let Some(row) = self.objects.row(object) else { return false };
+        let start = bytes.len();
         write_object(self, row, &mut |part| bytes.extend_from_slice(part));
-        bytes[HOLDS..HOLDS + 8].fill(0);
+        bytes[start + HOLDS..start + HOLDS + 8].fill(0);
         let owner = self.objects.label[row as usize].owner;
         let sequence = owner.and_then(|owner| self.last_sequence(owner)).unwrap_or(0);
         bytes.extend_from_slice(&sequence.to_le_bytes());
-        Some(bytes)
+        true
     }
 
     /// Which object bytes say they are, and where.

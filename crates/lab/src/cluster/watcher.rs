@@ -285,12 +285,14 @@ impl Watcher {
             self.healed_at = now;
         }
         self.looks += 1;
-        if self.looks.is_multiple_of(5) && now - self.healed_at >= HEALED_US {
-            self.look_at_audiences(now, hosts);
+        if self.looks.is_multiple_of(5) {
+            self.look_at_audiences(now, hosts, now - self.healed_at >= HEALED_US);
         }
     }
 
-    fn look_at_audiences(&mut self, now: Time, hosts: &[Host]) {
+    /// Who is near whom is followed also while nothing is promised: else somebody who was near before an upset, and is again
+    /// since a moment ago, would count as having been near all the while.
+    fn look_at_audiences(&mut self, now: Time, hosts: &[Host], is_promised: bool) {
         let mut all: Vec<(usize, ObjectId, GridPoint, bool)> = Vec::new();
         for (index, host) in hosts.iter().enumerate() {
             let Some((cluster, world)) = &host.running else { continue };
@@ -309,7 +311,7 @@ impl Watcher {
                     _ => now,
                 };
                 near.insert((*listener, *speaker), (nodes.0, nodes.1, since));
-                if now - since < NEAR_US {
+                if !is_promised || now - since < NEAR_US {
                     continue;
                 }
                 let Some((cluster, _)) = &hosts[*listener_host].running else { continue };

@@ -39,6 +39,11 @@ pub struct Parcel {
 pub trait Keeper {
     /// An object as it is now.
     fn parcel(&self, object: ObjectId) -> Option<Parcel>;
+    /// The same, written over what `copy` was before; false if there is no such object.
+    fn copy(&self, object: ObjectId, copy: &mut Parcel) -> bool {
+        let parcel = self.parcel(object);
+        parcel.map(|parcel| *copy = parcel).is_some()
+    }
     /// Puts an object in, exactly where it is or at the nearest free place. False: not now.
     fn put(&mut self, object: ObjectId, parcel: &Parcel, is_exact: bool) -> bool;
     /// Takes an object out, as nobody knows any more whether it may be there.
@@ -69,6 +74,21 @@ pub struct Leaving {
 impl Leaving {
     pub(super) fn new(seq: u32, to: NodeId, parcel: Parcel, is_exact: bool) -> Leaving {
         Leaving { seq, to, parcel, is_exact, said_at: None, was_said: false }
+    }
+}
+
+/// An object that this node may move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Owned {
+    /// The number of its ownership.
+    pub seq: u32,
+    /// Whether it has moved since its copies were last to follow.
+    pub has_moved: bool,
+}
+
+impl Owned {
+    pub(super) fn new(seq: u32) -> Owned {
+        Owned { seq, has_moved: false }
     }
 }
 
@@ -107,8 +127,7 @@ pub struct Custody {
     /// The plan that it acts by, and who belongs to it with objects.
     pub(super) version: u64,
     pub(super) members: Vec<NodeId>,
-    /// With the numbers of their ownership.
-    pub(super) own: BTreeMap<ObjectId, u32>,
+    pub(super) own: BTreeMap<ObjectId, Owned>,
     pub(super) leaving: BTreeMap<ObjectId, Leaving>,
     /// What was taken and not acknowledged yet: from whom, and under which number.
     untold: BTreeMap<ObjectId, (NodeId, u32)>,
@@ -155,7 +174,7 @@ impl Custody {
 
     /// What it may move, with the numbers of ownership.
     pub fn own(&self) -> impl Iterator<Item = (ObjectId, u32)> + '_ {
-        self.own.iter().map(|(&object, &seq)| (object, seq))
+        self.own.iter().map(|(&object, own)| (object, own.seq))
     }
 
     /// What it offers.
@@ -170,26 +189,32 @@ impl Custody {
 
     /// The number of an object's ownership, as this node last knew it.
     pub fn seq(&self, object: ObjectId) -> Option<u32> {
-        self.own.get(&object).copied().or_else(|| self.leaving.get(&object).map(|leaving| leaving.seq - 1))
+        self.own_seq(object).or_else(|| self.leaving.get(&object).map(|leaving| leaving.seq - 1))
+    }
+
+    /// The number of an object's ownership, if this node may move it.
+    pub fn own_seq(&self, object: ObjectId) -> Option<u32> {
+        self.own.get(&object).map(|own| own.seq)
     }
 
     /// An object came into being here.
     pub fn begin(&mut self, object: ObjectId) {
-        self.own.insert(object, 1);
+        self.own.insert(object, Owned::new(1));
         self.copies.touch(object);
     }
 
     /// An object is no more.
     pub fn end(&mut self, object: ObjectId, now: Time) {
-        if let Some(seq) = self.own.remove(&object) {
-            self.forget(object, seq, now);
+        if let Some(own) = self.own.remove(&object) {
+            self.forget(object, own.seq, now);
         }
     }
 
     /// An object changed: its copies are to follow.
     pub fn touch(&mut self, object: ObjectId) {
-        if self.own.contains_key(&object) {
-            self.copies.touch(object);
+        if let Some(own) = self.own.get_mut(&object) {
+            own.has_moved = true;
+            self.copies.fall_behind();
         }
     }
 
@@ -200,7 +225,7 @@ impl Custody {
         if to == self.me || !self.members.contains(&to) || is_new_here {
             return false;
         }
-        let (Some(seq), Some(parcel)) = (self.own.get(&object).copied(), keeper.parcel(object)) else { return false };
+        let (Some(seq), Some(parcel)) = (self.own_seq(object), keeper.parcel(object)) else { return false };
         self.own.remove(&object);
         self.leaving.insert(object, Leaving::new(seq + 1, to, parcel, true));
         true
@@ -251,7 +276,7 @@ impl Custody {
             }
             ToNode::Closed { object, seq } => {
                 let Some(object) = ObjectId::new(*object) else { return };
-                if self.before.get(&object).is_some_and(|before| before.0 == from) && self.own.get(&object) == Some(seq)
+                if self.before.get(&object).is_some_and(|before| before.0 == from) && self.own_seq(object) == Some(*seq)
                 {
                     self.before.remove(&object);
                 }
@@ -271,14 +296,21 @@ impl Custody {
     pub fn wake(&mut self, now: Time, keeper: &mut dyn Keeper) {
         self.adopt(now);
         self.settle(keeper);
+        if self.copies.is_due(now) {
+            let moved = self.own.iter_mut().filter_map(|(&object, own)| {
+                let has_moved = std::mem::take(&mut own.has_moved);
+                has_moved.then_some(object)
+            });
+            self.copies.spread(now, moved);
+        }
         let (own, leaving) = (&self.own, &self.leaving);
-        self.copies.wake(now, &mut self.sends, |object| {
-            let seq = own.get(&object).copied();
-            match (seq, leaving.get(&object)) {
-                (Some(seq), _) => keeper.parcel(object).map(|parcel| (seq, parcel)),
-                (None, Some(leaving)) => Some((leaving.seq - 1, leaving.parcel.clone())),
-                (None, None) => None,
+        self.copies.wake(now, &mut self.sends, |object, copy| match (own.get(&object), leaving.get(&object)) {
+            (Some(own), _) => keeper.copy(object, copy).then_some(own.seq),
+            (None, Some(leaving)) => {
+                copy.clone_from(&leaving.parcel);
+                Some(leaving.seq - 1)
             }
+            (None, None) => None,
         });
         // What is safe can be acknowledged.
         let untold: Vec<(ObjectId, (NodeId, u32))> =
@@ -293,7 +325,7 @@ impl Custody {
         let before: Vec<(ObjectId, NodeId)> =
             self.before.iter().filter(|(_, told)| is_due(told.1)).map(|(&object, told)| (object, told.0)).collect();
         for (object, from) in before {
-            if let Some(&seq) = self.own.get(&object) {
+            if let Some(seq) = self.own_seq(object) {
                 self.tell(now, object, from, seq);
             }
         }
@@ -349,7 +381,7 @@ impl Custody {
         }
         self.taken += 1;
         self.past.remove(&object);
-        self.own.insert(object, offer.seq);
+        self.own.insert(object, Owned::new(offer.seq));
         self.before.insert(object, (from, None));
         self.untold.insert(object, (from, offer.seq));
         self.copies.touch(object);
@@ -399,7 +431,7 @@ impl Custody {
             // In the world already, or to be put there.
             if leaving.is_exact || keeper.put(object, &leaving.parcel.clone(), false) {
                 let leaving = self.leaving.remove(&object).expect("it was just looked at");
-                self.own.insert(object, leaving.seq);
+                self.own.insert(object, Owned::new(leaving.seq));
                 self.copies.touch(object);
             }
         }

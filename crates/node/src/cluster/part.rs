@@ -141,6 +141,15 @@ impl Keeper for Keep<'_> {
         Some(Parcel { object: self.world.parcel(object)?, session })
     }
 
+    fn copy(&self, object: ObjectId, copy: &mut Parcel) -> bool {
+        copy.object.clear();
+        copy.session.clear();
+        if let Some(session) = self.part.sessions.get(&object) {
+            copy.session.extend_from_slice(session);
+        }
+        self.world.parcel_into(object, &mut copy.object)
+    }
+
     fn put(&mut self, object: ObjectId, parcel: &Parcel, is_exact: bool) -> bool {
         if World::parcel_place(&parcel.object).map(|(id, _)| id) != Some(object) {
             return false;

@@ -124,9 +124,14 @@ impl Tenancies {
         tick: u64,
     ) -> BTreeMap<NodeId, Vec<Ask>> {
         let mut asks: BTreeMap<NodeId, Vec<Ask>> = BTreeMap::new();
+        // However many nodes there are, few are near.
+        let all = tenants.iter().map(|tenant| tenant.ahead.with(&tenant.standing.block()));
+        let near = all.reduce(|all, one| all.with(&one)).unwrap_or_default();
+        let near: Vec<(NodeId, Block)> =
+            territory.leaves.iter().filter(|(decider, leaf)| *decider != me && leaf.meets(&near)).copied().collect();
         for tenant in tenants {
             let object = tenant.standing.object;
-            for (decider, leaf) in territory.leaves.iter().filter(|(decider, _)| *decider != me) {
+            for (decider, leaf) in &near {
                 let key = (object, *decider);
                 if !leaf.overlaps(&tenant.ahead) && !self.table.contains_key(&key) {
                     continue;
@@ -139,7 +144,7 @@ impl Tenancies {
         let Tenancies { table, asked, waited_ticks, .. } = self;
         table.retain(|(object, decider), tenancy| {
             let Some(tenant) = by_object.get(object) else { return false };
-            let leaves: Vec<&Block> = territory.of_node(*decider).collect();
+            let leaves: Vec<&Block> = near.iter().filter(|(node, _)| node == decider).map(|(_, leaf)| leaf).collect();
             let Some(ask) = tenancy.next(tenant, &leaves, tick, asked, waited_ticks) else {
                 return tenancy.is_of_use(tenant, &leaves);
             };

@@ -3,11 +3,12 @@
 use serde::Serialize;
 
 use super::batch::Standing;
+use super::entries::Entries;
 use super::{OBJECTS_MAX, read_flag, read_list, read_name, read_seq, version, write_list};
 use crate::codec::{DecodeError, Reader, Writer};
 
 /// The most bytes of an object that travels, and of the session that travels with it.
-const PARCEL_MAX: usize = 16_384;
+pub(super) const PARCEL_MAX: usize = 16_384;
 
 /// An object, and the number of its ownership.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -54,22 +55,9 @@ pub struct Replicate {
     /// Whether it begins anew: what the receiver has of the sender is void.
     pub is_first: bool,
     /// What is new or has changed.
-    pub entries: Vec<Entry>,
+    pub entries: Entries,
     /// What the sender does not have any more.
     pub gone: Vec<u64>,
-}
-
-/// A copy of an object.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Entry {
-    /// Which.
-    pub object: u64,
-    /// The number of its ownership.
-    pub seq: u32,
-    /// The object, as worlds exchange them.
-    pub parcel: Vec<u8>,
-    /// What its user comes back with.
-    pub session: Vec<u8>,
 }
 
 impl Named {
@@ -126,12 +114,7 @@ impl Replicate {
     pub(super) fn write(&self, writer: &mut Writer<'_>) {
         writer.varint(self.number);
         writer.u8(u8::from(self.is_first));
-        write_list(writer, &self.entries, |entry, writer| {
-            writer.varint(entry.object);
-            writer.varint(u64::from(entry.seq));
-            writer.bytes(&entry.parcel, PARCEL_MAX);
-            writer.bytes(&entry.session, PARCEL_MAX);
-        });
+        self.entries.write(writer);
         write_list(writer, &self.gone, |object, writer| writer.varint(*object));
     }
 
@@ -139,14 +122,7 @@ impl Replicate {
         Ok(Replicate {
             number: version(reader)?,
             is_first: read_flag(reader, "is_first")?,
-            entries: read_list(reader, OBJECTS_MAX, 5, "entries", |reader| {
-                Ok(Entry {
-                    object: read_name(reader)?,
-                    seq: read_seq(reader)?,
-                    parcel: read_parcel(reader)?,
-                    session: reader.bytes(PARCEL_MAX, "session")?.to_vec(),
-                })
-            })?,
+            entries: Entries::read(reader)?,
             gone: read_list(reader, OBJECTS_MAX, 1, "gone", read_name)?,
         })
     }

@@ -6,12 +6,14 @@
 
 mod batch;
 mod custody;
+mod entries;
 mod envelope;
 mod plan;
 mod users;
 
 pub use batch::{Answer, Ask, Batch, Ghost, Granted, Introduced, Standing};
-pub use custody::{Declared, Entry, Named, Offer, Replicate};
+pub use custody::{Declared, Named, Offer, Replicate};
+pub use entries::{Entries, Entry};
 pub use envelope::{Envelope, open, seal};
 pub use plan::{Ballot, Cut, Member, Plan};
 pub use users::{Seek, Sought};

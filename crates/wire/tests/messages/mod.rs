@@ -499,7 +499,7 @@ pub fn to_node() -> Vec<(&'static str, ToNode)> {
             ToNode::Replicate(cluster::Replicate {
                 number: 12,
                 is_first: true,
-                entries: vec![cluster::Entry { object: 5, seq: 3, parcel: vec![1, 2, 3], session: Vec::new() }],
+                entries: [cluster::Entry { object: 5, seq: 3, parcel: &[1, 2, 3], session: &[] }].into_iter().collect(),
                 gone: vec![6],
             }),
         ),
