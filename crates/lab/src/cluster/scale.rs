@@ -137,8 +137,32 @@ impl Spent {
 struct Swarm {
     servers: Vec<Server>,
     walkers: Vec<Walker>,
-    /// Who says hello where in which tick.
+    posts: Vec<Post>,
     ticks: usize,
+}
+
+/// What users send to one server in a tick, in one buffer that is kept: what the harness does with memory must not be felt.
+#[derive(Clone, Debug, Default)]
+struct Post {
+    bytes: Vec<u8>,
+    ends: Vec<(LinkId, usize)>,
+}
+
+impl Post {
+    fn push(&mut self, link: LinkId, message: &ToServer) {
+        self.bytes.extend_from_slice(&message.encode());
+        self.ends.push((link, self.bytes.len()));
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (LinkId, &[u8])> {
+        let starts = std::iter::once(0).chain(self.ends.iter().map(|(_, end)| *end));
+        self.ends.iter().zip(starts).map(|(&(link, end), start)| (link, &self.bytes[start..end]))
+    }
 }
 
 /// A user, as far as a server can tell.
@@ -207,18 +231,23 @@ impl Swarm {
             let server = ServerSettings { limits, focus: FOCUS, ..ServerSettings::default() };
             Server::in_cluster(world, server, cluster, settings, now).expect("an aura of some metres is one")
         };
-        Swarm { servers: (1..=nodes as u64).map(&mut server).collect(), walkers, ticks: 0 }
+        Swarm {
+            servers: (1..=nodes as u64).map(&mut server).collect(),
+            walkers,
+            posts: vec![Post::default(); nodes],
+            ticks: 0,
+        }
     }
 
     /// One tick of all nodes, and all that they say to each other until they wait for the next one.
     fn tick(&mut self, now: Time, stopwatch: &mut dyn Stopwatch, spent: &mut Spent) {
         self.connect(now);
-        let datagrams = self.wishes(now);
+        self.wish(now);
         let mut told: Vec<(LinkId, Vec<u8>)> = Vec::new();
-        for (server, datagrams) in self.servers.iter_mut().zip(&datagrams) {
+        for (server, post) in self.servers.iter_mut().zip(&self.posts) {
             let mut last = stopwatch.read().cpu;
-            for (link, bytes) in datagrams {
-                server.handle(now, Event::Arrived { link: *link, channel: Channel::Datagram, bytes });
+            for (link, bytes) in post.iter() {
+                server.handle(now, Event::Arrived { link, channel: Channel::Datagram, bytes });
             }
             spent.lap(ARRIVALS, &mut last, stopwatch);
             server.tick(now, &mut |part| {
@@ -262,8 +291,8 @@ impl Swarm {
     }
 
     /// Where users want to go: somewhere else every few seconds.
-    fn wishes(&mut self, now: Time) -> Vec<Vec<(LinkId, Vec<u8>)>> {
-        let mut datagrams: Vec<Vec<(LinkId, Vec<u8>)>> = vec![Vec::new(); self.servers.len()];
+    fn wish(&mut self, now: Time) {
+        self.posts.iter_mut().for_each(Post::clear);
         for (index, walker) in self.walkers.iter_mut().enumerate() {
             let Some(link) = walker.link.filter(|_| walker.is_in) else { continue };
             let index = index as u64;
@@ -276,9 +305,8 @@ impl Swarm {
             let step = Step { velocity, heading: (heading * 40.0) as u8, is_jump: false };
             let tick = self.servers[walker.server].world().tick().number() as u32 + 1;
             let moves = Moves { heard: walker.heard, tick, newest: walker.number, steps: vec![step; 3] };
-            datagrams[walker.server].push((link, ToServer::Moves(moves).encode()));
+            self.posts[walker.server].push(link, &ToServer::Moves(moves));
         }
-        datagrams
     }
 
     /// What nodes say to each other.
