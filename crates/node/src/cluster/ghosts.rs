@@ -142,6 +142,11 @@ impl Ghosts {
         self.heard.remove(&object);
     }
 
+    /// An object is another's after all, as it was.
+    pub(super) fn recall(&mut self, object: ObjectId, ghost: Option<Ghost>) {
+        self.heard.extend(ghost.map(|ghost| (object, ghost)));
+    }
+
     /// Another plan holds: whoever is left out is silent, and everybody is introduced anew.
     pub fn activate(&mut self, members: &[NodeId]) {
         self.told.clear();

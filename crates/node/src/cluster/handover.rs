@@ -10,13 +10,14 @@
 //! - Whoever is offered to and dies is not asked any more: the giver raises `seq` again and gives to another, or keeps it.
 //!   What the dead one's copies say is then older, and [`adoption`](super::adoption) lets it go. As the dead one may have
 //!   moved it, and have let somebody else come to where it was, the giver takes it up and puts it down where it is free.
+//! - Who holds something is offered with it, and taken with it or not at all. Once taken, each is acknowledged by itself.
 //! - What this needs of a world is a [`Keeper`]: the cluster's is a world, the lab's explorer has one of a few numbers.
 
 use std::collections::BTreeMap;
 
 use space::{NodeId, ObjectId, Time};
 use wire::ToNode;
-use wire::cluster::Offer;
+use wire::cluster::{Load, Offer};
 
 use super::adoption::Adoption;
 use super::copies::Copies;
@@ -46,6 +47,14 @@ pub trait Keeper {
     }
     /// Puts an object in, exactly where it is or at the nearest free place. False: not now.
     fn put(&mut self, object: ObjectId, parcel: &Parcel, is_exact: bool) -> bool;
+    /// What an object holds.
+    fn load_of(&self, _object: ObjectId) -> Option<ObjectId> {
+        None
+    }
+    /// Puts an object and what it holds exactly where they are: both or none.
+    fn put_pair(&mut self, _carrier: (ObjectId, &Parcel), _load: (ObjectId, &Parcel)) -> bool {
+        false
+    }
     /// Takes an object out, as nobody knows any more whether it may be there.
     fn lift(&mut self, object: ObjectId);
     /// An object has gone to another node, under this number of ownership.
@@ -69,11 +78,15 @@ pub struct Leaving {
     pub said_at: Option<Time>,
     /// Whether it was offered at all to whom it is to go to.
     pub was_said: bool,
+    /// What it holds, and who holds it: those two go together while both wait.
+    pub load: Option<ObjectId>,
+    /// See above.
+    pub carrier: Option<ObjectId>,
 }
 
 impl Leaving {
     pub(super) fn new(seq: u32, to: NodeId, parcel: Parcel, is_exact: bool) -> Leaving {
-        Leaving { seq, to, parcel, is_exact, said_at: None, was_said: false }
+        Leaving { seq, to, parcel, is_exact, said_at: None, was_said: false, load: None, carrier: None }
     }
 }
 
@@ -221,14 +234,46 @@ impl Custody {
     /// Offers an object to another node; false if that cannot be now. What was taken is not offered on before its giver
     /// knows that it was: if this node died in between, the giver would go on with it, and so would the next one.
     pub fn offer(&mut self, object: ObjectId, to: NodeId, keeper: &dyn Keeper) -> bool {
-        let is_new_here = self.before.contains_key(&object) && self.planted != Planted::OffersAtOnce;
-        if to == self.me || !self.members.contains(&to) || is_new_here {
+        let is_new_here = |object: &ObjectId| self.before.contains_key(object) && self.planted != Planted::OffersAtOnce;
+        let load = keeper.load_of(object);
+        if to == self.me
+            || !self.members.contains(&to)
+            || is_new_here(&object)
+            || load.as_ref().is_some_and(is_new_here)
+        {
             return false;
         }
+        let aboard = match load {
+            None => None,
+            // It goes with what it holds, or not now.
+            Some(load) => match (self.own_seq(load), keeper.parcel(load)) {
+                (Some(seq), Some(parcel)) => Some((load, Leaving::new(seq + 1, to, parcel, true))),
+                _ => return false,
+            },
+        };
         let (Some(seq), Some(parcel)) = (self.own_seq(object), keeper.parcel(object)) else { return false };
         self.own.remove(&object);
-        self.leaving.insert(object, Leaving::new(seq + 1, to, parcel, true));
+        self.leaving.insert(object, Leaving { load, ..Leaving::new(seq + 1, to, parcel, true) });
+        if let Some((load, leaving)) = aboard {
+            self.own.remove(&load);
+            self.leaving.insert(load, Leaving { carrier: Some(object), ..leaving });
+        }
         true
+    }
+
+    /// What goes with an object that is offered.
+    fn aboard(&self, object: ObjectId) -> Option<ObjectId> {
+        let leaving = self.leaving.get(&object)?;
+        let is_with = |load: &ObjectId| {
+            self.leaving.get(load).is_some_and(|load| load.carrier == Some(object) && load.to == leaving.to)
+        };
+        leaving.load.filter(is_with)
+    }
+
+    /// Whether an object that is offered goes with another.
+    fn is_aboard(&self, object: ObjectId) -> bool {
+        let carrier = self.leaving.get(&object).and_then(|leaving| leaving.carrier);
+        carrier.is_some_and(|carrier| self.aboard(carrier) == Some(object))
     }
 
     /// Acts by another plan from now on.
@@ -254,6 +299,9 @@ impl Custody {
                     // It may have moved it, too, and have let somebody else come to where it was.
                     keeper.lift(*object);
                     leaving.is_exact = false;
+                }
+                if !leaving.is_exact {
+                    (leaving.load, leaving.carrier) = (None, None);
                 }
                 leaving.was_said = false;
                 raised.push(*object);
@@ -329,21 +377,24 @@ impl Custody {
                 self.tell(now, object, from, seq);
             }
         }
-        for (object, leaving) in &mut self.leaving {
-            let is_due = leaving.said_at.is_none_or(|said| now - said >= AGAIN_US);
-            if leaving.to == self.me || !is_due {
-                continue;
-            }
-            (leaving.said_at, leaving.was_said) = (Some(now), true);
-            let offer = Offer {
-                version: self.version,
-                object: object.number(),
-                seq: leaving.seq,
-                is_exact: leaving.is_exact,
-                parcel: leaving.parcel.object.clone(),
-                session: leaving.parcel.session.clone(),
+        let is_due = |leaving: &Leaving| leaving.said_at.is_none_or(|said| now - said >= AGAIN_US);
+        let due = self.leaving.iter().filter(|(_, leaving)| leaving.to != self.me && is_due(leaving));
+        let due: Vec<ObjectId> = due.map(|(&object, _)| object).collect();
+        for object in due.into_iter().filter(|&object| !self.is_aboard(object)).collect::<Vec<_>>() {
+            let aboard = self.aboard(object);
+            let mut say = |object: ObjectId| {
+                let leaving = self.leaving.get_mut(&object).expect("it was just listed");
+                (leaving.said_at, leaving.was_said) = (Some(now), true);
+                leaving.clone()
             };
-            self.sends.push((leaving.to, ToNode::Offer(offer)));
+            let load = aboard.map(|load| {
+                let Leaving { seq, parcel, .. } = say(load);
+                Load { object: load.number(), seq, parcel: parcel.object }
+            });
+            let Leaving { seq, to, is_exact, parcel, .. } = say(object);
+            let Parcel { object: parcel, session } = parcel;
+            let (version, object) = (self.version, object.number());
+            self.sends.push((to, ToNode::Offer(Offer { version, object, seq, is_exact, parcel, session, load })));
         }
         if !self.adoption.is_mourning() {
             self.past.retain(|_, past| past.closed_at.is_none_or(|closed| now - closed < ECHO_US));
@@ -364,26 +415,48 @@ impl Custody {
 
     fn offered(&mut self, from: NodeId, offer: &Offer, keeper: &mut dyn Keeper) {
         let Some(object) = ObjectId::new(offer.object) else { return };
-        let taken = (from, ToNode::Taken { object: offer.object, seq: offer.seq });
         if self.untold.contains_key(&object) {
             return;
         }
-        let remembers = self.planted != Planted::ForgetsThePast;
-        let past = self.past.get(&object).filter(|_| remembers).map(|past| past.seq);
-        let known = self.seq(object).or(past);
-        if known.is_some_and(|seq| seq >= offer.seq) {
-            self.sends.push(taken);
+        if self.knows(object, offer.seq) {
+            self.sends.push((from, ToNode::Taken { object: offer.object, seq: offer.seq }));
+            return;
+        }
+        if self.has(object) {
             return;
         }
         let parcel = Parcel { object: offer.parcel.clone(), session: offer.session.clone() };
-        if self.has(object) || !keeper.put(object, &parcel, offer.is_exact) {
-            return;
+        let load = offer.load.as_ref().and_then(|load| Some((ObjectId::new(load.object)?, load)));
+        match load {
+            Some((with, load)) if offer.is_exact && !self.has(with) && !self.knows(with, load.seq) => {
+                let carried = Parcel { object: load.parcel.clone(), session: Vec::new() };
+                if keeper.put_pair((object, &parcel), (with, &carried)) {
+                    self.take(from, object, offer.seq);
+                    self.take(from, with, load.seq);
+                }
+            }
+            _ => {
+                if keeper.put(object, &parcel, offer.is_exact) {
+                    self.take(from, object, offer.seq);
+                }
+            }
         }
+    }
+
+    /// Whether it has, or has had, an object under this number or a higher one.
+    fn knows(&self, object: ObjectId, seq: u32) -> bool {
+        let remembers = self.planted != Planted::ForgetsThePast;
+        let past = self.past.get(&object).filter(|_| remembers).map(|past| past.seq);
+        self.seq(object).or(past).is_some_and(|known| known >= seq)
+    }
+
+    /// What was offered is its own from now on.
+    fn take(&mut self, from: NodeId, object: ObjectId, seq: u32) {
         self.taken += 1;
         self.past.remove(&object);
-        self.own.insert(object, Owned::new(offer.seq));
+        self.own.insert(object, Owned::new(seq));
         self.before.insert(object, (from, None));
-        self.untold.insert(object, (from, offer.seq));
+        self.untold.insert(object, (from, seq));
         self.copies.touch(object);
     }
 
@@ -420,19 +493,28 @@ impl Custody {
         let waiting: Vec<ObjectId> =
             self.leaving.iter().filter(|(_, leaving)| leaving.to == self.me).map(|(&object, _)| object).collect();
         for object in waiting {
-            let leaving = self.leaving.get_mut(&object).expect("it was just listed");
+            if self.is_aboard(object) || !self.leaving.contains_key(&object) {
+                continue;
+            }
+            let all: Vec<ObjectId> = [Some(object), self.aboard(object)].into_iter().flatten().collect();
+            let leaving = self.leaving.get(&object).expect("it was just looked at");
             let Some(to) = keeper.owner_of(&leaving.parcel) else { continue };
             if to != self.me {
                 if self.members.contains(&to) {
-                    (leaving.to, leaving.said_at) = (to, None);
+                    for object in all {
+                        let leaving = self.leaving.get_mut(&object).expect("both wait");
+                        (leaving.to, leaving.said_at) = (to, None);
+                    }
                 }
                 continue;
             }
             // In the world already, or to be put there.
             if leaving.is_exact || keeper.put(object, &leaving.parcel.clone(), false) {
-                let leaving = self.leaving.remove(&object).expect("it was just looked at");
-                self.own.insert(object, Owned::new(leaving.seq));
-                self.copies.touch(object);
+                for object in all {
+                    let leaving = self.leaving.remove(&object).expect("both wait");
+                    self.own.insert(object, Owned::new(leaving.seq));
+                    self.copies.touch(object);
+                }
             }
         }
     }
@@ -498,7 +580,7 @@ mod tests {
         custody.plant(planted);
         custody.activate(1, &[one, two], &mut Hand, NOW);
         let (parcel, session) = (vec![1], Vec::new());
-        let offer = ToNode::Offer(Offer { version: 1, object: 7, seq: 2, is_exact: true, parcel, session });
+        let offer = ToNode::Offer(Offer { version: 1, object: 7, seq: 2, is_exact: true, parcel, session, load: None });
         custody.handle(NOW, one, &offer, true, &mut Hand);
         assert!(custody.owns(object));
         custody.end(object, NOW);

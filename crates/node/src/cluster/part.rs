@@ -182,6 +182,28 @@ impl Keeper for Keep<'_> {
         true
     }
 
+    fn load_of(&self, object: ObjectId) -> Option<ObjectId> {
+        self.world.object(object)?.holds
+    }
+
+    fn put_pair(&mut self, carrier: (ObjectId, &Parcel), load: (ObjectId, &Parcel)) -> bool {
+        // Neither is in the other's way: what they were granted may overlap.
+        let held = [carrier.0, load.0].map(|object| (object, self.part.grants.take(object)));
+        let ghost = self.part.ghosts.get(load.0).cloned();
+        let arrived = self.part.arrived.len();
+        if self.put(load.0, load.1, true) {
+            if self.put(carrier.0, carrier.1, true) {
+                self.world.hold(carrier.0, load.0);
+                return true;
+            }
+            self.lift(load.0);
+            self.part.arrived.truncate(arrived);
+            self.part.ghosts.recall(load.0, ghost);
+        }
+        held.into_iter().for_each(|(object, held)| self.part.grants.put_back(object, held));
+        false
+    }
+
     fn lift(&mut self, object: ObjectId) {
         self.world.take_out(object);
         self.part.standing.retain(|standing| standing.object != object);

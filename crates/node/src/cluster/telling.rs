@@ -82,7 +82,8 @@ impl Cluster {
             }
             let soon = world.prospect(object, SOON_TICKS).unwrap_or_default();
             let seq = self.custody.seq(object).unwrap_or(0);
-            tenants.push(Tenant { standing: *standing, seq, soon, ahead });
+            let mate = world.object(object).and_then(|view| view.holds.or(view.held_by));
+            tenants.push(Tenant { standing: *standing, seq, soon, ahead, mate });
         }
         let mut asks = self.part.tenancies.ask(me, &tenants, &self.part.territory, self.tick);
         let reach = self.settings.reach * snap::STEPS_PER_METRE as f32;

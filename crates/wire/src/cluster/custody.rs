@@ -45,6 +45,19 @@ pub struct Offer {
     pub parcel: Vec<u8>,
     /// What its user comes back with, if somebody owns it.
     pub session: Vec<u8>,
+    /// What it holds: the receiver has both or none.
+    pub load: Option<Load>,
+}
+
+/// An object that changes hands in somebody's hands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Load {
+    /// Which.
+    pub object: u64,
+    /// The number of the receiver's ownership.
+    pub seq: u32,
+    /// The object, as worlds exchange them.
+    pub parcel: Vec<u8>,
 }
 
 /// Copies of the sender's objects.
@@ -93,20 +106,29 @@ impl Offer {
         writer.varint(self.version);
         writer.varint(self.object);
         writer.varint(u64::from(self.seq));
-        writer.u8(u8::from(self.is_exact));
+        writer.u8(u8::from(self.is_exact) | u8::from(self.load.is_some()) << 1);
         writer.bytes(&self.parcel, PARCEL_MAX);
         writer.bytes(&self.session, PARCEL_MAX);
+        if let Some(load) = &self.load {
+            writer.varint(load.object);
+            writer.varint(u64::from(load.seq));
+            writer.bytes(&load.parcel, PARCEL_MAX);
+        }
     }
 
     pub(super) fn read(reader: &mut Reader<'_>) -> Result<Offer, DecodeError> {
-        Ok(Offer {
-            version: version(reader)?,
-            object: read_name(reader)?,
-            seq: read_seq(reader)?,
-            is_exact: read_flag(reader, "is_exact")?,
-            parcel: read_parcel(reader)?,
-            session: reader.bytes(PARCEL_MAX, "session")?.to_vec(),
-        })
+        let (version, object, seq) = (version(reader)?, read_name(reader)?, read_seq(reader)?);
+        let form = reader.u8("form")?;
+        if form > 3 {
+            return Err(reader.refuse("form"));
+        }
+        let parcel = read_parcel(reader)?;
+        let session = reader.bytes(PARCEL_MAX, "session")?.to_vec();
+        let load = match form & 2 {
+            0 => None,
+            _ => Some(Load { object: read_name(reader)?, seq: read_seq(reader)?, parcel: read_parcel(reader)? }),
+        };
+        Ok(Offer { version, object, seq, is_exact: form & 1 == 1, parcel, session, load })
     }
 }
 
