@@ -19,6 +19,29 @@ fn promises_hold_when_all_is_well() {
     assert!(measured.handovers > 20, "{measured:?}");
 }
 
+#[test]
+fn who_carries_keeps_what_is_carried_across_borders() {
+    let carried: Vec<u64> = (0..6)
+        .into_par_iter()
+        .map(|seed| {
+            let (loss, latency_ms) = [(0.0, 0.5), (0.02, 3.0), (0.1, 10.0)][seed as usize % 3];
+            let settings = Settings {
+                seed,
+                upsets: false,
+                carriers: true,
+                loss,
+                latency_ms,
+                seconds: 20,
+                nodes: 4,
+                users: 40,
+                ..Settings::default()
+            };
+            holds(&settings).carried
+        })
+        .collect();
+    assert!(carried.iter().all(|&times| times > 0) && carried.iter().sum::<u64>() > 30, "{carried:?}");
+}
+
 /// All of the first, and those behind them that once broke a promise. 62: what a dead node may have taken was put down where
 /// somebody else was by then. 1: suspicion and acceptance waited for each other. 7 and 33: who rested was forgotten between
 /// two losses. 162: who stood in another's room could not change hands. 607: an object was given on before its giver knew.

@@ -8,7 +8,7 @@ fn every_mistake_is_found() {
     for (fault, promise) in Fault::ALL {
         let is_found = |seed: u64| {
             let settings =
-                Settings { seed, nodes: 4, users: 60, seconds: 24, fault: Some(fault), ..Settings::default() };
+                Settings { seed, nodes: 4, users: 60, carriers: true, fault: Some(fault), ..Settings::default() };
             let measured = run(&settings, &mut |_, _| {}).unwrap();
             measured.promises.iter().any(|row| row.promise == promise && row.violations > 0)
         };

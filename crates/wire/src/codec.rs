@@ -58,6 +58,11 @@ impl<'a> Writer<'a> {
         Writer { bytes }
     }
 
+    /// Goes on at the end of `bytes`, in the middle of a message.
+    pub(crate) fn on(bytes: &'a mut Vec<u8>) -> Writer<'a> {
+        Writer { bytes }
+    }
+
     /// One byte.
     pub fn u8(&mut self, value: u8) {
         self.bytes.push(value);
@@ -140,6 +145,11 @@ impl<'a> Reader<'a> {
             return Err(DecodeError::TooLong { length: bytes.len(), max });
         }
         Ok(Reader { kind, bytes, at: 1 })
+    }
+
+    /// Reads a part of a message of this kind.
+    pub(crate) fn on(kind: u8, bytes: &'a [u8]) -> Reader<'a> {
+        Reader { kind, bytes, at: 0 }
     }
 
     /// The first byte.

@@ -75,16 +75,22 @@ impl World {
         self.next_id = self.next_id.max(first).min(1 << 62);
     }
 
-    /// An object as bytes. Who travels lets go: of what it holds, and of who holds it.
+    /// An object as bytes, without what it holds and who holds it: [`World::hold`] brings together again who travels together.
     pub fn parcel(&self, object: ObjectId) -> Option<Vec<u8>> {
-        let row = self.objects.row(object)?;
         let mut bytes = Vec::with_capacity(PARCEL);
+        self.parcel_into(object, &mut bytes).then_some(bytes)
+    }
+
+    /// The same, at the end of a buffer; false if there is no such object.
+    pub fn parcel_into(&self, object: ObjectId, bytes: &mut Vec<u8>) -> bool {
+        let Some(row) = self.objects.row(object) else { return false };
+        let start = bytes.len();
         write_object(self, row, &mut |part| bytes.extend_from_slice(part));
-        bytes[HOLDS..HOLDS + 8].fill(0);
+        bytes[start + HOLDS..start + HOLDS + 8].fill(0);
         let owner = self.objects.label[row as usize].owner;
         let sequence = owner.and_then(|owner| self.last_sequence(owner)).unwrap_or(0);
         bytes.extend_from_slice(&sequence.to_le_bytes());
-        Some(bytes)
+        true
     }
 
     /// Which object bytes say they are, and where.
@@ -94,6 +100,12 @@ impl World {
         reader.u32("a shape").ok()?;
         let mut steps = || reader.i32("a place").ok();
         Some((id, GridPoint::new(steps()?, steps()?, steps()?)))
+    }
+
+    /// Lets an avatar that came with something in its hands hold it again; false if it cannot.
+    pub fn hold(&mut self, carrier: ObjectId, load: ObjectId) -> bool {
+        let Some(row) = self.objects.row(carrier) else { return false };
+        self.objects.card(row).kind == Kind::Avatar && self.grab(row, load).is_ok()
     }
 
     /// Takes an object out of the world. Whoever held it, and what it held, is free.

@@ -419,7 +419,7 @@ impl World {
         self.grabs = grabs;
     }
 
-    fn grab(&mut self, row: u32, object: ObjectId) -> Result<Held, Reason> {
+    pub(crate) fn grab(&mut self, row: u32, object: ObjectId) -> Result<Held, Reason> {
         let target = self.objects.row(object).ok_or(Reason::NotMovable)?;
         let (carrier, card) = (self.objects.card(row), self.objects.card(target));
         if card.kind != Kind::Movable {

@@ -3,6 +3,7 @@
 use node::Cluster;
 use node::cluster::Planted;
 use wire::ToNode;
+use wire::cluster::Offer;
 
 use super::watcher::promise;
 
@@ -17,15 +18,18 @@ pub enum Fault {
     LostOffers,
     /// The first host hears of nobody.
     Deaf,
+    /// Whoever carries something is offered without it.
+    EmptyHands,
 }
 
 impl Fault {
     /// All of them, with the promise that each breaks.
-    pub const ALL: [(Fault, &'static str); 4] = [
+    pub const ALL: [(Fault, &'static str); 5] = [
         (Fault::IgnoresLease, promise::ONE_OWNER),
         (Fault::GrantsEverything, promise::APART),
         (Fault::LostOffers, promise::NOBODY_LOST),
         (Fault::Deaf, promise::AUDIENCE),
+        (Fault::EmptyHands, promise::CARRIED),
     ];
 }
 
@@ -34,7 +38,7 @@ pub fn plant(fault: Option<Fault>, index: usize, cluster: &mut Cluster) {
     match fault {
         Some(Fault::IgnoresLease) => cluster.plant(Planted::IgnoresLease),
         Some(Fault::GrantsEverything) => cluster.plant(Planted::GrantsEverything),
-        Some(Fault::LostOffers | Fault::Deaf) | None => {}
+        Some(Fault::LostOffers | Fault::Deaf | Fault::EmptyHands) | None => {}
     }
     let _ = index;
 }
@@ -47,6 +51,7 @@ pub fn in_flight(fault: Option<Fault>, to: usize, message: ToNode, back: &mut Op
             None
         }
         (Some(Fault::Deaf), ToNode::Introduce { .. }) if to == 0 => None,
+        (Some(Fault::EmptyHands), ToNode::Offer(offer)) => Some(ToNode::Offer(Offer { load: None, ..offer })),
         (_, message) => Some(message),
     }
 }

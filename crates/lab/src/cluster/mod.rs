@@ -27,7 +27,7 @@ use space::{NodeId, Tick, Time, Vec3};
 use wire::ToNode;
 use wire::cluster::Member;
 use world::spec::Spec;
-use world::{Act, Input, Plaza, World};
+use world::{Act, Input, Kind, Plaza, World};
 
 use self::watcher::Watcher;
 use crate::network::{LinkSettings, Path, Stream};
@@ -61,6 +61,8 @@ pub struct Settings {
     pub upsets: bool,
     /// Whether one node is killed half-way.
     pub kill: bool,
+    /// Whether every third user fetches something and carries it about.
+    pub carriers: bool,
     /// Whether one more node joins after a third of the time.
     pub joins: bool,
     /// A mistake to make: its promise must be found broken.
@@ -82,6 +84,7 @@ impl Default for Settings {
             latency_ms: 3.0,
             upsets: true,
             kill: false,
+            carriers: false,
             joins: false,
             fault: None,
         }
@@ -102,6 +105,7 @@ impl Settings {
             seconds: 20,
             loss: [0.0, 0.02, 0.15][random.whole(0, 3) as usize],
             latency_ms: [0.5, 3.0, 20.0][random.whole(0, 3) as usize],
+            carriers: random.unit() < 0.5,
             ..Settings::default()
         }
     }
@@ -386,7 +390,7 @@ impl Simulation {
         }
         let here = host.here(self.now);
         let (cluster, world) = host.running.as_mut().expect("it was just looked at");
-        let inputs = wishes(cluster, world, self.now, self.settings.seed);
+        let inputs = wishes(cluster, world, self.now, &self.settings);
         cluster.tick(here, world, &inputs);
         let is_left_out = cluster.status() == Status::LeftOut;
         let next = (TICK_US as f64 / host.rate) as i64;
@@ -455,6 +459,7 @@ impl Simulation {
                 }
                 continue;
             };
+            let bytes = if self.settings.fault.is_some() { message.encode() } else { bytes };
             let paths = self.paths.get_mut(&(index, to)).expect("all pairs have paths");
             let arrivals = if message.is_datagram() {
                 paths.0.arrivals(self.now)
@@ -542,8 +547,10 @@ impl Simulation {
     }
 }
 
-/// Where users want to go: somewhere else every few seconds, whoever their node is.
-fn wishes(cluster: &Cluster, world: &World, now: Time, seed: u64) -> Vec<Input> {
+/// Where users want to go: somewhere else every few seconds, whoever their node is. Carriers first fetch what lies nearest.
+fn wishes(cluster: &Cluster, world: &World, now: Time, settings: &Settings) -> Vec<Input> {
+    let seed = settings.seed;
+    let things: Vec<_> = world.dynamic().filter(|object| object.kind == Kind::Movable).collect();
     let mut inputs = Vec::new();
     for object in world.dynamic() {
         let Some(sender) = object.owner.filter(|_| cluster.custody().owns(object.id)) else { continue };
@@ -552,11 +559,22 @@ fn wishes(cluster: &Cluster, world: &World, now: Time, seed: u64) -> Vec<Input> 
         let mut random =
             Random::new(seed ^ sender.number().wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ turn.wrapping_mul(0x51_7cc1));
         let (low, high) = (world.spec().low, world.spec().high);
-        let goal = Vec3::new(random.between(low.x, high.x), 0.0, random.between(low.z, high.z)) * 0.9;
+        let mut goal = Vec3::new(random.between(low.x, high.x), 0.0, random.between(low.z, high.z)) * 0.9;
+        let mut act = None;
+        if settings.carriers && sender.number().is_multiple_of(3) && object.holds.is_none() {
+            let away = |thing: &world::ObjectView<'_>| (thing.position() - object.position()).length();
+            let free = things.iter().filter(|thing| thing.held_by.is_none() && cluster.custody().owns(thing.id));
+            if let Some(thing) = free.min_by(|one, other| away(one).total_cmp(&away(other))) {
+                goal = thing.position();
+                act = (away(thing) < 2.5).then_some(Act::Grab { object: thing.id });
+            }
+        }
         let way = (goal - object.position()).with_y(0.0);
         let velocity = if way.length() < 0.5 { Vec3::ZERO } else { way.normalize() * random.between(1.0, 5.5) };
         let sequence = world.last_sequence(sender).unwrap_or(0) + 1;
         inputs.push(Input { sender, sequence, made_for: world.tick(), act: Act::Move { velocity } });
+        let made_for = world.tick();
+        inputs.extend(act.map(|act| Input { sender, sequence: sequence + 1, made_for, act }));
     }
     inputs
 }

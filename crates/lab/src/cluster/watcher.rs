@@ -23,10 +23,12 @@ pub mod promise {
     pub const NOBODY_LOST: &str = "no object is lost or doubled";
     /// Whoever is in a user's aura is known to the user's node.
     pub const AUDIENCE: &str = "all in aura are heard across borders";
+    /// While all is well, who carries something has it still when another node has taken over.
+    pub const CARRIED: &str = "who carries keeps what is carried across borders";
     /// Every message is one.
     pub const UNDERSTOOD: &str = "every message is understood";
     /// All of them.
-    pub const ALL: [&str; 5] = [ONE_OWNER, APART, NOBODY_LOST, AUDIENCE, UNDERSTOOD];
+    pub const ALL: [&str; 6] = [ONE_OWNER, APART, NOBODY_LOST, AUDIENCE, CARRIED, UNDERSTOOD];
 }
 
 /// So long after everything was well again audiences are complete, in microseconds.
@@ -72,6 +74,8 @@ pub struct Measured {
     pub load: (usize, usize),
     /// Bytes of copies.
     pub copy_bytes: u64,
+    /// How often somebody went from node to node with something in its hands.
+    pub carried: u64,
 }
 
 impl Measured {
@@ -118,6 +122,9 @@ pub(super) struct Watcher {
     bytes: (u64, u64),
     copy_bytes: u64,
     past: (u64, u64, u64),
+    /// Who was last seen to carry what, at which node, and when.
+    carriers: BTreeMap<ObjectId, (ObjectId, NodeId, Time)>,
+    carried: u64,
 }
 
 impl Watcher {
@@ -143,6 +150,8 @@ impl Watcher {
             bytes: (0, 0),
             copy_bytes: 0,
             past: (0, 0, 0),
+            carriers: BTreeMap::new(),
+            carried: 0,
         }
     }
 
@@ -284,13 +293,44 @@ impl Watcher {
         if !is_well || is_cut {
             self.healed_at = now;
         }
+        self.look_at_carriers(now, hosts);
         self.looks += 1;
-        if self.looks.is_multiple_of(5) && now - self.healed_at >= HEALED_US {
-            self.look_at_audiences(now, hosts);
+        if self.looks.is_multiple_of(5) {
+            self.look_at_audiences(now, hosts, now - self.healed_at >= HEALED_US);
         }
     }
 
-    fn look_at_audiences(&mut self, now: Time, hosts: &[Host]) {
+    /// Nobody lets go in these worlds. So whoever carried something at one node, and is at another now, has it still, unless
+    /// something went wrong since it was last seen: who is adopted has empty hands.
+    fn look_at_carriers(&mut self, now: Time, hosts: &[Host]) {
+        let mut seen = Vec::new();
+        for host in hosts {
+            let Some((cluster, world)) = host.running.as_ref().filter(|(c, _)| c.may_act(host.here(now))) else {
+                continue;
+            };
+            let own = world.dynamic().filter(|object| object.owner.is_some() && cluster.custody().owns(object.id));
+            seen.extend(own.map(|object| (object.id, object.holds, host.node)));
+        }
+        for (carrier, holds, node) in seen {
+            if let Some(&(load, before, at)) = self.carriers.get(&carrier)
+                && before != node
+                && self.healed_at < at
+            {
+                self.carried += 1;
+                self.check(promise::CARRIED, holds == Some(load), || {
+                    format!("{carrier} carried {load} at {before}, and carries {holds:?} at {node} at {now}")
+                });
+            }
+            match holds {
+                Some(load) => self.carriers.insert(carrier, (load, node, now)),
+                None => self.carriers.remove(&carrier),
+            };
+        }
+    }
+
+    /// Who is near whom is followed also while nothing is promised: else somebody who was near before an upset, and is again
+    /// since a moment ago, would count as having been near all the while.
+    fn look_at_audiences(&mut self, now: Time, hosts: &[Host], is_promised: bool) {
         let mut all: Vec<(usize, ObjectId, GridPoint, bool)> = Vec::new();
         for (index, host) in hosts.iter().enumerate() {
             let Some((cluster, world)) = &host.running else { continue };
@@ -309,7 +349,7 @@ impl Watcher {
                     _ => now,
                 };
                 near.insert((*listener, *speaker), (nodes.0, nodes.1, since));
-                if now - since < NEAR_US {
+                if !is_promised || now - since < NEAR_US {
                     continue;
                 }
                 let Some((cluster, _)) = &hosts[*listener_host].running else { continue };
@@ -391,6 +431,7 @@ impl Watcher {
             plans,
             load: (loads.iter().copied().min().unwrap_or(0), loads.iter().copied().max().unwrap_or(0)),
             copy_bytes: self.copy_bytes,
+            carried: self.carried,
         }
     }
 

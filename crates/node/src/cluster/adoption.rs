@@ -100,7 +100,7 @@ impl Custody {
     pub(super) fn asked(&mut self, from: NodeId, objects: &[Named]) {
         let knows = |named: &&Named| {
             let Some(object) = ObjectId::new(named.object) else { return false };
-            let own = self.own.get(&object).copied();
+            let own = self.own_seq(object);
             let leaving = self.leaving.get(&object).map(|leaving| leaving.seq);
             let past = self.past.get(&object).map(|past| past.seq);
             let orphan = self.adoption.orphans.get(&object).map(|orphan| orphan.0);
@@ -120,7 +120,7 @@ impl Custody {
         // What it has itself it need not ask for.
         let (own, leaving, past) = (&self.own, &self.leaving, &self.past);
         self.adoption.orphans.retain(|object, (seq, _)| {
-            let known = own.get(object).copied().max(leaving.get(object).map(|leaving| leaving.seq));
+            let known = own.get(object).map(|own| own.seq).max(leaving.get(object).map(|leaving| leaving.seq));
             known.max(past.get(object).map(|past| past.seq)).is_none_or(|known| known <= *seq)
         });
         let asks = self.planted != Planted::AdoptsWithoutAsking;
@@ -147,7 +147,7 @@ impl Custody {
         }
         let (own, leaving, copies) = (&self.own, &self.leaving, &self.copies);
         self.adoption.adopted.retain(|&object| {
-            let seq = own.get(&object).copied().or(leaving.get(&object).map(|leaving| leaving.seq - 1));
+            let seq = own.get(&object).map(|own| own.seq).or(leaving.get(&object).map(|leaving| leaving.seq - 1));
             seq.is_some_and(|seq| !copies.is_safe(object, seq))
         });
         let is_busy = !self.adoption.orphans.is_empty() || !self.adoption.adopted.is_empty();

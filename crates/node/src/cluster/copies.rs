@@ -1,6 +1,9 @@
 //! Copies of one's objects at other nodes, in case one dies: sent one message at a time, so that what was acknowledged is
 //! known to be there.
 //!
+//! Changes are gathered, and each is written down once for all who keep copies. What waits is bounded: every object once, for
+//! each of them.
+//!
 //! The next members by number keep the copies. When a plan changes that, the old ones are kept until the new ones are
 //! complete: at every moment somebody has all of it.
 
@@ -8,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use space::{NodeId, ObjectId, Time};
 use wire::ToNode;
-use wire::cluster::{Entry, Replicate};
+use wire::cluster::{Entries, Entry, Replicate};
 
 use super::handover::{AGAIN_US, Parcel};
 
@@ -26,9 +29,10 @@ pub struct Copies {
     version: u64,
     /// To whom copies are sent.
     mirrors: BTreeMap<NodeId, Mirror>,
-    /// What has changed since that was last told, and when it was.
-    changed: Vec<ObjectId>,
+    /// What has begun or changed hands since changes were last spread, when that was, and whether anything else has changed.
+    changed: BTreeSet<ObjectId>,
     told_at: Option<Time>,
+    is_behind: bool,
     /// Of those, who is to have them by the present plan.
     holders: Vec<NodeId>,
     /// What is kept for others.
@@ -40,6 +44,8 @@ pub struct Copies {
 struct Mirror {
     /// Acknowledged, with the numbers of ownership.
     holds: BTreeMap<ObjectId, u32>,
+    /// What it does not hold under its present number of ownership, as far as that was sent: of all others only places change.
+    fresh: BTreeSet<ObjectId>,
     /// What it is to be told of, in turn, each once.
     queue: VecDeque<ObjectId>,
     gone: BTreeSet<ObjectId>,
@@ -52,8 +58,9 @@ struct Mirror {
 #[derive(Clone, Debug)]
 struct Pending {
     is_first: bool,
-    /// With the numbers of ownership under which they were sent.
-    objects: Vec<(ObjectId, u32)>,
+    objects: Vec<ObjectId>,
+    /// Of these, what the receiver did not hold before, with the numbers of ownership under which they were sent.
+    fresh: Vec<(ObjectId, u32)>,
     gone: Vec<u64>,
     since: Time,
     /// When it was last sent.
@@ -75,39 +82,69 @@ impl Copies {
             wanted,
             version: 0,
             mirrors: BTreeMap::new(),
-            changed: Vec::new(),
+            changed: BTreeSet::new(),
             told_at: None,
+            is_behind: false,
             holders: Vec::new(),
             kept: BTreeMap::new(),
         }
     }
 
-    /// An object is new or has changed.
+    /// An object is new or has changed hands.
     pub(super) fn touch(&mut self, object: ObjectId) {
-        if !self.mirrors.is_empty() {
-            self.changed.push(object);
+        if self.mirrors.is_empty() {
+            return;
         }
+        self.changed.insert(object);
+        for mirror in self.mirrors.values_mut() {
+            mirror.fresh.insert(object);
+        }
+    }
+
+    /// An object has moved: which, [`Copies::spread`] is told when it is time.
+    pub(super) fn fall_behind(&mut self) {
+        self.is_behind = true;
     }
 
     /// An object is not this node's any more.
     pub(super) fn forget(&mut self, object: ObjectId) {
-        self.changed.retain(|&changed| changed != object);
+        self.changed.remove(&object);
         for mirror in self.mirrors.values_mut() {
             mirror.queue.retain(|&queued| queued != object);
+            mirror.fresh.remove(&object);
             mirror.gone.insert(object);
         }
     }
 
-    /// Everybody is to hear what has changed.
-    fn spread(&mut self) {
-        self.changed.sort_unstable();
-        self.changed.dedup();
-        for mirror in self.mirrors.values_mut() {
-            mirror.gone.retain(|object| self.changed.binary_search(object).is_err());
-            let known: BTreeSet<ObjectId> = mirror.queue.iter().copied().collect();
-            mirror.queue.extend(self.changed.iter().filter(|object| !known.contains(object)));
+    /// Whether it is time to spread what has changed.
+    pub(super) fn is_due(&self, now: Time) -> bool {
+        self.told_at.is_none_or(|told| now - told >= GATHER_US)
+    }
+
+    /// Everybody is to hear what has changed, and of these, which have moved, by name.
+    pub(super) fn spread(&mut self, now: Time, moved: impl Iterator<Item = ObjectId>) {
+        self.told_at = Some(now);
+        self.is_behind = false;
+        let mut all: Vec<ObjectId> = moved.collect();
+        if !self.changed.is_empty() {
+            all.extend(std::mem::take(&mut self.changed));
+            all.sort_unstable();
+            all.dedup();
         }
-        self.changed.clear();
+        self.queue(&all);
+    }
+
+    /// Adds to what everybody is to hear, each once.
+    fn queue(&mut self, changed: &[ObjectId]) {
+        for mirror in self.mirrors.values_mut() {
+            mirror.gone.retain(|object| changed.binary_search(object).is_err());
+            if mirror.queue.is_empty() {
+                mirror.queue.extend(changed);
+                continue;
+            }
+            let known: BTreeSet<ObjectId> = mirror.queue.iter().copied().collect();
+            mirror.queue.extend(changed.iter().filter(|object| !known.contains(object)));
+        }
     }
 
     /// Whether all who are to have a copy of an object, under this ownership or a later one, have it.
@@ -121,7 +158,7 @@ impl Copies {
         let waits = |node: &NodeId| {
             let mirror = self.mirrors.get(node)?;
             let pending = mirror.pending.as_ref().map(|pending| now - pending.since);
-            pending.or((!mirror.queue.is_empty() || !self.changed.is_empty()).then_some(GATHER_US))
+            pending.or((!mirror.queue.is_empty() || self.is_behind || !self.changed.is_empty()).then_some(GATHER_US))
         };
         self.holders.iter().filter_map(waits).max().unwrap_or(0)
     }
@@ -133,7 +170,8 @@ impl Copies {
     }
 
     pub(super) fn activate(&mut self, version: u64, members: &[NodeId], objects: impl Iterator<Item = ObjectId>) {
-        self.spread();
+        let changed: Vec<ObjectId> = std::mem::take(&mut self.changed).into_iter().collect();
+        self.queue(&changed);
         self.version = version;
         self.mirrors.retain(|node, _| members.contains(node));
         let after =
@@ -141,8 +179,9 @@ impl Copies {
         self.holders = after.take(self.wanted).copied().collect();
         let objects: BTreeSet<ObjectId> = objects.collect();
         for &holder in &self.holders {
-            let queue = || objects.iter().copied().collect();
-            self.mirrors.entry(holder).or_insert_with(|| Mirror { queue: queue(), ..Mirror::default() });
+            let mirror =
+                || Mirror { queue: objects.iter().copied().collect(), fresh: objects.clone(), ..Mirror::default() };
+            self.mirrors.entry(holder).or_insert_with(mirror);
         }
     }
 
@@ -165,14 +204,7 @@ impl Copies {
                 kept.objects.clear();
             }
             kept.number = replicate.number;
-            for Entry { object, seq, parcel, session } in &replicate.entries {
-                let Some(object) = ObjectId::new(*object) else { continue };
-                // What is known already has room for it.
-                let known = kept.objects.entry(object).or_default();
-                known.0 = *seq;
-                known.1.object.clone_from(parcel);
-                known.1.session.clone_from(session);
-            }
+            kept.store(&replicate.entries);
             for object in replicate.gone.iter().filter_map(|&object| ObjectId::new(object)) {
                 kept.objects.remove(&object);
             }
@@ -185,7 +217,7 @@ impl Copies {
         let mut sends = Vec::new();
         let Some(mirror) = self.mirrors.get_mut(&by).filter(|mirror| mirror.number == number) else { return sends };
         let Some(pending) = mirror.pending.take() else { return sends };
-        mirror.holds.extend(pending.objects);
+        mirror.holds.extend(pending.fresh);
         for object in pending.gone.iter().filter_map(|&object| ObjectId::new(object)) {
             mirror.holds.remove(&object);
         }
@@ -203,45 +235,100 @@ impl Copies {
         sends
     }
 
-    /// Sends what has changed. `now_is` says what an object is now.
+    /// Sends what waits. `now_is` writes down what an object is now, and says under which number of ownership.
     pub(super) fn wake(
         &mut self,
         now: Time,
         sends: &mut Vec<(NodeId, ToNode)>,
-        now_is: impl Fn(ObjectId) -> Option<(u32, Parcel)>,
+        mut now_is: impl FnMut(ObjectId, &mut Parcel) -> Option<u32>,
     ) {
-        let is_time = self.told_at.is_none_or(|told| now - told >= GATHER_US);
-        if is_time {
-            self.told_at = Some(now);
-            self.spread();
-        }
-        let entry = |object: ObjectId| {
-            let (seq, Parcel { object: parcel, session }) = now_is(object)?;
-            Some(Entry { object: object.number(), seq, parcel, session })
-        };
+        let is_time = self.told_at == Some(now);
+        let mut draft = Draft::default();
         for (&to, mirror) in &mut self.mirrors {
             let has_news = !mirror.queue.is_empty() || is_time && !mirror.gone.is_empty() || !mirror.is_started;
             if mirror.pending.is_none() && has_news {
                 // Numbers rise, also from one stay to the next: what is late is known to be.
                 mirror.number = if mirror.number == 0 { (self.version << 32) + 1 } else { mirror.number + 1 };
                 let count = mirror.queue.len().min(ENTRIES_MAX);
-                let entries: Vec<Entry> = mirror.queue.drain(..count).filter_map(entry).collect();
-                let named = |entry: &Entry| Some((ObjectId::new(entry.object)?, entry.seq));
-                let objects = entries.iter().filter_map(named).collect();
+                let objects: Vec<ObjectId> = mirror.queue.drain(..count).collect();
+                draft.write(&objects, &mut now_is);
+                let mut fresh = Vec::new();
+                if !mirror.fresh.is_empty() {
+                    fresh.extend(draft.named.iter().copied().filter(|(object, _)| mirror.fresh.remove(object)));
+                }
                 let gone: Vec<u64> = std::mem::take(&mut mirror.gone).iter().map(|object| object.number()).collect();
                 let is_first = !mirror.is_started;
+                let entries = draft.entries.clone();
                 let replicate = Replicate { number: mirror.number, is_first, entries, gone: gone.clone() };
-                mirror.pending = Some(Pending { is_first, objects, gone, since: now, sent_at: Some(now) });
+                mirror.pending = Some(Pending { is_first, objects, fresh, gone, since: now, sent_at: Some(now) });
                 sends.push((to, ToNode::Replicate(replicate)));
             } else if let Some(pending) = &mut mirror.pending
                 && pending.sent_at.is_none_or(|sent| now - sent >= AGAIN_US)
             {
                 pending.sent_at = Some(now);
-                let entries = pending.objects.iter().filter_map(|(object, _)| entry(*object)).collect();
-                let (number, is_first) = (mirror.number, pending.is_first);
+                draft.write(&pending.objects, &mut now_is);
+                let (number, is_first, entries) = (mirror.number, pending.is_first, draft.entries.clone());
                 let replicate = Replicate { number, is_first, entries, gone: pending.gone.clone() };
                 sends.push((to, ToNode::Replicate(replicate)));
             }
+        }
+    }
+}
+
+/// What is about to be sent. Mostly everybody is to hear of the same: then it is written once.
+#[derive(Default)]
+struct Draft {
+    objects: Vec<ObjectId>,
+    named: Vec<(ObjectId, u32)>,
+    entries: Entries,
+    parcel: Parcel,
+}
+
+impl Draft {
+    fn write(&mut self, objects: &[ObjectId], now_is: &mut impl FnMut(ObjectId, &mut Parcel) -> Option<u32>) {
+        if self.objects == objects {
+            return;
+        }
+        self.objects = objects.to_vec();
+        self.named.clear();
+        self.entries = Entries::default();
+        for &object in objects {
+            if let Some(seq) = now_is(object, &mut self.parcel) {
+                self.named.push((object, seq));
+                let Parcel { object: parcel, session } = &self.parcel;
+                self.entries.push(Entry { object: object.number(), seq, parcel, session });
+            }
+        }
+    }
+}
+
+impl Kept {
+    /// Takes copies in. Names rise in both, and mostly all of them are told at once: going along both is cheaper than a search
+    /// for each. What is not met on the way is new.
+    fn store(&mut self, entries: &Entries) {
+        let write = |kept: &mut (u32, Parcel), entry: &Entry<'_>| {
+            // What is known already has room for it.
+            kept.0 = entry.seq;
+            kept.1.object.clear();
+            kept.1.object.extend_from_slice(entry.parcel);
+            kept.1.session.clear();
+            kept.1.session.extend_from_slice(entry.session);
+        };
+        let mut unknown = Vec::new();
+        let mut way = self.objects.iter_mut();
+        let mut next = way.next();
+        for entry in entries.iter() {
+            let Some(object) = ObjectId::new(entry.object) else { continue };
+            while next.as_ref().is_some_and(|(known, _)| **known < object) {
+                next = way.next();
+            }
+            match &mut next {
+                Some((known, kept)) if **known == object => write(kept, &entry),
+                _ => unknown.push((object, entry)),
+            }
+        }
+        for (object, entry) in unknown {
+            write(self.objects.entry(object).or_default(), &entry);
         }
     }
 }

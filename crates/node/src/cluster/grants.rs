@@ -177,7 +177,7 @@ impl Grants {
         };
         if let (Some(stands), Some([low, high])) = (stands, ask.wants)
             && held.rooms.len() < ROOMS_MAX
-            && let Some((block, keeps)) = self.fit(&stands, Block { low, high }, ground, has_kept_others)
+            && let Some((block, keeps)) = self.fit((&stands, ask.mate), Block { low, high }, ground, has_kept_others)
         {
             held.kept_others = !keeps.is_empty();
             held.granted = Some(Granted {
@@ -192,10 +192,11 @@ impl Grants {
         answer(granted)
     }
 
-    /// As much of a box as is free, with the object in it; and what has to stay meanwhile.
+    /// As much of a box as is free, with the object in it; and what has to stay meanwhile. Who is carried is not in its
+    /// carrier's way, nor the other way round.
     fn fit(
         &self,
-        mover: &Standing,
+        (mover, mate): (&Standing, Option<u64>),
         wanted: Block,
         ground: &Ground<'_>,
         has_kept_others: bool,
@@ -213,7 +214,7 @@ impl Grants {
         let mut solids: Vec<Standing> = ground.own.iter().filter(is_near).copied().collect();
         for held in self.table.values() {
             match held.standing {
-                Some(standing) if standing.object == mover.object => {}
+                Some(standing) if standing.object == mover.object || Some(standing.object.number()) == mate => {}
                 Some(standing) if held.rooms.is_empty() => solids.push(standing),
                 Some(_) => {
                     for other in &held.rooms {
@@ -314,8 +315,15 @@ mod tests {
         grants.receive(stays, 1, Time::from_micros(0));
         let wants = moves.block().grown(400);
         let standing = Some(to_wire(&moves));
-        let ask =
-            Ask { object: 2, seq: 1, asked: 1, standing, keeps: Vec::new(), wants: Some([wants.low, wants.high]) };
+        let ask = Ask {
+            object: 2,
+            seq: 1,
+            asked: 1,
+            standing,
+            keeps: Vec::new(),
+            wants: Some([wants.low, wants.high]),
+            mate: None,
+        };
         let granted = grants.ask(&ask, &ground, Time::from_micros(0)).unwrap().granted.unwrap();
         assert_eq!(granted.standing.len(), 1, "no cut parts the two");
         let held = grants.take(name(1));
@@ -364,6 +372,7 @@ mod tests {
                     standing: Some(to_wire(&mover)),
                     keeps: if random.unit() < 0.5 { vec![number - 1, number.saturating_sub(2)] } else { Vec::new() },
                     wants: (random.unit() < 0.7).then_some([wants.low, wants.high]),
+                    mate: None,
                 };
                 let answer = grants.ask(&ask, &ground, Time::from_micros(0)).unwrap();
                 assert_eq!(grants.ask(&ask, &ground, Time::from_micros(0)), Some(answer.clone()));

@@ -10,13 +10,14 @@
 //! - Whoever is offered to and dies is not asked any more: the giver raises `seq` again and gives to another, or keeps it.
 //!   What the dead one's copies say is then older, and [`adoption`](super::adoption) lets it go. As the dead one may have
 //!   moved it, and have let somebody else come to where it was, the giver takes it up and puts it down where it is free.
+//! - Who holds something is offered with it, and taken with it or not at all. Once taken, each is acknowledged by itself.
 //! - What this needs of a world is a [`Keeper`]: the cluster's is a world, the lab's explorer has one of a few numbers.
 
 use std::collections::BTreeMap;
 
 use space::{NodeId, ObjectId, Time};
 use wire::ToNode;
-use wire::cluster::Offer;
+use wire::cluster::{Load, Offer};
 
 use super::adoption::Adoption;
 use super::copies::Copies;
@@ -39,8 +40,21 @@ pub struct Parcel {
 pub trait Keeper {
     /// An object as it is now.
     fn parcel(&self, object: ObjectId) -> Option<Parcel>;
+    /// The same, written over what `copy` was before; false if there is no such object.
+    fn copy(&self, object: ObjectId, copy: &mut Parcel) -> bool {
+        let parcel = self.parcel(object);
+        parcel.map(|parcel| *copy = parcel).is_some()
+    }
     /// Puts an object in, exactly where it is or at the nearest free place. False: not now.
     fn put(&mut self, object: ObjectId, parcel: &Parcel, is_exact: bool) -> bool;
+    /// What an object holds.
+    fn load_of(&self, _object: ObjectId) -> Option<ObjectId> {
+        None
+    }
+    /// Puts an object and what it holds exactly where they are: both or none.
+    fn put_pair(&mut self, _carrier: (ObjectId, &Parcel), _load: (ObjectId, &Parcel)) -> bool {
+        false
+    }
     /// Takes an object out, as nobody knows any more whether it may be there.
     fn lift(&mut self, object: ObjectId);
     /// An object has gone to another node, under this number of ownership.
@@ -64,11 +78,30 @@ pub struct Leaving {
     pub said_at: Option<Time>,
     /// Whether it was offered at all to whom it is to go to.
     pub was_said: bool,
+    /// What it holds, and who holds it: those two go together while both wait.
+    pub load: Option<ObjectId>,
+    /// See above.
+    pub carrier: Option<ObjectId>,
 }
 
 impl Leaving {
     pub(super) fn new(seq: u32, to: NodeId, parcel: Parcel, is_exact: bool) -> Leaving {
-        Leaving { seq, to, parcel, is_exact, said_at: None, was_said: false }
+        Leaving { seq, to, parcel, is_exact, said_at: None, was_said: false, load: None, carrier: None }
+    }
+}
+
+/// An object that this node may move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Owned {
+    /// The number of its ownership.
+    pub seq: u32,
+    /// Whether it has moved since its copies were last to follow.
+    pub has_moved: bool,
+}
+
+impl Owned {
+    pub(super) fn new(seq: u32) -> Owned {
+        Owned { seq, has_moved: false }
     }
 }
 
@@ -107,8 +140,7 @@ pub struct Custody {
     /// The plan that it acts by, and who belongs to it with objects.
     pub(super) version: u64,
     pub(super) members: Vec<NodeId>,
-    /// With the numbers of their ownership.
-    pub(super) own: BTreeMap<ObjectId, u32>,
+    pub(super) own: BTreeMap<ObjectId, Owned>,
     pub(super) leaving: BTreeMap<ObjectId, Leaving>,
     /// What was taken and not acknowledged yet: from whom, and under which number.
     untold: BTreeMap<ObjectId, (NodeId, u32)>,
@@ -155,7 +187,7 @@ impl Custody {
 
     /// What it may move, with the numbers of ownership.
     pub fn own(&self) -> impl Iterator<Item = (ObjectId, u32)> + '_ {
-        self.own.iter().map(|(&object, &seq)| (object, seq))
+        self.own.iter().map(|(&object, own)| (object, own.seq))
     }
 
     /// What it offers.
@@ -170,40 +202,78 @@ impl Custody {
 
     /// The number of an object's ownership, as this node last knew it.
     pub fn seq(&self, object: ObjectId) -> Option<u32> {
-        self.own.get(&object).copied().or_else(|| self.leaving.get(&object).map(|leaving| leaving.seq - 1))
+        self.own_seq(object).or_else(|| self.leaving.get(&object).map(|leaving| leaving.seq - 1))
+    }
+
+    /// The number of an object's ownership, if this node may move it.
+    pub fn own_seq(&self, object: ObjectId) -> Option<u32> {
+        self.own.get(&object).map(|own| own.seq)
     }
 
     /// An object came into being here.
     pub fn begin(&mut self, object: ObjectId) {
-        self.own.insert(object, 1);
+        self.own.insert(object, Owned::new(1));
         self.copies.touch(object);
     }
 
     /// An object is no more.
     pub fn end(&mut self, object: ObjectId, now: Time) {
-        if let Some(seq) = self.own.remove(&object) {
-            self.forget(object, seq, now);
+        if let Some(own) = self.own.remove(&object) {
+            self.forget(object, own.seq, now);
         }
     }
 
     /// An object changed: its copies are to follow.
     pub fn touch(&mut self, object: ObjectId) {
-        if self.own.contains_key(&object) {
-            self.copies.touch(object);
+        if let Some(own) = self.own.get_mut(&object) {
+            own.has_moved = true;
+            self.copies.fall_behind();
         }
     }
 
     /// Offers an object to another node; false if that cannot be now. What was taken is not offered on before its giver
     /// knows that it was: if this node died in between, the giver would go on with it, and so would the next one.
     pub fn offer(&mut self, object: ObjectId, to: NodeId, keeper: &dyn Keeper) -> bool {
-        let is_new_here = self.before.contains_key(&object) && self.planted != Planted::OffersAtOnce;
-        if to == self.me || !self.members.contains(&to) || is_new_here {
+        let is_new_here = |object: &ObjectId| self.before.contains_key(object) && self.planted != Planted::OffersAtOnce;
+        let load = keeper.load_of(object);
+        if to == self.me
+            || !self.members.contains(&to)
+            || is_new_here(&object)
+            || load.as_ref().is_some_and(is_new_here)
+        {
             return false;
         }
-        let (Some(seq), Some(parcel)) = (self.own.get(&object).copied(), keeper.parcel(object)) else { return false };
+        let aboard = match load {
+            None => None,
+            // It goes with what it holds, or not now.
+            Some(load) => match (self.own_seq(load), keeper.parcel(load)) {
+                (Some(seq), Some(parcel)) => Some((load, Leaving::new(seq + 1, to, parcel, true))),
+                _ => return false,
+            },
+        };
+        let (Some(seq), Some(parcel)) = (self.own_seq(object), keeper.parcel(object)) else { return false };
         self.own.remove(&object);
-        self.leaving.insert(object, Leaving::new(seq + 1, to, parcel, true));
+        self.leaving.insert(object, Leaving { load, ..Leaving::new(seq + 1, to, parcel, true) });
+        if let Some((load, leaving)) = aboard {
+            self.own.remove(&load);
+            self.leaving.insert(load, Leaving { carrier: Some(object), ..leaving });
+        }
         true
+    }
+
+    /// What goes with an object that is offered.
+    fn aboard(&self, object: ObjectId) -> Option<ObjectId> {
+        let leaving = self.leaving.get(&object)?;
+        let is_with = |load: &ObjectId| {
+            self.leaving.get(load).is_some_and(|load| load.carrier == Some(object) && load.to == leaving.to)
+        };
+        leaving.load.filter(is_with)
+    }
+
+    /// Whether an object that is offered goes with another.
+    fn is_aboard(&self, object: ObjectId) -> bool {
+        let carrier = self.leaving.get(&object).and_then(|leaving| leaving.carrier);
+        carrier.is_some_and(|carrier| self.aboard(carrier) == Some(object))
     }
 
     /// Acts by another plan from now on.
@@ -230,6 +300,9 @@ impl Custody {
                     keeper.lift(*object);
                     leaving.is_exact = false;
                 }
+                if !leaving.is_exact {
+                    (leaving.load, leaving.carrier) = (None, None);
+                }
                 leaving.was_said = false;
                 raised.push(*object);
             }
@@ -251,7 +324,7 @@ impl Custody {
             }
             ToNode::Closed { object, seq } => {
                 let Some(object) = ObjectId::new(*object) else { return };
-                if self.before.get(&object).is_some_and(|before| before.0 == from) && self.own.get(&object) == Some(seq)
+                if self.before.get(&object).is_some_and(|before| before.0 == from) && self.own_seq(object) == Some(*seq)
                 {
                     self.before.remove(&object);
                 }
@@ -271,14 +344,21 @@ impl Custody {
     pub fn wake(&mut self, now: Time, keeper: &mut dyn Keeper) {
         self.adopt(now);
         self.settle(keeper);
+        if self.copies.is_due(now) {
+            let moved = self.own.iter_mut().filter_map(|(&object, own)| {
+                let has_moved = std::mem::take(&mut own.has_moved);
+                has_moved.then_some(object)
+            });
+            self.copies.spread(now, moved);
+        }
         let (own, leaving) = (&self.own, &self.leaving);
-        self.copies.wake(now, &mut self.sends, |object| {
-            let seq = own.get(&object).copied();
-            match (seq, leaving.get(&object)) {
-                (Some(seq), _) => keeper.parcel(object).map(|parcel| (seq, parcel)),
-                (None, Some(leaving)) => Some((leaving.seq - 1, leaving.parcel.clone())),
-                (None, None) => None,
+        self.copies.wake(now, &mut self.sends, |object, copy| match (own.get(&object), leaving.get(&object)) {
+            (Some(own), _) => keeper.copy(object, copy).then_some(own.seq),
+            (None, Some(leaving)) => {
+                copy.clone_from(&leaving.parcel);
+                Some(leaving.seq - 1)
             }
+            (None, None) => None,
         });
         // What is safe can be acknowledged.
         let untold: Vec<(ObjectId, (NodeId, u32))> =
@@ -293,25 +373,28 @@ impl Custody {
         let before: Vec<(ObjectId, NodeId)> =
             self.before.iter().filter(|(_, told)| is_due(told.1)).map(|(&object, told)| (object, told.0)).collect();
         for (object, from) in before {
-            if let Some(&seq) = self.own.get(&object) {
+            if let Some(seq) = self.own_seq(object) {
                 self.tell(now, object, from, seq);
             }
         }
-        for (object, leaving) in &mut self.leaving {
-            let is_due = leaving.said_at.is_none_or(|said| now - said >= AGAIN_US);
-            if leaving.to == self.me || !is_due {
-                continue;
-            }
-            (leaving.said_at, leaving.was_said) = (Some(now), true);
-            let offer = Offer {
-                version: self.version,
-                object: object.number(),
-                seq: leaving.seq,
-                is_exact: leaving.is_exact,
-                parcel: leaving.parcel.object.clone(),
-                session: leaving.parcel.session.clone(),
+        let is_due = |leaving: &Leaving| leaving.said_at.is_none_or(|said| now - said >= AGAIN_US);
+        let due = self.leaving.iter().filter(|(_, leaving)| leaving.to != self.me && is_due(leaving));
+        let due: Vec<ObjectId> = due.map(|(&object, _)| object).collect();
+        for object in due.into_iter().filter(|&object| !self.is_aboard(object)).collect::<Vec<_>>() {
+            let aboard = self.aboard(object);
+            let mut say = |object: ObjectId| {
+                let leaving = self.leaving.get_mut(&object).expect("it was just listed");
+                (leaving.said_at, leaving.was_said) = (Some(now), true);
+                leaving.clone()
             };
-            self.sends.push((leaving.to, ToNode::Offer(offer)));
+            let load = aboard.map(|load| {
+                let Leaving { seq, parcel, .. } = say(load);
+                Load { object: load.number(), seq, parcel: parcel.object }
+            });
+            let Leaving { seq, to, is_exact, parcel, .. } = say(object);
+            let Parcel { object: parcel, session } = parcel;
+            let (version, object) = (self.version, object.number());
+            self.sends.push((to, ToNode::Offer(Offer { version, object, seq, is_exact, parcel, session, load })));
         }
         if !self.adoption.is_mourning() {
             self.past.retain(|_, past| past.closed_at.is_none_or(|closed| now - closed < ECHO_US));
@@ -332,26 +415,48 @@ impl Custody {
 
     fn offered(&mut self, from: NodeId, offer: &Offer, keeper: &mut dyn Keeper) {
         let Some(object) = ObjectId::new(offer.object) else { return };
-        let taken = (from, ToNode::Taken { object: offer.object, seq: offer.seq });
         if self.untold.contains_key(&object) {
             return;
         }
-        let remembers = self.planted != Planted::ForgetsThePast;
-        let past = self.past.get(&object).filter(|_| remembers).map(|past| past.seq);
-        let known = self.seq(object).or(past);
-        if known.is_some_and(|seq| seq >= offer.seq) {
-            self.sends.push(taken);
+        if self.knows(object, offer.seq) {
+            self.sends.push((from, ToNode::Taken { object: offer.object, seq: offer.seq }));
+            return;
+        }
+        if self.has(object) {
             return;
         }
         let parcel = Parcel { object: offer.parcel.clone(), session: offer.session.clone() };
-        if self.has(object) || !keeper.put(object, &parcel, offer.is_exact) {
-            return;
+        let load = offer.load.as_ref().and_then(|load| Some((ObjectId::new(load.object)?, load)));
+        match load {
+            Some((with, load)) if offer.is_exact && !self.has(with) && !self.knows(with, load.seq) => {
+                let carried = Parcel { object: load.parcel.clone(), session: Vec::new() };
+                if keeper.put_pair((object, &parcel), (with, &carried)) {
+                    self.take(from, object, offer.seq);
+                    self.take(from, with, load.seq);
+                }
+            }
+            _ => {
+                if keeper.put(object, &parcel, offer.is_exact) {
+                    self.take(from, object, offer.seq);
+                }
+            }
         }
+    }
+
+    /// Whether it has, or has had, an object under this number or a higher one.
+    fn knows(&self, object: ObjectId, seq: u32) -> bool {
+        let remembers = self.planted != Planted::ForgetsThePast;
+        let past = self.past.get(&object).filter(|_| remembers).map(|past| past.seq);
+        self.seq(object).or(past).is_some_and(|known| known >= seq)
+    }
+
+    /// What was offered is its own from now on.
+    fn take(&mut self, from: NodeId, object: ObjectId, seq: u32) {
         self.taken += 1;
         self.past.remove(&object);
-        self.own.insert(object, offer.seq);
+        self.own.insert(object, Owned::new(seq));
         self.before.insert(object, (from, None));
-        self.untold.insert(object, (from, offer.seq));
+        self.untold.insert(object, (from, seq));
         self.copies.touch(object);
     }
 
@@ -388,19 +493,28 @@ impl Custody {
         let waiting: Vec<ObjectId> =
             self.leaving.iter().filter(|(_, leaving)| leaving.to == self.me).map(|(&object, _)| object).collect();
         for object in waiting {
-            let leaving = self.leaving.get_mut(&object).expect("it was just listed");
+            if self.is_aboard(object) || !self.leaving.contains_key(&object) {
+                continue;
+            }
+            let all: Vec<ObjectId> = [Some(object), self.aboard(object)].into_iter().flatten().collect();
+            let leaving = self.leaving.get(&object).expect("it was just looked at");
             let Some(to) = keeper.owner_of(&leaving.parcel) else { continue };
             if to != self.me {
                 if self.members.contains(&to) {
-                    (leaving.to, leaving.said_at) = (to, None);
+                    for object in all {
+                        let leaving = self.leaving.get_mut(&object).expect("both wait");
+                        (leaving.to, leaving.said_at) = (to, None);
+                    }
                 }
                 continue;
             }
             // In the world already, or to be put there.
             if leaving.is_exact || keeper.put(object, &leaving.parcel.clone(), false) {
-                let leaving = self.leaving.remove(&object).expect("it was just looked at");
-                self.own.insert(object, leaving.seq);
-                self.copies.touch(object);
+                for object in all {
+                    let leaving = self.leaving.remove(&object).expect("both wait");
+                    self.own.insert(object, Owned::new(leaving.seq));
+                    self.copies.touch(object);
+                }
             }
         }
     }
@@ -466,7 +580,7 @@ mod tests {
         custody.plant(planted);
         custody.activate(1, &[one, two], &mut Hand, NOW);
         let (parcel, session) = (vec![1], Vec::new());
-        let offer = ToNode::Offer(Offer { version: 1, object: 7, seq: 2, is_exact: true, parcel, session });
+        let offer = ToNode::Offer(Offer { version: 1, object: 7, seq: 2, is_exact: true, parcel, session, load: None });
         custody.handle(NOW, one, &offer, true, &mut Hand);
         assert!(custody.owns(object));
         custody.end(object, NOW);

@@ -141,6 +141,15 @@ impl Keeper for Keep<'_> {
         Some(Parcel { object: self.world.parcel(object)?, session })
     }
 
+    fn copy(&self, object: ObjectId, copy: &mut Parcel) -> bool {
+        copy.object.clear();
+        copy.session.clear();
+        if let Some(session) = self.part.sessions.get(&object) {
+            copy.session.extend_from_slice(session);
+        }
+        self.world.parcel_into(object, &mut copy.object)
+    }
+
     fn put(&mut self, object: ObjectId, parcel: &Parcel, is_exact: bool) -> bool {
         if World::parcel_place(&parcel.object).map(|(id, _)| id) != Some(object) {
             return false;
@@ -171,6 +180,28 @@ impl Keeper for Keep<'_> {
             self.part.arrived.push_back((object, parcel.session.clone()));
         }
         true
+    }
+
+    fn load_of(&self, object: ObjectId) -> Option<ObjectId> {
+        self.world.object(object)?.holds
+    }
+
+    fn put_pair(&mut self, carrier: (ObjectId, &Parcel), load: (ObjectId, &Parcel)) -> bool {
+        // Neither is in the other's way: what they were granted may overlap.
+        let held = [carrier.0, load.0].map(|object| (object, self.part.grants.take(object)));
+        let ghost = self.part.ghosts.get(load.0).cloned();
+        let arrived = self.part.arrived.len();
+        if self.put(load.0, load.1, true) {
+            if self.put(carrier.0, carrier.1, true) {
+                self.world.hold(carrier.0, load.0);
+                return true;
+            }
+            self.lift(load.0);
+            self.part.arrived.truncate(arrived);
+            self.part.ghosts.recall(load.0, ghost);
+        }
+        held.into_iter().for_each(|(object, held)| self.part.grants.put_back(object, held));
+        false
     }
 
     fn lift(&mut self, object: ObjectId) {

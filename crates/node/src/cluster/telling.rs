@@ -1,12 +1,14 @@
 //! What a node tells others: that it lives, what of its own is in their space, and in every tick one batch for each who needs
 //! one.
 
+use std::collections::BTreeMap;
+
 use space::{NodeId, Time, snap};
 use wire::ToNode;
 use wire::cluster::{Batch, Beat, CLUSTER_VERSION, Declared};
 use world::{Block, Kind, Model, Standing, World};
 
-use super::ghosts::{self, Speaker};
+use super::ghosts::{self, Listeners, Speaker};
 use super::grants::to_wire;
 use super::part::bounds;
 use super::tenancy::{AHEAD_TICKS, SOON_TICKS, Tenant};
@@ -80,24 +82,31 @@ impl Cluster {
             }
             let soon = world.prospect(object, SOON_TICKS).unwrap_or_default();
             let seq = self.custody.seq(object).unwrap_or(0);
-            tenants.push(Tenant { standing: *standing, seq, soon, ahead });
+            let mate = world.object(object).and_then(|view| view.holds.or(view.held_by));
+            tenants.push(Tenant { standing: *standing, seq, soon, ahead, mate });
         }
         let mut asks = self.part.tenancies.ask(me, &tenants, &self.part.territory, self.tick);
         let reach = self.settings.reach * snap::STEPS_PER_METRE as f32;
         let soon = reach + ghosts::SOON_M * snap::STEPS_PER_METRE as f32;
         let speakers = self.speakers(world, soon);
         let listeners = self.part.ghosts.listeners();
-        // Most others are too far away to hear anything.
+        // Most others are too far away to hear anything: how many there are in all must not matter here.
         let reached = bounds(speakers.iter().map(|speaker| speaker.place)).grown(soon as i32);
-        for other in self.others() {
+        let mut others: BTreeMap<NodeId, Vec<Block>> = BTreeMap::new();
+        for (other, leaf) in
+            self.part.territory.leaves.iter().filter(|(other, leaf)| *other != me && leaf.meets(&reached))
+        {
+            others.entry(*other).or_default().push(leaf.grown(soon as i32));
+        }
+        let mut all_answers = std::mem::take(&mut self.answers);
+        for &other in asks.keys().chain(all_answers.keys()) {
+            others.entry(other).or_default();
+        }
+        let nobody = Listeners::default();
+        for (other, leaves) in others {
             let asks = asks.remove(&other).unwrap_or_default();
-            let answers = self.answers.remove(&other).unwrap_or_default();
-            let leaves = self.part.territory.of_node(other).filter(|leaf| leaf.meets(&reached));
-            let leaves: Vec<Block> = leaves.map(|leaf| leaf.grown(soon as i32)).collect();
-            if leaves.is_empty() && asks.is_empty() && answers.is_empty() {
-                continue;
-            }
-            let listeners = listeners.get(&other).map_or(&[][..], Vec::as_slice);
+            let answers = all_answers.remove(&other).unwrap_or_default();
+            let listeners = listeners.get(&other).unwrap_or(&nobody);
             let is_near = |at| leaves.iter().any(|leaf| leaf.contains(&Block::around(at, [0; 3])));
             let name_of = |object| world.object(object).map_or_else(String::new, |object| object.name.to_owned());
             let (introduced, ghosts) =
@@ -126,7 +135,7 @@ impl Cluster {
             }
             Some(Speaker {
                 object: object.id,
-                seq: self.custody.seq(object.id).filter(|_| self.custody.owns(object.id))?,
+                seq: self.custody.own_seq(object.id)?,
                 place: object.at,
                 turn: object.turn,
                 model: match object.model {

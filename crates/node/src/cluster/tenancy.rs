@@ -3,6 +3,9 @@
 //! For each object and each decider there is one ask at a time; it is repeated until it is answered. Meanwhile the object
 //! moves within the rooms that it has kept. What comes near a border asks some ticks ahead, so that a walk across it is
 //! not held up by the way to the other node and back.
+//!
+//! Who carries something and what it carries move as one: their rooms may overlap. So when the one lets go of the other, both
+//! give back what they had, and neither changes hands alone before the decider knows.
 
 use std::collections::BTreeMap;
 
@@ -51,6 +54,10 @@ struct Tenancy {
     used_at: u64,
     /// Whoever had the object before may have had room there: the decider is to hear once what this one needs.
     is_owed: bool,
+    /// What it held, or who held it, when it last asked.
+    mate: Option<ObjectId>,
+    /// With whose rooms its own may overlap, as far as the decider knows.
+    shared: Option<ObjectId>,
 }
 
 /// An own object that may need room.
@@ -64,6 +71,8 @@ pub struct Tenant {
     pub soon: Block,
     /// And within [`AHEAD_TICKS`].
     pub ahead: Block,
+    /// What it holds, or who holds it.
+    pub mate: Option<ObjectId>,
 }
 
 impl Tenancies {
@@ -82,6 +91,15 @@ impl Tenancies {
     pub fn has(&self, object: ObjectId) -> bool {
         !self.table.is_empty()
             && self.table.range((object, NodeId::new(0))..=(object, NodeId::new(u64::MAX))).next().is_some()
+    }
+
+    /// Whether an object's rooms may overlap those of another than its present mate.
+    pub fn is_shared(&self, object: ObjectId, mate: Option<ObjectId>) -> bool {
+        self.table.iter().any(|((known, _), tenancy)| {
+            tenancy.shared.is_some()
+                && (*known == object && tenancy.shared != mate
+                    || tenancy.shared == Some(object) && Some(*known) != mate)
+        })
     }
 
     /// Another plan holds: nothing that was granted counts any more.
@@ -104,7 +122,8 @@ impl Tenancies {
         for decider in deciders {
             self.asked += 1;
             let keeps = Vec::new();
-            let ask = Ask { object: object.number(), seq, asked: self.asked, standing: None, keeps, wants: None };
+            let ask =
+                Ask { object: object.number(), seq, asked: self.asked, standing: None, keeps, wants: None, mate: None };
             self.parting.insert((object, decider), (ask, 0, 0));
         }
         self.forget(object);
@@ -124,9 +143,14 @@ impl Tenancies {
         tick: u64,
     ) -> BTreeMap<NodeId, Vec<Ask>> {
         let mut asks: BTreeMap<NodeId, Vec<Ask>> = BTreeMap::new();
+        // However many nodes there are, few are near.
+        let all = tenants.iter().map(|tenant| tenant.ahead.with(&tenant.standing.block()));
+        let near = all.reduce(|all, one| all.with(&one)).unwrap_or_default();
+        let near: Vec<(NodeId, Block)> =
+            territory.leaves.iter().filter(|(decider, leaf)| *decider != me && leaf.meets(&near)).copied().collect();
         for tenant in tenants {
             let object = tenant.standing.object;
-            for (decider, leaf) in territory.leaves.iter().filter(|(decider, _)| *decider != me) {
+            for (decider, leaf) in &near {
                 let key = (object, *decider);
                 if !leaf.overlaps(&tenant.ahead) && !self.table.contains_key(&key) {
                     continue;
@@ -139,7 +163,7 @@ impl Tenancies {
         let Tenancies { table, asked, waited_ticks, .. } = self;
         table.retain(|(object, decider), tenancy| {
             let Some(tenant) = by_object.get(object) else { return false };
-            let leaves: Vec<&Block> = territory.of_node(*decider).collect();
+            let leaves: Vec<&Block> = near.iter().filter(|(node, _)| node == decider).map(|(_, leaf)| leaf).collect();
             let Some(ask) = tenancy.next(tenant, &leaves, tick, asked, waited_ticks) else {
                 return tenancy.is_of_use(tenant, &leaves);
             };
@@ -169,6 +193,7 @@ impl Tenancies {
         }
         let Some((ask, _)) = tenancy.waiting.take() else { return };
         tenancy.is_known = ask.standing.is_some();
+        tenancy.shared = ask.mate.and_then(ObjectId::new).filter(|_| tenancy.is_known);
         self.granted.1 += 1;
         match &answer.granted {
             Some(granted) => {
@@ -200,6 +225,15 @@ impl Tenancy {
         asked: &mut u32,
         waited_ticks: &mut u64,
     ) -> Option<Ask> {
+        if self.mate != tenant.mate {
+            if self.mate.is_some() {
+                // What was granted to two counts for neither alone.
+                self.rooms.clear();
+                self.waiting = None;
+                self.is_owed = true;
+            }
+            self.mate = tenant.mate;
+        }
         let block = tenant.standing.block();
         let touches = leaves.iter().any(|leaf| leaf.overlaps(&block));
         // Is there a wall soon?
@@ -251,7 +285,9 @@ impl Tenancy {
             standing: stays.then(|| to_wire(&tenant.standing)),
             keeps: self.rooms.iter().map(|(number, _)| *number).collect(),
             wants: wants.then_some([tenant.ahead.low, tenant.ahead.high]),
+            mate: tenant.mate.map(ObjectId::number),
         };
+        self.shared = tenant.mate.or(self.shared);
         self.used_at = tick;
         self.waiting = Some((ask.clone(), tick));
         Some(ask)
@@ -262,6 +298,7 @@ impl Tenancy {
         self.waiting.is_some()
             || self.is_owed
             || self.is_known
+            || self.shared.is_some()
             || !self.rooms.is_empty()
             || leaves.iter().any(|leaf| leaf.overlaps(&tenant.ahead))
     }

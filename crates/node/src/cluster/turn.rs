@@ -100,16 +100,21 @@ impl Cluster {
                 .heard
                 .get(&to)
                 .is_some_and(|(_, beat)| beat.version == self.plan().version && beat.awaiting.is_empty());
-            if is_ready && self.declared.contains(&to) {
-                offers.push((object.id, to));
+            // What two share they have to give back before one of them goes alone.
+            let tenancies = &self.part.tenancies;
+            let is_tied = tenancies.is_shared(object.id, object.holds)
+                || object.holds.is_some_and(|load| tenancies.is_shared(load, Some(object.id)));
+            if is_ready && !is_tied && self.declared.contains(&to) {
+                offers.push((object.id, object.holds, to));
             }
         }
         offers.truncate(OFFERS_PER_TICK);
-        for (object, to) in offers {
+        for (object, load, to) in offers {
             let keep = Keep { world, part: &mut self.part, now: Time::default() };
             if self.custody.offer(object, to, &keep) {
                 self.counts.offered += 1;
                 self.part.tenancies.forget(object);
+                load.into_iter().for_each(|load| self.part.tenancies.forget(load));
             }
         }
     }

@@ -86,6 +86,8 @@ pub struct Ask {
     pub keeps: Vec<u32>,
     /// Where it would like to go.
     pub wants: Option<Corners>,
+    /// What it holds, or who holds it: both are the sender's, which keeps them apart, so that their rooms may overlap.
+    pub mate: Option<u64>,
 }
 
 /// What became of an ask.
@@ -146,7 +148,9 @@ impl Ask {
         writer.varint(self.object);
         writer.varint(u64::from(self.seq));
         writer.u32(self.asked);
-        writer.u8(u8::from(self.standing.is_some()) | u8::from(self.wants.is_some()) << 1);
+        writer.u8(u8::from(self.standing.is_some())
+            | u8::from(self.wants.is_some()) << 1
+            | u8::from(self.mate.is_some()) << 2);
         if let Some(standing) = &self.standing {
             standing.write(writer);
         }
@@ -154,12 +158,15 @@ impl Ask {
         if let Some(corners) = &self.wants {
             write_corners(writer, corners);
         }
+        if let Some(mate) = self.mate {
+            writer.varint(mate);
+        }
     }
 
     fn read(reader: &mut Reader<'_>) -> Result<Ask, DecodeError> {
         let (object, seq, asked) = (read_name(reader)?, read_seq(reader)?, reader.u32("asked")?);
         let form = reader.u8("form")?;
-        if form > 3 {
+        if form > 7 {
             return Err(reader.refuse("form"));
         }
         let standing = if form & 1 == 1 { Some(Standing::read(reader)?) } else { None };
@@ -167,7 +174,8 @@ impl Ask {
             reader.varint(u64::from(u32::MAX), "keeps").map(|number| number as u32)
         })?;
         let wants = if form & 2 == 2 { Some(read_corners(reader, "wants")?) } else { None };
-        Ok(Ask { object, seq, asked, standing, keeps, wants })
+        let mate = if form & 4 == 4 { Some(read_name(reader)?) } else { None };
+        Ok(Ask { object, seq, asked, standing, keeps, wants, mate })
     }
 }
 

@@ -3,11 +3,12 @@
 use serde::Serialize;
 
 use super::batch::Standing;
+use super::entries::Entries;
 use super::{OBJECTS_MAX, read_flag, read_list, read_name, read_seq, version, write_list};
 use crate::codec::{DecodeError, Reader, Writer};
 
 /// The most bytes of an object that travels, and of the session that travels with it.
-const PARCEL_MAX: usize = 16_384;
+pub(super) const PARCEL_MAX: usize = 16_384;
 
 /// An object, and the number of its ownership.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -44,6 +45,19 @@ pub struct Offer {
     pub parcel: Vec<u8>,
     /// What its user comes back with, if somebody owns it.
     pub session: Vec<u8>,
+    /// What it holds: the receiver has both or none.
+    pub load: Option<Load>,
+}
+
+/// An object that changes hands in somebody's hands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Load {
+    /// Which.
+    pub object: u64,
+    /// The number of the receiver's ownership.
+    pub seq: u32,
+    /// The object, as worlds exchange them.
+    pub parcel: Vec<u8>,
 }
 
 /// Copies of the sender's objects.
@@ -54,22 +68,9 @@ pub struct Replicate {
     /// Whether it begins anew: what the receiver has of the sender is void.
     pub is_first: bool,
     /// What is new or has changed.
-    pub entries: Vec<Entry>,
+    pub entries: Entries,
     /// What the sender does not have any more.
     pub gone: Vec<u64>,
-}
-
-/// A copy of an object.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Entry {
-    /// Which.
-    pub object: u64,
-    /// The number of its ownership.
-    pub seq: u32,
-    /// The object, as worlds exchange them.
-    pub parcel: Vec<u8>,
-    /// What its user comes back with.
-    pub session: Vec<u8>,
 }
 
 impl Named {
@@ -105,20 +106,29 @@ impl Offer {
         writer.varint(self.version);
         writer.varint(self.object);
         writer.varint(u64::from(self.seq));
-        writer.u8(u8::from(self.is_exact));
+        writer.u8(u8::from(self.is_exact) | u8::from(self.load.is_some()) << 1);
         writer.bytes(&self.parcel, PARCEL_MAX);
         writer.bytes(&self.session, PARCEL_MAX);
+        if let Some(load) = &self.load {
+            writer.varint(load.object);
+            writer.varint(u64::from(load.seq));
+            writer.bytes(&load.parcel, PARCEL_MAX);
+        }
     }
 
     pub(super) fn read(reader: &mut Reader<'_>) -> Result<Offer, DecodeError> {
-        Ok(Offer {
-            version: version(reader)?,
-            object: read_name(reader)?,
-            seq: read_seq(reader)?,
-            is_exact: read_flag(reader, "is_exact")?,
-            parcel: read_parcel(reader)?,
-            session: reader.bytes(PARCEL_MAX, "session")?.to_vec(),
-        })
+        let (version, object, seq) = (version(reader)?, read_name(reader)?, read_seq(reader)?);
+        let form = reader.u8("form")?;
+        if form > 3 {
+            return Err(reader.refuse("form"));
+        }
+        let parcel = read_parcel(reader)?;
+        let session = reader.bytes(PARCEL_MAX, "session")?.to_vec();
+        let load = match form & 2 {
+            0 => None,
+            _ => Some(Load { object: read_name(reader)?, seq: read_seq(reader)?, parcel: read_parcel(reader)? }),
+        };
+        Ok(Offer { version, object, seq, is_exact: form & 1 == 1, parcel, session, load })
     }
 }
 
@@ -126,12 +136,7 @@ impl Replicate {
     pub(super) fn write(&self, writer: &mut Writer<'_>) {
         writer.varint(self.number);
         writer.u8(u8::from(self.is_first));
-        write_list(writer, &self.entries, |entry, writer| {
-            writer.varint(entry.object);
-            writer.varint(u64::from(entry.seq));
-            writer.bytes(&entry.parcel, PARCEL_MAX);
-            writer.bytes(&entry.session, PARCEL_MAX);
-        });
+        self.entries.write(writer);
         write_list(writer, &self.gone, |object, writer| writer.varint(*object));
     }
 
@@ -139,14 +144,7 @@ impl Replicate {
         Ok(Replicate {
             number: version(reader)?,
             is_first: read_flag(reader, "is_first")?,
-            entries: read_list(reader, OBJECTS_MAX, 5, "entries", |reader| {
-                Ok(Entry {
-                    object: read_name(reader)?,
-                    seq: read_seq(reader)?,
-                    parcel: read_parcel(reader)?,
-                    session: reader.bytes(PARCEL_MAX, "session")?.to_vec(),
-                })
-            })?,
+            entries: Entries::read(reader)?,
             gone: read_list(reader, OBJECTS_MAX, 1, "gone", read_name)?,
         })
     }

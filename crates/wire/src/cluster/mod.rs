@@ -6,12 +6,14 @@
 
 mod batch;
 mod custody;
+mod entries;
 mod envelope;
 mod plan;
 mod users;
 
 pub use batch::{Answer, Ask, Batch, Ghost, Granted, Introduced, Standing};
-pub use custody::{Declared, Entry, Named, Offer, Replicate};
+pub use custody::{Declared, Load, Named, Offer, Replicate};
+pub use entries::{Entries, Entry};
 pub use envelope::{Envelope, open, seal};
 pub use plan::{Ballot, Cut, Member, Plan};
 pub use users::{Seek, Sought};
@@ -23,7 +25,7 @@ use crate::session::{NICKNAME_MAX, SAID_MAX};
 use crate::{ADDRESS_MAX, kind};
 
 /// The version of the protocol between the nodes of a cluster.
-pub const CLUSTER_VERSION: u16 = 2;
+pub const CLUSTER_VERSION: u16 = 3;
 /// The most bytes of a message between nodes.
 pub const NODE_MESSAGE_MAX: usize = 1 << 20;
 /// The most nodes of a cluster, those without objects included.

@@ -424,6 +424,7 @@ pub fn to_node() -> Vec<(&'static str, ToNode)> {
         standing: Some(standing),
         keeps: vec![898],
         wants: Some([[-2_400, 0, -300], [-1_700, 1_900, 380]]),
+        mate: None,
     };
     let granted = cluster::Granted { room: [[-2_400, 0, -300], [-1_900, 1_900, 380]], standing: vec![(77, standing)] };
     vec![
@@ -467,7 +468,7 @@ pub fn to_node() -> Vec<(&'static str, ToNode)> {
                 ],
                 asks: vec![
                     ask.clone(),
-                    cluster::Ask { object: 13, standing: None, keeps: Vec::new(), wants: None, ..ask },
+                    cluster::Ask { object: 13, standing: None, keeps: Vec::new(), wants: None, mate: Some(14), ..ask },
                 ],
                 answers: vec![
                     cluster::Answer { object: 5, seq: 2, asked: 17, granted: Some(granted) },
@@ -490,6 +491,19 @@ pub fn to_node() -> Vec<(&'static str, ToNode)> {
                 is_exact: true,
                 parcel: vec![1, 2, 3],
                 session: vec![9],
+                load: None,
+            }),
+        ),
+        (
+            "offer, of a carrier and its load",
+            ToNode::Offer(cluster::Offer {
+                version: 7,
+                object: 5,
+                seq: 3,
+                is_exact: true,
+                parcel: vec![1, 2, 3],
+                session: vec![9],
+                load: Some(cluster::Load { object: 6, seq: 4, parcel: vec![4, 5] }),
             }),
         ),
         ("taken", ToNode::Taken { object: 5, seq: 3 }),
@@ -499,7 +513,7 @@ pub fn to_node() -> Vec<(&'static str, ToNode)> {
             ToNode::Replicate(cluster::Replicate {
                 number: 12,
                 is_first: true,
-                entries: vec![cluster::Entry { object: 5, seq: 3, parcel: vec![1, 2, 3], session: Vec::new() }],
+                entries: [cluster::Entry { object: 5, seq: 3, parcel: &[1, 2, 3], session: &[] }].into_iter().collect(),
                 gone: vec![6],
             }),
         ),

@@ -1,6 +1,6 @@
 //! The experiment as a page that one reads from top to bottom.
 
-use super::{Report, estimates, figures, measures, scaling};
+use super::{Report, estimates, figures, measures, parts, scaling};
 use crate::report::page::{Block, Page, Section};
 
 /// The page.
@@ -32,12 +32,16 @@ pub fn page(report: &Report) -> Page {
                 "As nodes are added",
                 vec![
                     text(
-                        "Each node has a square of 400 m and a thousand users on it, who walk anywhere and hear 20 m: a quarter \
-                         of them may be heard across a border. All nodes run in turn in one process; at least 16 of them, also \
-                         where each is a cluster of its own, so that memory is as cold for one as for many.",
+                        "Each node has a square of 400 m and a thousand users on it, who walk anywhere and hear 20 m. Whoever is \
+                         within 26 m of a border may be heard across it, a quarter of them. A node is a whole server: it decodes \
+                         what its users send, steps its world, talks to the other nodes, and tells every user what it hears. All \
+                         nodes run in turn in one process, and as many of them whatever the size of a cluster, so that memory is \
+                         as cold for one as for many.",
                     ),
                     Block::Figures(figures::all(report)),
                     Block::Table(scaling(&report.rows)),
+                    text("Where that time goes, in milliseconds per node and tick."),
+                    Block::Table(parts(&report.rows)),
                 ],
             ),
             section("On paper: a million users", vec![Block::Table(estimates(&report.estimate))]),
