@@ -32,8 +32,8 @@ pub mod promise {
     pub const ALL: [&str; 5] = [ONE_VERDICT, SAME, ONE_OWNER, AUDIENCE, HONEST];
 }
 
-/// Who is within another's aura, and connected, is heard after this, in microseconds: hellos over a stream that loses every
-/// fifth packet, a clock, and two signs of life.
+/// Who is within another's aura, and connected, is heard after this, in microseconds, where a fifth of all packets is lost:
+/// `docs/peers.md` derives it.
 pub const AUDIENCE_US: i64 = 4_000_000;
 /// A host that came, or a link that was made, so long ago has all that it needs, in microseconds.
 const SETTLED_US: i64 = 3_000_000;

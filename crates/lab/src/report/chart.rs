@@ -39,7 +39,7 @@ impl Chart {
         self.to_svg_with(&[])
     }
 
-    /// The same with words to the right of some points.
+    /// The same with words beside some points: to the right, or to the left where the curves' names are near.
     pub fn to_svg_with(&self, labels: &[((f64, f64), String)]) -> String {
         let points = || self.curves.iter().flat_map(|curve| &curve.points);
         let x = (self.x.scale, points().map(|point| point.0));
@@ -56,7 +56,8 @@ impl Chart {
         }
         for (point, label) in labels {
             let (x, y) = frame.at(*point);
-            svg.text((x + 9.0, y - 5.0), label, 11.0, Color::INK, Anchor::Start);
+            let (beside, anchor) = if x > frame.right - 60.0 { (-2.0, Anchor::End) } else { (9.0, Anchor::Start) };
+            svg.text((x + beside, y - 8.0), label, 11.0, Color::INK, anchor);
         }
         self.draw_names(&mut svg, &frame);
         svg.finish()

@@ -11,9 +11,9 @@ pub fn all(report: &Peers) -> Vec<Figure> {
     vec![
         Figure {
             name: "trade-off".to_owned(),
-            caption: "How far off others are seen, and what that costs, as only what is off by more than a limit is sent; the \
-                      limit is written at each point. Below 0.1 m every message buys less error. Above it little is saved: \
-                      signs of life, digests and clocks are what is left."
+            caption: "How far off others are seen, and what that costs, as only what is off by more than a limit is sent: it is \
+                      written at each point. The first millimetres save most of the messages. Looser limits save less and less, \
+                      until signs of life, digests and clocks are what is left, and cost more and more error."
                 .to_owned(),
             svg: trade_off(report),
         },
