@@ -327,8 +327,8 @@ mod tests {
             for (to, message) in under_way.drain(..).filter(|_| arrives(epoch)) {
                 assert!(pair[to].hear(&message, epoch));
             }
-            for side in 0..2 {
-                let said = pair[side].look(true, epoch, digest(side, epoch), Time::from_micros(i64::from(epoch)));
+            for (side, encounter) in pair.iter_mut().enumerate() {
+                let said = encounter.look(true, epoch, digest(side, epoch), Time::from_micros(i64::from(epoch)));
                 longest = said.as_ref().map_or(0, |said| said.digests.len()).max(longest);
                 under_way.extend(said.map(|said| (1 - side, said)));
             }
