@@ -21,12 +21,16 @@ impl Bits {
     }
 
     /// Adds `number`.
+    #[inline]
     pub fn insert(&mut self, number: usize) {
-        self.grow(number + 1);
+        if number / 64 >= self.words.len() {
+            self.grow(number + 1);
+        }
         self.words[number / 64] |= 1 << (number % 64);
     }
 
     /// Takes `number` out.
+    #[inline]
     pub fn remove(&mut self, number: usize) {
         if let Some(word) = self.words.get_mut(number / 64) {
             *word &= !(1 << (number % 64));
@@ -34,6 +38,7 @@ impl Bits {
     }
 
     /// Whether `number` is in.
+    #[inline]
     pub fn contains(&self, number: usize) -> bool {
         self.words.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
     }

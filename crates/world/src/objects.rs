@@ -140,11 +140,13 @@ pub(crate) struct Objects {
     pub seeker: Vec<Option<u32>>,
     pub card: Vec<Option<Card>>,
     pub label: Vec<Label>,
-    /// Its pose when [`has_moved`](Objects::has_moved) was last asked, and by how many steps that was another than before.
-    pub before: Vec<(GridPoint, Turn)>,
-    pub moved_by: Vec<[i32; 3]>,
+    /// How each was turned when the tick began, and by how many steps it has moved since.
+    turn_before: Vec<Turn>,
+    moved_by: Vec<[i32; 3]>,
     /// What its odometer has to show before its reach can meet anything fixed, less how far that reaches.
     pub clear_until: Vec<f64>,
+    /// Rows of those who move by a rule: few, and asked about before everybody else.
+    pub ruled: Vec<u32>,
     /// Rows, by name ascending.
     pub by_id: Vec<(ObjectId, u32)>,
     /// Rows that nobody has.
@@ -167,9 +169,10 @@ impl Objects {
             seeker: Vec::new(),
             card: Vec::new(),
             label: Vec::new(),
-            before: Vec::new(),
+            turn_before: Vec::new(),
             moved_by: Vec::new(),
             clear_until: Vec::new(),
+            ruled: Vec::new(),
             by_id: Vec::new(),
             free: Vec::new(),
             rows: Vec::new(),
@@ -184,7 +187,7 @@ impl Objects {
             self.seeker.push(None);
             self.card.push(None);
             self.label.push(Label::default());
-            self.before.push((GridPoint::default(), Turn::IDENTITY));
+            self.turn_before.push(Turn::IDENTITY);
             self.moved_by.push([0; 3]);
             self.clear_until.push(0.0);
             self.on_object.grow(self.body.len());
@@ -199,12 +202,15 @@ impl Objects {
             }
             self.rows[number as usize] = row;
         }
+        if body.is(RULED) {
+            self.ruled.push(row);
+        }
         let index = row as usize;
         self.body[index] = Body { name: number, ..body };
         self.drive[index] = drive;
         self.turn[index] = turn;
         self.seeker[index] = None;
-        self.before[index] = (body.at, turn);
+        self.turn_before[index] = turn;
         self.moved_by[index] = [0; 3];
         self.clear_until[index] = 0.0;
         self.card[index] = Some(card);
@@ -219,6 +225,7 @@ impl Objects {
         if let Some(known) = self.rows.get_mut(card.id.number() as usize) {
             *known = NOBODY;
         }
+        self.ruled.retain(|&ruled| ruled != row);
         self.body[row as usize] = Body::default();
         self.on_object.remove(row as usize);
         self.label[row as usize] = Label::default();
@@ -252,20 +259,16 @@ impl Objects {
         (&self.body[row as usize], self.card(row).shape, self.turn[row as usize])
     }
 
-    /// Whether an object has another pose than when this was asked last: once a tick, when everybody has moved.
-    pub fn has_moved(&mut self, row: u32) -> bool {
-        let (index, before) = (row as usize, &mut self.before[row as usize]);
-        let now = (self.body[index].at, self.turn[index]);
-        if now == *before {
-            // Hardly anybody stops: what is as it was need not be written.
-            if self.moved_by[index] != [0; 3] {
-                self.moved_by[index] = [0; 3];
-            }
-            return false;
-        }
-        self.moved_by[index] = [now.0.x - before.0.x, now.0.y - before.0.y, now.0.z - before.0.z];
-        *before = now;
-        true
+    /// A tick begins: nobody has moved yet.
+    pub fn begin_tick(&mut self) {
+        self.turn_before.copy_from_slice(&self.turn);
+        self.moved_by.fill([0; 3]);
+    }
+
+    /// Whether an object has another pose than when the tick began.
+    pub fn has_moved(&self, row: u32) -> bool {
+        let index = row as usize;
+        self.moved_by[index] != [0; 3] || self.turn[index] != self.turn_before[index]
     }
 
     /// What somebody holds, without a look at the cards of those whose hands are empty.
@@ -305,12 +308,15 @@ impl Objects {
     }
 
     /// Puts an object somewhere else.
+    #[inline(always)]
     pub fn move_by(&mut self, row: u32, offset: [i32; 3]) {
-        let at = &mut self.body[row as usize].at;
-        *at = GridPoint::new(at.x + offset[0], at.y + offset[1], at.z + offset[2]);
-        let [x, y, z] = offset.map(f64::from);
-        let body = &self.body[row as usize];
+        let index = row as usize;
+        let body = &mut self.body[index];
+        body.at = GridPoint::new(body.at.x + offset[0], body.at.y + offset[1], body.at.z + offset[2]);
         debug_assert!(body.reach.contains(&body.block()), "nobody leaves the reach that others were told of: {body:?}");
-        self.drive[row as usize].odometer += (x * x + y * y + z * z).sqrt() * (1.0 + 1e-9);
+        let moved_by = &mut self.moved_by[index];
+        *moved_by = std::array::from_fn(|axis| moved_by[axis] + offset[axis]);
+        let [x, y, z] = offset.map(f64::from);
+        self.drive[index].odometer += (x * x + y * y + z * z).sqrt() * (1.0 + 1e-9);
     }
 }

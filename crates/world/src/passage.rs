@@ -172,7 +172,6 @@ impl World {
         };
         let at = places.find(&among, body, shape).ok_or(PutError::NoRoom(id))?;
         self.objects.body[row as usize].at = at;
-        self.objects.before[row as usize].0 = at;
         self.objects.clear_until[row as usize] = 0.0;
         let drive = &mut self.objects.drive[row as usize];
         (drive.awake, drive.standing) = (true, false);
@@ -243,14 +242,5 @@ impl World {
             wide.low[1] -= snap::STEPS_PER_METRE / 2;
         }
         Some(wide.even())
-    }
-
-    /// Lets an object stand at a place of another one's choice, if it is free there: what a test does to a world.
-    #[doc(hidden)]
-    pub fn move_by_force(&mut self, object: ObjectId, at: GridPoint) {
-        if let Some(row) = self.objects.row(object) {
-            self.objects.body[row as usize].at = at;
-            self.objects.clear_until[row as usize] = 0.0;
-        }
     }
 }

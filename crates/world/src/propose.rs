@@ -110,13 +110,7 @@ pub(crate) fn propose(
     }
     movers.clear();
     let proposer = Proposer::new(spec, grid, tick);
-    let mut ride = 0f64;
-    for index in 0..objects.by_id.len() {
-        let row = objects.by_id[index].1;
-        if objects.body[row as usize].is(RULED) {
-            ride = ride.max(proposer.ride(objects, row));
-        }
-    }
+    let ride = objects.ruled.iter().map(|&row| proposer.ride(objects, row)).fold(0.0, f64::max);
     for index in 0..objects.by_id.len() {
         let row = objects.by_id[index].1;
         let flags = objects.body[row as usize].flags;

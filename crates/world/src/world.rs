@@ -207,6 +207,7 @@ impl World {
         self.tick = self.tick.next();
         let mut outcome = std::mem::take(&mut self.outcome);
         outcome.clear(self.tick);
+        self.objects.begin_tick();
         self.take_inputs(inputs, &mut outcome);
         self.hand_over(&mut outcome);
         self.deform();
@@ -498,27 +499,6 @@ impl World {
         let Proposals { movers, may_ride, .. } = proposals;
         was_pushed.clear();
         was_pushed.resize(self.objects.body.len(), false);
-        order.clear();
-        // Whoever can meet nobody that moves need not wait for a turn: by name is by memory, mostly.
-        let objects = &self.objects;
-        let is_alone = |row: u32| {
-            let is_alone = |row: u32| neighbours.of(row).is_empty();
-            is_alone(row) && objects.held_by(row).is_none_or(is_alone)
-        };
-        crowded.clear();
-        for (index, &row) in movers.iter().enumerate() {
-            if is_alone(row) {
-                order.push(row);
-            } else {
-                crowded.insert(index);
-            }
-        }
-        // Bits stay in the nearest cache, where a walk out of order costs nothing.
-        let in_turn = Order::of_tick(self.tick.number(), movers.len()).iter().filter(|&index| crowded.contains(index));
-        let alone = order.len();
-        if alone < movers.len() {
-            order.extend(in_turn.map(|index| movers[index]));
-        }
         surroundings.sweeps = 0;
         pushed.sweeps = 0;
         outcome.work.movers = movers.len() as u64;
@@ -546,9 +526,10 @@ impl World {
             tick: self.tick.number(),
             outcome,
         };
-        let (alone, in_turn) = order.split_at(alone);
-        settler.settle_alone(alone);
-        settler.settle_in_turn(in_turn);
+        settler.settle_alone(movers, crowded);
+        order.clear();
+        Order::of_tick(self.tick.number(), movers.len()).visit(crowded, |index| order.push(movers[index]));
+        settler.settle_in_turn(order);
         for (row, kick) in kicks.drain(..) {
             let drive = &mut self.objects.drive[row as usize];
             drive.velocity[0] += kick[0];
@@ -562,12 +543,14 @@ impl World {
     fn notice(&mut self, outcome: &mut Outcome) {
         self.scratch.moved.clear();
         let is_anybody_carried = self.objects.on_object.iter().next().is_some();
+        let first_new = outcome.joined.iter().map(|joined| joined.object).min();
         for index in 0..self.objects.by_id.len() {
             let (id, row) = self.objects.by_id[index];
             if !self.objects.has_moved(row) {
                 continue;
             }
-            if !outcome.joined.iter().any(|joined| joined.object == id) {
+            let is_old = first_new.is_none_or(|first| id < first);
+            if is_old || !outcome.joined.iter().any(|joined| joined.object == id) {
                 outcome.moved.push(id);
                 self.scratch.moved.push(row);
             }

@@ -25,6 +25,9 @@ pub struct Tick {
     /// How many objects a client hears, on average, if they were spread evenly
     #[arg(long, default_value_t = 30.0, value_name = "N")]
     listened: f64,
+    /// From how far it hears them, in metres; the plaza is as wide as that takes, so that less is a denser crowd
+    #[arg(long, default_value_t = Settings::default().aura, value_name = "METRES")]
+    aura: f32,
     /// Ticks before measuring
     #[arg(long, default_value_t = 30, value_name = "TICKS")]
     warm: u32,
@@ -41,8 +44,8 @@ pub struct Tick {
 
 /// Runs the command.
 pub fn run(arguments: Tick) -> Result<(), Failure> {
-    let Tick { objects, clients, listened, warm, ticks, seed, json } = arguments;
-    let settings = Settings { objects, clients, listened, warm, ticks, seed };
+    let Tick { objects, clients, listened, aura, warm, ticks, seed, json } = arguments;
+    let settings = Settings { objects, clients, listened, aura, warm, ticks, seed };
     let report =
         watched("bench tick", "ticks", |progress| tick::measure(&settings, &mut ProcessClock::new(), progress))?;
     say(&report, &report.to_text(), json)

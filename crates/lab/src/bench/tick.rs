@@ -1,7 +1,8 @@
 //! What does a whole tick of a server cost, from bytes to bytes?
 //!
 //! A plaza full of target seekers, all moving; some of them are clients who send a move datagram in every tick and hear
-//! those around them. The server is the one that serves users. Making the clients' datagrams is not counted.
+//! those around them. The server is the one that serves users, with the aura that it gives to users unless told otherwise;
+//! the plaza is as wide as it has to be for a client to hear so many. Making the clients' datagrams is not counted.
 
 use ::node::limits::Limits;
 use ::node::server::{Part, ServerSettings};
@@ -43,6 +44,8 @@ pub struct Settings {
     pub clients: usize,
     /// How many objects a client should hear, on average.
     pub listened: f64,
+    /// From how far it hears them, in metres: the smaller, the denser the crowd.
+    pub aura: f32,
     /// Ticks before measuring.
     pub warm: u32,
     /// Ticks measured.
@@ -53,7 +56,15 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { objects: 100_000, clients: 1_000, listened: 30.0, warm: 30, ticks: 60, seed: 1 }
+        Settings {
+            objects: 100_000,
+            clients: 1_000,
+            listened: 30.0,
+            aura: ServerSettings::default().focus,
+            warm: 30,
+            ticks: 60,
+            seed: 1,
+        }
     }
 }
 
@@ -73,7 +84,9 @@ pub struct Report {
     /// What the world was made from.
     pub seed: u64,
     /// How far a client hears, in metres.
-    pub reach_m: f32,
+    pub aura_m: f32,
+    /// The ground that each avatar has, in square metres.
+    pub ground_m2: f32,
     /// How many objects a client heard, on average.
     pub listened_mean: f64,
     /// How many objects moved per tick, on average.
@@ -142,7 +155,8 @@ pub fn measure(
         warm: settings.warm,
         ticks: settings.ticks,
         seed: settings.seed,
-        reach_m: bench.reach,
+        aura_m: settings.aura,
+        ground_m2: bench.side.powi(2) / settings.objects as f32,
         listened_mean: heard as f64 / ticks / settings.clients as f64,
         moved_mean: moved as f64 / ticks,
         cpu_ms_mean: rows.iter().map(|row| row.cpu_ms_mean).sum(),
@@ -157,10 +171,10 @@ pub fn measure(
 impl Settings {
     /// The command line that repeats the run.
     pub fn command(&self) -> String {
-        let Settings { objects, clients, listened, warm, ticks, seed } = self;
+        let Settings { objects, clients, listened, aura, warm, ticks, seed } = self;
         format!(
-            "kinesphere bench tick --objects {objects} --clients {clients} --listened {listened} --warm {warm} --ticks \
-             {ticks} --seed {seed}"
+            "kinesphere bench tick --objects {objects} --clients {clients} --listened {listened} --aura {aura} --warm \
+             {warm} --ticks {ticks} --seed {seed}"
         )
     }
 }
@@ -175,7 +189,8 @@ impl Report {
         }
         format!(
             "{table}\nA whole tick: {} ms of processor time (must {CPU_MS_MAX}, goal {CPU_MS_GOAL}), {} ms on the wall.\n\
-             {} objects, {} of them moving; {} clients hear {:.1} each, within {:.1} m.\n\
+             {} objects, {} of them moving; {} clients hear {:.1} each, within {:.1} m; \
+             {:.1} square metres for each avatar.\n\
              {:.2} state bytes per object and update (must {BYTES_MAX}, goal {BYTES_GOAL}), {} per client and second; \
              {:.2} % had to wait.\n",
             significant(self.cpu_ms_mean),
@@ -184,7 +199,8 @@ impl Report {
             grouped(self.moved_mean as u64),
             grouped(self.clients as u64),
             self.listened_mean,
-            self.reach_m,
+            self.aura_m,
+            self.ground_m2,
             self.state_bytes_per_object,
             grouped(self.state_bytes_per_client_s as u64),
             100.0 * self.waiting
@@ -197,7 +213,7 @@ struct Bench {
     clients: Vec<Caller>,
     random: Random,
     now: Time,
-    reach: f32,
+    side: f32,
     times: [Vec<f64>; PARTS.len()],
     wall_ms: f64,
 }
@@ -214,9 +230,12 @@ struct Caller {
 impl Bench {
     fn new(settings: &Settings) -> Bench {
         let seekers = (settings.objects - settings.clients) as u32;
-        let plaza = Plaza { seekers, seed: settings.seed, ..Plaza::for_avatars(settings.objects as u32) };
-        let density = settings.objects as f64 / f64::from(plaza.side).powi(2);
-        let reach = (settings.listened / (std::f64::consts::PI * density)).sqrt() as f32;
+        let hearing = ServerSettings { focus: settings.aura, ..ServerSettings::default() };
+        // Whoever was heard is heard for a while beyond the aura.
+        let heard_within = std::f64::consts::PI * f64::from(hearing.focus * 0.5 * (1.0 + hearing.hysteresis)).powi(2);
+        let side = (settings.objects as f64 / settings.listened * heard_within).sqrt() as f32;
+        let side = side.clamp(Plaza::SIDES.0, Plaza::SIDES.1);
+        let plaza = Plaza { seekers, seed: settings.seed, side, ..Plaza::for_avatars(settings.objects as u32) };
         let mut spec = plaza.spec();
         // Clients are spread as all others are, not crowded where users usually come in.
         let (mut random, edge) = (Random::new(settings.seed), 0.48 * plaza.side);
@@ -231,13 +250,13 @@ impl Bench {
             entered_per_tick: 128,
             ..Limits::default()
         };
-        let server_settings = ServerSettings { limits, focus: reach, ..ServerSettings::default() };
+        let server_settings = ServerSettings { limits, ..hearing };
         let now = Time::from_micros(0);
         let server = Server::new(world, server_settings, now).expect("auras are positive");
         let clients = (0..settings.clients as u64)
             .map(|number| Caller { link: LinkId(number), heard: 0, number: 0, step: Step::default(), hearing: 0 })
             .collect();
-        Bench { server, clients, random, now, reach, times: Default::default(), wall_ms: 0.0 }
+        Bench { server, clients, random, now, side, times: Default::default(), wall_ms: 0.0 }
     }
 
     /// Everybody joins, not all at once.
@@ -330,6 +349,7 @@ fn check(settings: &Settings) -> Result<(), OutOfRange> {
         ("objects", settings.objects as f64, settings.clients as f64..=OBJECTS_MAX as f64, "the clients to 1000000"),
         ("clients", settings.clients as f64, 1.0..=CLIENTS_MAX as f64, "1 to 20000"),
         ("listened", settings.listened, 1.0..=1_000.0, "1 to 1000"),
+        ("aura", f64::from(settings.aura), 1.0..=1_000.0, "1 to 1000"),
         ("ticks", f64::from(settings.ticks), 1.0..=1e6, "1 to 1000000"),
         ("warm", f64::from(settings.warm), 0.0..=1e6, "0 to 1000000"),
     ];

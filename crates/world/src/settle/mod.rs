@@ -4,6 +4,7 @@ mod attention;
 mod order;
 mod ride;
 mod schedule;
+mod stroll;
 mod surroundings;
 mod walk;
 
@@ -13,6 +14,7 @@ pub(crate) use ride::longest_arm;
 pub(crate) use schedule::Schedule;
 pub(crate) use surroundings::{CLOSEST_M, Surroundings};
 
+use space::bits::Bits;
 use space::fetch_ahead;
 use space::narrow::{Motion, Pose, Shape, exact};
 use space::{DVec3, Grid, ObjectId, Quat, Turn, snap};
@@ -69,9 +71,16 @@ pub(crate) struct Settler<'a> {
 impl Settler<'_> {
     /// Settles one mover, or leaves it to a later tick.
     fn settle(&mut self, row: u32) {
-        if self.is_held(row) {
+        if self.border.is_some() && self.is_held(row) {
             return;
         }
+        if !self.stroll(row) {
+            self.settle_with_care(row);
+        }
+    }
+
+    #[inline(never)]
+    fn settle_with_care(&mut self, row: u32) {
         if self.attention.is_coarse(row) {
             self.look_around(row);
             if self.surroundings.is_held() {
@@ -87,9 +96,19 @@ impl Settler<'_> {
         }
     }
 
-    /// Settles those who may meet nobody that moves: in any order, so in that of memory.
-    pub fn settle_alone(&mut self, rows: &[u32]) {
-        rows.iter().for_each(|&row| self.settle(row));
+    /// Settles whoever of the movers can meet nobody that moves: they need not wait for a turn, so they come in the order of
+    /// names, which mostly is that of memory. The places of all others in the list are `crowded`.
+    pub fn settle_alone(&mut self, movers: &[u32], crowded: &mut Bits) {
+        crowded.clear();
+        crowded.grow(movers.len());
+        for (index, &row) in movers.iter().enumerate() {
+            let is_alone = |row: u32| self.neighbours.of(row).is_empty();
+            if is_alone(row) && self.objects.held_by(row).is_none_or(is_alone) {
+                self.settle(row);
+            } else {
+                crowded.insert(index);
+            }
+        }
     }
 
     /// Settles everybody in this order. In a fair order they lie anywhere in memory, so what they need is fetched ahead: a
@@ -179,18 +198,24 @@ impl Settler<'_> {
 
     /// Whether nothing that is fixed can be met. Walls do not come closer: who has come less far than they are away need not
     /// look for them.
+    #[inline]
     fn is_clear_of_scenery(&mut self, row: u32) -> bool {
         if self.is_thorough {
             return false;
         }
         let index = row as usize;
         let (body, odometer) = (&self.objects.body[index], self.objects.drive[index].odometer);
-        let block = body.block();
-        let reached = odometer + f64::from(body.reach.excess(&block));
-        if reached >= self.objects.clear_until[index] {
-            self.objects.clear_until[index] = odometer + f64::from(self.scenery.clearance(&block));
-        }
-        reached < self.objects.clear_until[index]
+        let reached = odometer + f64::from(body.reach.excess(&body.block()));
+        reached < self.objects.clear_until[index] || reached < self.look_for_scenery(index)
+    }
+
+    /// Finds anew until when somebody is clear of everything fixed.
+    #[inline(never)]
+    fn look_for_scenery(&mut self, index: usize) -> f64 {
+        let clearance = self.scenery.clearance(&self.objects.body[index].block());
+        let until = self.objects.drive[index].odometer + f64::from(clearance);
+        self.objects.clear_until[index] = until;
+        until
     }
 
     fn look_at_scenery(&mut self, around: &mut Surroundings, row: u32, part: u8) {
@@ -457,6 +482,7 @@ pub(crate) fn rule_pose(spec: &Spec, object: &crate::spec::ObjectSpec, rule: &Ru
     (position * f64::from(snap::STEPS_PER_METRE), rotation)
 }
 
+#[inline]
 fn limited(velocity: [f32; 3], most: f32) -> DVec3 {
     let velocity = DVec3::from_array(velocity.map(f64::from));
     // Well below there is no need for a root.

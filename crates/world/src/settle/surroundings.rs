@@ -389,6 +389,7 @@ impl ExactPair {
 
 /// The nearest whole number, and of two the one farther from zero: [`f64::round`], which takes a call on processors without
 /// an instruction for it.
+#[inline]
 pub(super) fn nearest(number: f64) -> i32 {
     let whole = number as i32;
     let rest = number - f64::from(whole);

@@ -4,72 +4,23 @@
 
 use space::DVec3;
 
-use super::surroundings::{Hit, Other, nearest};
+use super::surroundings::{Hit, Other};
 use super::{Settler, limited};
-use crate::objects::{EXACT, HOLDING, SLIDING};
-use crate::solid::{GAP, Joint};
+use crate::objects::SLIDING;
 
 /// For how many ticks after meeting something low a walker looks for something to step onto.
 const LIFT_TICKS: u64 = 15;
 
 impl Settler<'_> {
     pub(super) fn settle_avatar(&mut self, row: u32) {
-        if self.stroll(row) {
-            return;
-        }
         self.look_around(row);
-        let drive = self.objects.drive[row as usize];
-        let rest = DVec3::from_array(drive.rest.map(f64::from));
-        let wish = limited(drive.wish, self.spec.limits.speed) * self.steps_per_tick;
+        let drive = &self.objects.drive[row as usize];
         if self.spec.gravity == 0.0 {
-            self.fly(row, wish + rest);
+            let wish = limited(drive.wish, self.spec.limits.speed) * self.steps_per_tick;
+            self.fly(row, wish + DVec3::from_array(drive.rest.map(f64::from)));
         } else {
-            self.walk(row, DVec3::new(wish.x + rest.x, 0.0, wish.z + rest.z));
+            self.walk(row, self.level_wish(drive));
         }
-    }
-
-    /// Walks on level ground past everybody, as most do in most ticks; false, and nothing has happened, if there may be more
-    /// to it. What comes out is what [`walk`](Settler::walk) finds, with less ado.
-    fn stroll(&mut self, row: u32) -> bool {
-        let is_clear = self.is_clear_of_scenery(row);
-        let (body, drive) = (&self.objects.body[row as usize], &self.objects.drive[row as usize]);
-        let is_plain = drive.standing && !drive.jump && self.spec.gravity != 0.0 && !body.is(HOLDING | EXACT);
-        if !is_plain || !is_clear {
-            return false;
-        }
-        if self.border.is_some_and(|border| border.concerns(&body.reach)) {
-            return false;
-        }
-        let (low, high, half) = (self.grid.low(), self.grid.high(), body.solid.half_extents());
-        let is_on_ground = low.y + half[1] + GAP >= body.at.y;
-        if !is_on_ground {
-            return false;
-        }
-        let wish = limited(drive.wish, self.spec.limits.speed) * self.steps_per_tick;
-        let v = DVec3::new(wish.x + f64::from(drive.rest[0]), 0.0, wish.z + f64::from(drive.rest[2]));
-        let is_within = |v: f64, at: i32, low: i32, high: i32, half: i32| {
-            f64::from((low + half - at + GAP).min(0)) <= v && v <= f64::from((high - half - at - GAP).max(0))
-        };
-        if !is_within(v.x, body.at.x, low.x, high.x, half[0]) || !is_within(v.z, body.at.z, low.z, high.z, half[2]) {
-            return false;
-        }
-        let to = [nearest(v.x), 0, nearest(v.z)];
-        let passes = |&other: &u32| {
-            let other = &self.objects.body[other as usize];
-            !other.block().meets(&body.reach)
-                || !other.is(EXACT) && Joint::new(body.solid, body.at, other.solid, other.at).is_passed(v, to)
-        };
-        if !self.neighbours.of(row).iter().all(passes) {
-            return false;
-        }
-        let drive = &mut self.objects.drive[row as usize];
-        drive.rest = kept_back(v, to, None);
-        drive.velocity[1] = 0.0;
-        drive.awake = false;
-        self.objects.set_on_object(row, false);
-        self.surroundings.sweeps += u64::from(v != DVec3::ZERO);
-        self.objects.move_by(row, to);
-        true
     }
 
     fn fly(&mut self, row: u32, v: DVec3) {
@@ -215,7 +166,8 @@ fn level(normal: DVec3) -> DVec3 {
 }
 
 /// What rounding kept back of an unhindered motion, for the next tick. Who was stopped is owed nothing.
-fn kept_back(v: DVec3, to: [i32; 3], hit: Option<Hit>) -> [f32; 3] {
+#[inline]
+pub(super) fn kept_back(v: DVec3, to: [i32; 3], hit: Option<Hit>) -> [f32; 3] {
     if hit.is_some() {
         return [0.0; 3];
     }

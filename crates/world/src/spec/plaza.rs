@@ -29,9 +29,12 @@ impl Default for Plaza {
 }
 
 impl Plaza {
+    /// How wide it is at least and at most, in metres.
+    pub const SIDES: (f32, f32) = (60.0, 8000.0);
+
     /// A plaza wide enough for so many avatars to have about five square metres each.
     pub fn for_avatars(avatars: u32) -> Plaza {
-        let side = ((f64::from(avatars) * 5.0).sqrt() as f32).clamp(80.0, 8000.0).ceil();
+        let side = ((f64::from(avatars) * 5.0).sqrt() as f32).clamp(80.0, Plaza::SIDES.1).ceil();
         let area = side * side / 6400.0;
         let many = |count: f32| (count * area).min(100_000.0) as u32;
         Plaza { side, obstacles: many(24.0), crates: many(30.0), balls: many(12.0), seekers: 0, seed: 1 }
@@ -39,7 +42,7 @@ impl Plaza {
 
     /// The spec of the plaza.
     pub fn spec(&self) -> Spec {
-        let half = self.side.clamp(60.0, 8000.0) * 0.5;
+        let half = self.side.clamp(Plaza::SIDES.0, Plaza::SIDES.1) * 0.5;
         let mut spec = Spec {
             name: "plaza".to_owned(),
             sky: [0x9f, 0xc6, 0xe8],

@@ -11,6 +11,7 @@
 //!   tick; waiting ones when their time comes, for the courses' versions have changed since they were made.
 
 use super::encounter::Window;
+use super::queues::Queues;
 use crate::bits::Bits;
 use crate::{Columns, Pair, Sphere, Vec3};
 
@@ -21,9 +22,7 @@ pub const LOOK_AHEAD: u64 = 128;
 #[derive(Debug, Default)]
 pub struct Agenda {
     /// By the tick at which they begin, modulo how many there are: at least as many as tiles live for.
-    waiting: Vec<Vec<Meeting>>,
-    /// The most that ever waited for one tick.
-    most_waiting: usize,
+    waiting: Queues<Meeting>,
     running: Vec<Meeting>,
     /// How many of those are over.
     over: usize,
@@ -42,7 +41,7 @@ pub struct Agenda {
 }
 
 /// Two courses that come close. Ticks are modulo 256, which is unambiguous: no meeting is longer than 128.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Meeting {
     a: u32,
     b: u32,
@@ -100,7 +99,7 @@ pub struct Turnover {
 impl Agenda {
     /// Makes an empty agenda ready for meetings that begin less than `life` ticks after they are found.
     pub fn open(&mut self, life: u64) {
-        self.waiting.resize_with(life as usize, Vec::new);
+        self.waiting.reset(life as usize);
     }
 
     /// Enters a meeting of `a` and `b` whose window is counted from `now`.
@@ -121,13 +120,7 @@ impl Agenda {
             self.running.push(meeting);
         } else {
             let bucket = (now + u64::from(window.may_from)) as usize % self.waiting.len();
-            let waiting = &mut self.waiting[bucket];
-            if waiting.len() == waiting.capacity() {
-                // At once as much as any tick ever took, and some: soon no tick needs more memory than it has.
-                waiting.reserve_exact(self.most_waiting - waiting.len() + waiting.len() / 4 + 8);
-            }
-            waiting.push(meeting);
-            self.most_waiting = self.most_waiting.max(waiting.len());
+            self.waiting.push(bucket, meeting);
         }
     }
 
@@ -157,8 +150,7 @@ impl Agenda {
         lost.extend(self.running.iter().filter(|m| m.touching && !m.is_over).map(|m| Pair::of_rows(m.a, m.b)));
         lost.extend(self.standing.iter().filter(|m| m.touching).map(|m| Pair::of_rows(m.a, m.b)));
         lost.extend_from_slice(&self.resting[..self.resting_reported]);
-        self.waiting.iter_mut().for_each(Vec::clear);
-        self.most_waiting = 0;
+        self.waiting.reset(self.waiting.len());
         self.running.clear();
         self.over = 0;
         self.standing.clear();
@@ -169,27 +161,25 @@ impl Agenda {
 
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
-        let waiting = self.waiting.iter().map(Vec::capacity).sum::<usize>();
-        (waiting + self.running.capacity()) * size_of::<Meeting>()
+        self.waiting.bytes()
+            + self.running.capacity() * size_of::<Meeting>()
             + self.standing.capacity() * size_of::<Standing>()
             + self.resting.capacity() * size_of::<Pair>()
             + self.resting_versions.capacity() * 2
             + self.doubtful.capacity() * 4
             + self.touches.capacity()
-            + self.waiting.capacity() * size_of::<Vec<Meeting>>()
     }
 
     fn begin_due(&mut self, moment: &Moment<'_>) {
         let bucket = moment.now as usize % self.waiting.len();
-        let bucket = &mut self.waiting[bucket];
-        let versions = moment.versions;
-        for meeting in bucket.drain(..) {
+        let (versions, running) = (moment.versions, &mut self.running);
+        self.waiting.drain(bucket, |meeting| {
             let holds =
                 versions[meeting.a as usize] == meeting.version_a && versions[meeting.b as usize] == meeting.version_b;
             if holds {
-                self.running.push(meeting);
+                running.push(meeting);
             }
-        }
+        });
     }
 
     /// The hot loop. It mostly reads: a meeting that is over is marked, and swept away when enough of them are.

@@ -21,6 +21,7 @@ mod lattice;
 mod mood;
 mod moving;
 mod plan;
+mod queues;
 mod renewal;
 mod scout;
 mod search;

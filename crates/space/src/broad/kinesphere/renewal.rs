@@ -159,7 +159,9 @@ impl Following {
                 continue;
             }
             let mut guests = std::mem::take(&mut self.lattice.tiles[other as usize].guests);
-            guests.retain(|guest| guest.wanted != key || !self.take_over(*guest, other, number, &cells, columns));
+            guests.retain(|guest| {
+                cells.key(guest.cell) != key || !self.take_over(*guest, other, number, &cells, columns)
+            });
             self.lattice.tiles[other as usize].guests = guests;
         }
     }
@@ -219,9 +221,8 @@ impl Terms<'_> {
             let fits = entry.velocity != [0.0; 3] && cells.is_at(key, cell) && reach(&entry, self.half) <= *farthest;
             if fits {
                 tile.replace(row, entry);
-                let wanted = cells.key(cell);
-                if wanted != key {
-                    tile.guests.push(Guest { id: entry.id, cell, wanted });
+                if cells.key(cell) != key {
+                    tile.guests.push(Guest { id: entry.id, cell });
                 }
             } else {
                 tile.dig(row);

@@ -56,10 +56,8 @@ pub struct Tile {
 pub struct Guest {
     /// Who.
     pub id: u32,
-    /// The cell it is entered in.
+    /// The cell it is entered in, which is in the tile it has left for.
     pub cell: [i32; 3],
-    /// The tile it has left for.
-    pub wanted: Key,
 }
 
 /// How a layer divides space: into cubic cells, and those into tiles.
@@ -144,6 +142,11 @@ impl Cells {
         let corner = |cell: i32| (f64::from(cell) * self.edge) as f32;
         let next = |cell: i32| ((f64::from(cell) + 1.0) * self.edge) as f32;
         (Vec3::from(block.low.map(corner)), Vec3::from(block.high.map(next)))
+    }
+
+    /// How many cells a tile has, and those that touch it from outside.
+    fn most(&self) -> usize {
+        self.tile_bits.iter().map(|bits| (1 << bits) + 2).product()
     }
 
     /// Whether a cell is in the tile at `key`, or touches it from outside.
@@ -305,8 +308,9 @@ impl Tile {
         // that to where the next one begins.
         self.starts.clear();
         if self.starts.capacity() < boxes + 2 {
-            // Room for guests in the cells all around, too.
-            self.starts.reserve_exact(((width + 2) * (height + 2) * (depth + 2)) as usize + 2);
+            // Room for the cells all around, too, as far as it can ever have them.
+            let around = ((width + 2) * (height + 2) * (depth + 2)) as usize;
+            self.starts.reserve_exact(around.min(cells.most()).max(boxes) + 2);
         }
         self.starts.resize(boxes + 2, 0);
         bench.cells.clear();

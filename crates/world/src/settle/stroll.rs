@@ -1,0 +1,86 @@
+//! Strolling: on level ground, past everybody, as most walkers do in most ticks.
+//!
+//! What comes out is what [`walk`](super::walk) finds, with less ado: whoever cannot be seen at a glance to have nothing in
+//! the way goes the long way. `shortcuts_change_nothing` holds the two to each other, bit for bit.
+
+use space::{DVec3, GridPoint};
+
+use super::surroundings::nearest;
+use super::walk::kept_back;
+use super::{Settler, limited};
+use crate::objects::{AVATAR, Body, Drive, EXACT, HOLDING};
+use crate::solid::{GAP, Joint};
+
+/// A step on level ground: the motion that is wanted, and where on the grid it ends.
+#[derive(Clone, Copy, Debug)]
+struct Stride {
+    v: DVec3,
+    to: [i32; 3],
+}
+
+impl Settler<'_> {
+    /// Lets a walker go on past everybody; false, and nothing has happened, if there may be more to it.
+    #[inline(always)]
+    pub(super) fn stroll(&mut self, row: u32) -> bool {
+        let Some(stride) = self.stride(row) else { return false };
+        if self.border.is_some_and(|border| border.concerns(&self.objects.body[row as usize].reach)) {
+            return false;
+        }
+        let body = &self.objects.body[row as usize];
+        let passes = |&other: &u32| {
+            let other = &self.objects.body[other as usize];
+            !other.block().meets(&body.reach)
+                || !other.is(EXACT)
+                    && Joint::new(body.solid, body.at, other.solid, other.at).is_passed(stride.v, stride.to)
+        };
+        if !self.neighbours.of(row).iter().all(passes) {
+            return false;
+        }
+        self.take(row, stride);
+        true
+    }
+
+    /// Where somebody gets who is met by nobody and by nothing fixed, if that is easily told.
+    #[inline]
+    fn stride(&mut self, row: u32) -> Option<Stride> {
+        let index = row as usize;
+        let (body, drive) = (&self.objects.body[index], &self.objects.drive[index]);
+        let is_walker = body.flags & (AVATAR | HOLDING | EXACT) == AVATAR && drive.standing && !drive.jump;
+        let (low, high, half) = (self.grid.low(), self.grid.high(), body.solid.half_extents());
+        let is_on_ground = low.y + half[1] + GAP >= body.at.y;
+        if !is_walker || !is_on_ground || self.spec.gravity == 0.0 {
+            return None;
+        }
+        let v = self.level_wish(drive);
+        let stride = Stride { v, to: [nearest(v.x), 0, nearest(v.z)] };
+        (is_within(body, low, high, v) && self.is_clear_of_scenery(row)).then_some(stride)
+    }
+
+    /// What a walker wants, and what rounding has kept back of it so far, in steps.
+    #[inline]
+    pub(super) fn level_wish(&self, drive: &Drive) -> DVec3 {
+        let wish = limited(drive.wish, self.spec.limits.speed) * self.steps_per_tick;
+        DVec3::new(wish.x + f64::from(drive.rest[0]), 0.0, wish.z + f64::from(drive.rest[2]))
+    }
+
+    #[inline]
+    fn take(&mut self, row: u32, stride: Stride) {
+        let drive = &mut self.objects.drive[row as usize];
+        drive.rest = kept_back(stride.v, stride.to, None);
+        drive.velocity[1] = 0.0;
+        drive.awake = false;
+        self.objects.set_on_object(row, false);
+        self.surroundings.sweeps += u64::from(stride.v != DVec3::ZERO);
+        self.objects.move_by(row, stride.to);
+    }
+}
+
+/// Whether a level motion stays well within the bounds.
+#[inline]
+fn is_within(body: &Body, low: GridPoint, high: GridPoint, v: DVec3) -> bool {
+    let half = body.solid.half_extents();
+    let is_within = |v: f64, at: i32, low: i32, high: i32, half: i32| {
+        (f64::from((low + half - at + GAP).min(0)) <= v) & (v <= f64::from((high - half - at - GAP).max(0)))
+    };
+    is_within(v.x, body.at.x, low.x, high.x, half[0]) & is_within(v.z, body.at.z, low.z, high.z, half[2])
+}
