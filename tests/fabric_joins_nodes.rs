@@ -92,6 +92,13 @@ impl Member {
     }
 }
 
+/// Why nobody lets it in, after so many milliseconds at most.
+async fn refusal(settings: FabricSettings, patience_ms: u64) -> String {
+    let (links, _inbox) = Links::new(LinkLimits::between_nodes());
+    let settings = FabricSettings { patience: Some(Duration::from_millis(patience_ms)), ..settings };
+    Fabric::open(&settings, links).await.map(|_| ()).unwrap_err().to_string()
+}
+
 async fn two() -> (Member, Member) {
     let endpoint = free();
     let ann = Member::open(&settings("ann", &[&endpoint], &[])).await;
@@ -216,11 +223,8 @@ async fn only_who_knows_a_password_comes_in_and_says_nothing_under_another_name(
     let with = |trust: &Trust, settings: FabricSettings| FabricSettings { trust: trust.clone(), ..settings };
     let mut ann = Member::open(&with(&right, settings("ann", &[&endpoint], &[]))).await;
 
-    let soon = |settings: FabricSettings| FabricSettings { patience: Some(Duration::from_secs(2)), ..settings };
     for trust in [&wrong, &Trust::Anyone] {
-        let (links, _inbox) = Links::new(LinkLimits::between_nodes());
-        let refused = Fabric::open(&soon(with(trust, settings("bob", &[], &[&endpoint]))), links).await;
-        let error = refused.map(|_| ()).unwrap_err().to_string();
+        let error = refusal(with(trust, settings("bob", &[], &[&endpoint])), 2_000).await;
         assert!(error.contains("does not let bob in"), "{error}");
     }
     assert!(ann.hears_nothing().await);
@@ -240,11 +244,7 @@ async fn only_who_knows_a_password_comes_in_and_says_nothing_under_another_name(
         &[("transport/auth/usrpwd", format!(r#"{{ user: "bob", password: "two", dictionary_file: "{file}" }}"#))],
     )
     .await;
-    lie(&liar, "carl").await;
-    assert!(ann.hears_nothing().await, "carl was heard, and was not there");
-    tell_the_truth(&liar, "bob").await;
-    assert_eq!(ann.comer().await.0, label("bob"));
-    assert_eq!(ann.message().await.2, "a word");
+    only_bob_is_heard(&liar, &mut ann).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -266,10 +266,7 @@ async fn a_certificate_is_shown_by_both_ends_and_its_name_is_the_only_one() {
     let with = |trust: Trust, settings: FabricSettings| FabricSettings { trust, ..settings };
     let mut ann = Member::open(&with(trust(&authority, "ann"), settings("ann", &[&endpoint], &[]))).await;
 
-    let (links, _inbox) = Links::new(LinkLimits::between_nodes());
-    let forged = with(trust(&stranger, "bob"), settings("bob", &[], &[&endpoint]));
-    let refused = Fabric::open(&FabricSettings { patience: Some(Duration::from_secs(2)), ..forged }, links).await;
-    let error = refused.map(|_| ()).unwrap_err().to_string();
+    let error = refusal(with(trust(&stranger, "bob"), settings("bob", &[], &[&endpoint])), 2_000).await;
     assert!(error.contains("does not let bob in"), "{error}");
     assert!(ann.hears_nothing().await);
 
@@ -292,38 +289,39 @@ async fn a_certificate_is_shown_by_both_ends_and_its_name_is_the_only_one() {
     );
     let encrypted: Endpoint = format!("tls/{endpoint}").parse().unwrap();
     let liar = liar(&encrypted, &[("transport/link/tls", tls)]).await;
-    lie(&liar, "carl").await;
-    assert!(ann.hears_nothing().await, "carl was heard, and was not there");
-    tell_the_truth(&liar, "bob").await;
-    assert_eq!(ann.comer().await.0, label("bob"));
-    assert_eq!(ann.message().await.2, "a word");
+    only_bob_is_heard(&liar, &mut ann).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_cannot_work_is_refused_in_words() {
-    let open = async |settings: &FabricSettings| {
-        let (links, _inbox) = Links::new(LinkLimits::between_nodes());
-        Fabric::open(settings, links).await.map(|_| ()).unwrap_err().to_string()
-    };
-    let soon = |settings: FabricSettings| FabricSettings { patience: Some(Duration::from_millis(500)), ..settings };
     let nobody = free();
-    let error = open(&soon(settings("ann", &[], &[&nobody]))).await;
+    let error = refusal(settings("ann", &[], &[&nobody]), 500).await;
     assert_eq!(error, format!("no node answers at {nobody}"));
 
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let endpoint: Endpoint = format!("127.0.0.1:{}", taken.local_addr().unwrap().port()).parse().unwrap();
-    let error = open(&settings("ann", &[&endpoint], &[])).await;
+    let open = |settings: FabricSettings| refusal(settings, 30_000);
+    let error = open(settings("ann", &[&endpoint], &[])).await;
     assert!(error.starts_with("the node cannot start") && error.contains(&endpoint.address()), "{error}");
 
     let tls: Endpoint = "tls/127.0.0.1:1".parse().unwrap();
-    let error = open(&settings("ann", &[], &[&tls])).await;
+    let error = open(settings("ann", &[], &[&tls])).await;
     assert!(error.contains("need certificates"), "{error}");
 
     let none = PathBuf::from("nowhere.pem");
     let files = Certificates { authority: none.clone(), certificate: none.clone(), key: none, members: Vec::new() };
     let with = FabricSettings { trust: Trust::Certificates(files), ..settings("ann", &[], &[]) };
-    let error = open(&with).await;
+    let error = open(with).await;
     assert!(error.contains("cannot read nowhere.pem"), "{error}");
+}
+
+/// Who lies with bob's proof in hand is heard as bob, and as nobody else.
+async fn only_bob_is_heard(liar: &zenoh::Session, ann: &mut Member) {
+    lie(liar, "carl").await;
+    assert!(ann.hears_nothing().await, "carl was heard, and was not there");
+    tell_the_truth(liar, "bob").await;
+    assert_eq!(ann.comer().await.0, label("bob"));
+    assert_eq!(ann.message().await.2, "a word");
 }
 
 /// Zenoh without a fabric around it.

@@ -113,7 +113,8 @@ impl Picture {
     pub fn line(&self) -> String {
         let place = |(name, place): &(String, DVec3)| format!("{name} ({:.2}, {:.2})", place.x, place.z);
         let all: Vec<String> = self.own.iter().chain(&self.others).map(place).collect();
-        format!("{} peers; {}", self.peers.len(), all.join(", "))
+        let peers = if self.peers.len() == 1 { "peer" } else { "peers" };
+        format!("{} {peers}; {}", self.peers.len(), all.join(", "))
     }
 
     /// In several, for a terminal.

@@ -13,12 +13,14 @@ pub const SPEED: f64 = 8.377_580_409_572_781;
 /// How far an object hears and is heard.
 pub const AURA: f32 = 30.0;
 
-/// The side of a square cell in which one object starts, in metres.
-pub const CELL: f64 = 24.0;
+/// The side of a square cell in which one object starts, in metres: there is room to curve.
+pub const ROOMY: f64 = 24.0;
+/// The same where objects meet often: twice as wide as they are.
+pub const CROWDED: f64 = 11.0;
 
-/// The hall for so many hosts.
-pub fn hall(hosts: usize) -> Scene {
-    let side = cells(hosts) as f64 * CELL;
+/// The hall for so many hosts, with cells of this side.
+pub fn hall(hosts: usize, cell: f64) -> Scene {
+    let side = cells(hosts) as f64 * cell;
     let (half, thick) = (0.5 * side, 1.0);
     let wall = |x: f64, z: f64| {
         let shape = Shape::Cuboid(DVec3::new(
@@ -33,7 +35,7 @@ pub fn hall(hosts: usize) -> Scene {
         for column in 1..cells(hosts) {
             // Every other corner, so that there is room to curve.
             if (row + column) % 2 == 0 {
-                let place = DVec3::new(column as f64 * CELL - half, 0.0, row as f64 * CELL - half);
+                let place = DVec3::new(column as f64 * cell - half, 0.0, row as f64 * cell - half);
                 objects.push(SceneObject::standing(Shape::Cuboid(DVec3::new(1.5, 6.0, 1.5)), place));
             }
         }
@@ -42,10 +44,10 @@ pub fn hall(hosts: usize) -> Scene {
 }
 
 /// Where the object of a host starts: in the middle of a cell.
-pub fn start(host: usize, hosts: usize) -> DVec3 {
+pub fn start(host: usize, hosts: usize, cell: f64) -> DVec3 {
     let cells = cells(hosts);
-    let half = 0.5 * cells as f64 * CELL;
-    let middle = |cell: usize| (cell as f64 + 0.5) * CELL - half;
+    let half = 0.5 * cells as f64 * cell;
+    let middle = |number: usize| (number as f64 + 0.5) * cell - half;
     DVec3::new(middle(host % cells), 0.0, middle(host / cells % cells))
 }
 

@@ -6,6 +6,7 @@
 pub mod fault;
 pub mod hall;
 mod network;
+pub mod outcomes;
 pub mod watcher;
 
 use motion::decision::Policy;
@@ -21,7 +22,7 @@ use self::hall::Pilot;
 use self::network::Mesh;
 use self::watcher::{Measured, Watcher};
 use crate::network::LinkSettings;
-use crate::setting::OutOfRange;
+use crate::setting::{self, OutOfRange};
 
 /// A host's frame, in microseconds.
 pub const FRAME_US: i64 = 16_667;
@@ -41,6 +42,8 @@ const CUT_US_MAX: u32 = 2_000_000;
 pub struct Settings {
     /// How many hosts, each with one object.
     pub hosts: usize,
+    /// How much room each has: the side of a square, in metres.
+    pub cell: f64,
     /// For how long.
     pub seconds: u32,
     /// The rules that all follow.
@@ -59,6 +62,7 @@ impl Default for Settings {
     fn default() -> Settings {
         Settings {
             hosts: 8,
+            cell: hall::ROOMY,
             seconds: 30,
             rules: rules(Policy::Velocity),
             link: LinkSettings::steady(100_000),
@@ -151,7 +155,7 @@ pub fn run(settings: &Settings, progress: &mut dyn FnMut(u32, u32)) -> Result<Me
             }
             peer.wake(here);
             carry_out(now, index, &mut hosts, &mut mesh, settings.fault);
-            watcher.frame(now, index, &mut hosts);
+            watcher.frame(now, index, &mut hosts, &mesh);
         }
         if now >= next_look {
             mesh.mend(now, &mut hosts);
@@ -173,14 +177,11 @@ pub fn run(settings: &Settings, progress: &mut dyn FnMut(u32, u32)) -> Result<Me
 }
 
 fn check(settings: &Settings) -> Result<(), OutOfRange> {
-    let refuse = |field, value, expected| Err(OutOfRange { field, value, expected });
-    match settings {
-        Settings { hosts, .. } if !(2..=HOSTS_MAX).contains(hosts) => refuse("hosts", *hosts as f64, "2 to 64"),
-        Settings { seconds, .. } if !(1..=100_000).contains(seconds) => {
-            refuse("seconds", f64::from(*seconds), "1 to 100000")
-        }
-        _ => Ok(()),
-    }
+    setting::check([
+        ("hosts", settings.hosts as f64, 2.0..=HOSTS_MAX as f64, "2 to 64"),
+        ("seconds", f64::from(settings.seconds), 1.0..=100_000.0, "1 to 100000"),
+        ("cell", settings.cell, 8.0..=1_000.0, "8 to 1000 metres"),
+    ])
 }
 
 fn host(settings: &Settings, index: usize, random: &mut Random) -> Host {
@@ -240,12 +241,13 @@ fn live(now: Time, index: usize, hosts: &mut [Host], mesh: &mut Mesh, settings: 
         let here = host.here(now);
         let name = format!("host {}", index + 1);
         let peer_settings = PeerSettings { node: host.node, name, frame_us: FRAME_US, rules: settings.rules };
-        let mut peer = Peer::new(peer_settings, hall::hall(settings.hosts), here).expect("hosts count from one");
+        let mut peer =
+            Peer::new(peer_settings, hall::hall(settings.hosts, settings.cell), here).expect("hosts count from one");
         let new = NewObject {
             index: 1,
             radius: hall::RADIUS,
             aura: hall::AURA,
-            place: hall::start(index, settings.hosts),
+            place: hall::start(index, settings.hosts, settings.cell),
             velocity: host.pilot.first_velocity(),
         };
         peer.add(new, here).expect("the first object of a host is one");

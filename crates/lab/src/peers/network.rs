@@ -26,7 +26,6 @@ struct Wire {
     ends: [usize; 2],
     paths: [Path; 2],
     streams: [Stream; 2],
-    is_open: bool,
     since: Time,
 }
 
@@ -36,7 +35,10 @@ pub struct Mesh {
     settings: LinkSettings,
     seed: u64,
     hosts: usize,
+    /// Those that are open.
     wires: BTreeMap<LinkId, Wire>,
+    /// The same, by the hosts at their ends, the lower first.
+    linked: BTreeMap<(usize, usize), LinkId>,
     /// When two hosts may connect again.
     again: BTreeMap<(usize, usize), Time>,
     /// Until when two hosts are cut from each other.
@@ -53,6 +55,7 @@ impl Mesh {
             seed,
             hosts,
             wires: BTreeMap::new(),
+            linked: BTreeMap::new(),
             again: BTreeMap::new(),
             cut: BTreeMap::new(),
             next_link: 1,
@@ -83,17 +86,17 @@ impl Mesh {
             ends: [one, other],
             paths: [Path::new(self.settings, seed(0)), Path::new(self.settings, seed(1))],
             streams: [Stream::new(self.settings, seed(2)), Stream::new(self.settings, seed(3))],
-            is_open: true,
             since: now,
         };
         self.wires.insert(link, wire);
+        self.linked.insert((one, other), link);
         link
     }
 
     /// Since when two are connected.
     pub fn linked_since(&self, one: usize, other: usize) -> Option<Time> {
-        let ends = [one.min(other), one.max(other)];
-        self.wires.values().find(|wire| wire.is_open && wire.ends == ends).map(|wire| wire.since)
+        let link = self.linked.get(&(one.min(other), one.max(other)))?;
+        self.wires.get(link).map(|wire| wire.since)
     }
 
     /// Until when two are, or were last, cut from each other.
@@ -112,7 +115,7 @@ impl Mesh {
     }
 
     pub fn send(&mut self, now: Time, from: usize, link: LinkId, channel: Channel, bytes: Vec<u8>) {
-        let Some(wire) = self.wires.get_mut(&link).filter(|wire| wire.is_open) else { return };
+        let Some(wire) = self.wires.get_mut(&link) else { return };
         let way = usize::from(wire.ends[0] != from);
         let to = wire.ends[1 - way];
         let arrivals = match channel {
@@ -127,8 +130,8 @@ impl Mesh {
 
     /// One end closes a link: the other hears of it after what was sent on the stream.
     pub fn close(&mut self, now: Time, from: usize, link: LinkId) {
-        let Some(wire) = self.wires.get_mut(&link).filter(|wire| wire.is_open) else { return };
-        wire.is_open = false;
+        let Some(mut wire) = self.wires.remove(&link) else { return };
+        self.linked.remove(&(wire.ends[0], wire.ends[1]));
         let way = usize::from(wire.ends[0] != from);
         let to = wire.ends[1 - way];
         let at = wire.streams[way].arrival(now);
@@ -144,13 +147,14 @@ impl Mesh {
         for link in gone {
             self.wires.remove(&link);
         }
+        self.linked.retain(|ends, _| ends.0 != index && ends.1 != index);
         self.under_way.retain(|_, (to, _, _)| *to != index);
     }
 
     /// Cuts the hosts into two that do not hear each other.
     pub fn part(&mut self, now: Time, until: Time, mut is_left: impl FnMut(usize) -> bool) {
         let sides: Vec<bool> = (0..self.hosts).map(&mut is_left).collect();
-        for wire in self.wires.values_mut().filter(|wire| wire.is_open) {
+        for wire in self.wires.values_mut() {
             let [one, other] = wire.ends;
             if sides[one] != sides[other] {
                 wire.paths.iter_mut().for_each(|path| path.cut(until));

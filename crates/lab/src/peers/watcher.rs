@@ -12,6 +12,7 @@ use wire::peer::{Motion, Report, name};
 
 use super::fault::{self, Fault};
 use super::network::Mesh;
+use super::outcomes::{Contest, Outcomes};
 use super::{DRAIN_US, FRAME_US, Host, Settings, hall};
 use crate::promise::Promise;
 
@@ -31,8 +32,8 @@ pub mod promise {
     pub const ALL: [&str; 5] = [ONE_VERDICT, SAME, ONE_OWNER, AUDIENCE, HONEST];
 }
 
-/// Who is within another's aura, and connected, is heard after this, in microseconds: hellos over a stream that loses every
-/// fifth packet, a clock, and two signs of life.
+/// Who is within another's aura, and connected, is heard after this, in microseconds, where a fifth of all packets is lost:
+/// `docs/peers.md` derives it.
 pub const AUDIENCE_US: i64 = 4_000_000;
 /// A host that came, or a link that was made, so long ago has all that it needs, in microseconds.
 const SETTLED_US: i64 = 3_000_000;
@@ -44,18 +45,8 @@ const ARCHIVED_US: std::ops::RangeInclusive<i64> = 8_000_000..=12_000_000;
 pub struct Measured {
     /// The promises.
     pub promises: Vec<Promise>,
-    /// Contacts that two hosts could see differently.
-    pub contests: u64,
-    /// Of them, those that nobody decided: both passed through.
-    pub by_none: u64,
-    /// Those that one decided.
-    pub by_one: u64,
-    /// Those that both decided, in different terms, so that precedence chose.
-    pub by_both: u64,
-    /// Verdicts that there was no contact.
-    pub denied: u64,
-    /// From the first sight of a contact to when the last host keeps the verdict, in microseconds, ascending.
-    pub to_common_us: Vec<i64>,
+    /// What became of contests.
+    pub outcomes: Outcomes,
     /// Where others are seen and where they are, in metres: mean over all pictures of objects in aura.
     pub error_mean: f64,
     /// The largest.
@@ -82,23 +73,8 @@ impl Measured {
 
     /// The promises that did not, each with the first time.
     pub fn failures(&self) -> Vec<String> {
-        let broken = self.promises.iter().filter(|promise| promise.violations > 0);
-        broken
-            .map(|promise| {
-                let first = promise.first.as_deref().unwrap_or_default();
-                format!("{}: {} of {}; first: {first}", promise.promise, promise.violations, promise.checks)
-            })
-            .collect()
+        Promise::failures(&self.promises)
     }
-}
-
-/// A contact, as all hosts saw it.
-#[derive(Clone, Debug)]
-struct Contest {
-    contact: Time,
-    met_at: Time,
-    decided: Vec<Verdict>,
-    kept: BTreeMap<usize, (Time, Verdict)>,
 }
 
 /// Sees all.
@@ -140,14 +116,16 @@ impl Watcher {
     }
 
     /// A host had a frame.
-    pub fn frame(&mut self, now: Time, index: usize, hosts: &mut [Host]) {
+    pub fn frame(&mut self, now: Time, index: usize, hosts: &mut [Host], mesh: &Mesh) {
         self.frames += 1;
         let Some(peer) = &mut hosts[index].peer else { return };
         self.every_frame += peer.hearers(1).len() as u64;
-        while let Some(happening) = peer.next_happening() {
+        let happenings: Vec<Happening> = std::iter::from_fn(|| peer.next_happening()).collect();
+        for happening in happenings {
             match happening {
                 Happening::Met { pair, contact } => {
-                    self.contest(pair, contact, now);
+                    let is_cut_off = self.is_cut_off(pair, now, hosts, mesh);
+                    self.contest(pair, contact, now).is_cut_off |= is_cut_off;
                 }
                 Happening::Decided(verdict) => self.contest(verdict.pair, verdict.contact, now).decided.push(verdict),
                 Happening::Kept(verdict) => {
@@ -166,10 +144,20 @@ impl Watcher {
         let known = self.contests.entry(pair).or_default();
         let is_same = |contest: &Contest| (contest.contact - contact).abs() <= overlap_us;
         let place = known.iter().rposition(is_same).unwrap_or_else(|| {
-            known.push(Contest { contact, met_at: now, decided: Vec::new(), kept: BTreeMap::new() });
+            known.push(Contest { contact, met_at: now, is_cut_off: false, decided: Vec::new(), kept: BTreeMap::new() });
             known.len() - 1
         });
         &mut known[place]
+    }
+
+    /// Whether what the owners of two objects would decide by cannot have reached them: a partition, or a crash.
+    fn is_cut_off(&self, pair: ObjectPair, now: Time, hosts: &[Host], mesh: &Mesh) -> bool {
+        let [one, other] = owners(pair, hosts);
+        let before_us = i64::from(self.rules.delay()) * self.rules.epoch_us;
+        hosts[one].peer.is_none()
+            || hosts[other].peer.is_none()
+            || mesh.linked_since(one, other).is_none()
+            || mesh.cut_until(one, other).is_some_and(|until| now - until < before_us)
     }
 
     /// How far others are from where a host sees them.
@@ -302,7 +290,7 @@ impl Watcher {
         for (key, verdicts) in &all {
             let verdict = verdicts[0];
             let moment = true_time(&verdict, hosts);
-            let owners = owners(&verdict, hosts);
+            let owners = owners(verdict.pair, hosts);
             let is_old = now - moment > *ARCHIVED_US.end() + 1_000_000;
             if !is_old || !owners.iter().all(|&owner| was_there(owner, moment)) {
                 continue;
@@ -317,11 +305,12 @@ impl Watcher {
                 }
                 let held = self.archives.get(&index).and_then(|archive| archive.get(key));
                 let is_same = verdicts.len() == 1 && held == Some(&verdict);
-                found.push((is_same, format!("host {} about {key:?}: {held:?}, others {verdicts:?}", index + 1)));
+                let text = || format!("host {} about {key:?}: {held:?}, others {verdicts:?}", index + 1);
+                found.push((!is_same).then(text));
             }
         }
-        for (is_same, text) in found {
-            self.check(promise::SAME, is_same, || text);
+        for text in found {
+            self.check(promise::SAME, text.is_none(), || text.unwrap_or_default());
         }
     }
 
@@ -352,20 +341,8 @@ impl Watcher {
             ..Measured::default()
         };
         for contest in self.contests.values().flatten().filter(|contest| now - contest.met_at >= DRAIN_US) {
-            measured.contests += 1;
-            match contest.decided.len() {
-                0 => measured.by_none += 1,
-                1 => measured.by_one += 1,
-                _ => measured.by_both += 1,
-            }
-            let Some(last) = contest.decided.iter().min_by_key(|verdict| (verdict.term, verdict.decider)) else {
-                continue;
-            };
-            measured.denied += u64::from(last.after.is_none());
-            let kept = contest.kept.values().filter(|(_, verdict)| verdict == last).map(|&(at, _)| at).max();
-            measured.to_common_us.extend(kept.map(|at| at - contest.met_at));
+            measured.outcomes.count(contest);
         }
-        measured.to_common_us.sort_unstable();
         measured
     }
 
@@ -381,7 +358,7 @@ impl Watcher {
 
 /// How many bytes a report with one motion has.
 fn report_bytes(motion: Motion, stamp: Time) -> u64 {
-    let report = Report { time_us: stamp.micros(), motions: vec![motion], watches: Vec::new() };
+    let report = Report { time_us: stamp.micros(), motions: vec![motion], ..Report::default() };
     ToPeer::Report(report).encode().len() as u64
 }
 
@@ -395,12 +372,12 @@ fn truth(object: ObjectId, now: Time, hosts: &[Host]) -> Option<(usize, DVec3)> 
 
 /// When a verdict's contact was: by the clock of the lower owner, put right.
 fn true_time(verdict: &Verdict, hosts: &[Host]) -> Time {
-    let lower = owners(verdict, hosts)[0];
+    let lower = owners(verdict.pair, hosts)[0];
     verdict.contact + -hosts[lower].clock_us
 }
 
-fn owners(verdict: &Verdict, hosts: &[Host]) -> [usize; 2] {
-    let [low, high] = verdict.pair.objects();
+fn owners(pair: ObjectPair, hosts: &[Host]) -> [usize; 2] {
+    let [low, high] = pair.objects();
     let index = |object: ObjectId| hosts.iter().position(|host| host.node == name::owner(object)).unwrap_or(0);
     [index(low), index(high)]
 }

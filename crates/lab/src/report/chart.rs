@@ -36,6 +36,11 @@ pub struct Chart {
 impl Chart {
     /// The chart as SVG text.
     pub fn to_svg(&self) -> String {
+        self.to_svg_with(&[])
+    }
+
+    /// The same with words beside some points: to the right, or to the left where the curves' names are near.
+    pub fn to_svg_with(&self, labels: &[((f64, f64), String)]) -> String {
         let points = || self.curves.iter().flat_map(|curve| &curve.points);
         let x = (self.x.scale, points().map(|point| point.0));
         let y = (self.y.scale, points().map(|point| point.1));
@@ -48,6 +53,11 @@ impl Chart {
         let (main, others): (Vec<&Curve>, Vec<&Curve>) = self.curves.iter().partition(|curve| curve.is_main);
         for curve in others.into_iter().chain(main) {
             self.draw_curve(&mut svg, &frame, curve);
+        }
+        for (point, label) in labels {
+            let (x, y) = frame.at(*point);
+            let (beside, anchor) = if x > frame.right - 60.0 { (-2.0, Anchor::End) } else { (9.0, Anchor::Start) };
+            svg.text((x + beside, y - 8.0), label, 11.0, Color::INK, anchor);
         }
         self.draw_names(&mut svg, &frame);
         svg.finish()
@@ -123,6 +133,7 @@ mod tests {
             svg.contains(">octree</text>") && svg.contains("A &lt; B") && svg.contains("octree, 500 objects: 1.00")
         );
         assert!(!svg.contains("NaN") && !svg.contains("inf"));
+        assert!(chart.to_svg_with(&[((500.0, 1.0), "half".to_owned())]).contains(">half</text>"));
         let empty = Chart { curves: Vec::new(), ..chart }.to_svg();
         assert!(empty.contains("</svg>") && !empty.contains("NaN"));
     }

@@ -104,6 +104,20 @@ impl Episode {
         true
     }
 
+    /// The first epoch that was not looked at yet, because it is too new or a digest of it is missing.
+    pub fn next_epoch(&self) -> u32 {
+        self.next
+    }
+
+    /// How this host stands by the epochs that it has looked at, whatever it lacks of later ones. Nobody else can be the
+    /// decider of a term that this one has entered; but it may be over, and another have begun.
+    pub fn foreseen(&self) -> Standing {
+        match self.machine.decider {
+            Some(decider) => Standing::InTerm { term: self.machine.term, decider },
+            None => Standing::Outside,
+        }
+    }
+
     /// How this host stands in `epoch`. Epochs must be asked about in ascending order.
     pub fn standing(&mut self, epoch: u32) -> Standing {
         let Some(until) = epoch.checked_sub(self.settings.delay).filter(|&until| until >= self.first_epoch) else {
@@ -115,10 +129,7 @@ impl Episode {
             };
             self.step(one, other);
         }
-        match self.machine.decider {
-            Some(decider) => Standing::InTerm { term: self.machine.term, decider },
-            None => Standing::Outside,
-        }
+        self.foreseen()
     }
 
     fn step(&mut self, one: Digest, other: Digest) {
@@ -216,10 +227,12 @@ mod tests {
             deaf.handle(BOB, b);
         }
         assert_eq!(deaf.standing(50), Standing::Uninformed { epoch: 30 });
+        assert_eq!((deaf.foreseen(), deaf.next_epoch()), (Standing::Outside, 30));
         assert!(!deaf.handle(NodeId::new(9), digests(30).0));
         deaf.handle(ANN, digests(30).0);
         deaf.handle(BOB, digests(30).1);
         assert_eq!(deaf.standing(50), terms[50]);
+        assert_eq!((deaf.standing(90), deaf.foreseen()), (Standing::Uninformed { epoch: 60 }, terms[50]));
     }
 
     #[test]

@@ -8,9 +8,10 @@ use wire::peer::{self, Hello, Owns, PEER_VERSION, Report, name};
 use super::encounter::Encounter;
 use super::neighbour::Neighbour;
 use super::others::Other;
+use super::owned::Owned;
 use super::words::Words;
 use super::{ENCOUNTERS_MAX, Happening, LINKS_MAX, OBJECTS_MAX, Peer, Rules, steps};
-use crate::node::{Effect, LinkId};
+use crate::node::{Channel, Effect, LinkId};
 
 /// Contacts may be so far ahead of the pair's clock, in microseconds.
 const AHEAD_US: i64 = 1_000_000;
@@ -27,7 +28,13 @@ impl Peer {
         self.send(link, &hello);
     }
 
-    pub(super) fn arrived(&mut self, now: Time, link: LinkId, bytes: &[u8]) {
+    /// A hello that does not wait for the stream, which may have lost its first packets; it asks for the time.
+    pub(super) fn hail(&mut self, now: Time, link: LinkId) {
+        let hello = self.hello(now).encode();
+        self.send_bytes(link, Channel::Datagram, hello);
+    }
+
+    pub(super) fn arrived(&mut self, now: Time, link: LinkId, channel: Channel, bytes: &[u8]) {
         let Some(known) = self.links.get_mut(&link) else { return };
         let Ok(message) = ToPeer::decode(bytes) else {
             self.tally.refused.bad += 1;
@@ -35,7 +42,7 @@ impl Peer {
         };
         let Some(node) = known.node else {
             match message {
-                ToPeer::Hello(hello) => self.greeted(now, link, hello),
+                ToPeer::Hello(hello) => self.greeted(now, link, channel, hello),
                 // Datagrams overtake the hello, which goes over the stream: nobody's fault, and of no use.
                 _ if message.is_datagram() => {}
                 _ => self.tally.refused.bad += 1,
@@ -43,20 +50,29 @@ impl Peer {
             return;
         };
         known.heard_at = now;
+        if !matches!(message, ToPeer::Hello(_) | ToPeer::Ping { .. }) {
+            known.answered_at.get_or_insert(now);
+        }
         match message {
+            // It comes over the stream and in datagrams: once more it is nothing new, unless it is another's.
+            ToPeer::Hello(hello) if NodeId::new(hello.node) == node => {
+                if channel == Channel::Datagram {
+                    self.answer(now, link, hello.time_us);
+                }
+            }
             ToPeer::Hello(_) => self.tally.refused.hellos += 1,
-            ToPeer::Owns(owns) => self.announced(node, owns),
-            ToPeer::Drops { index } => match name::object(node, index).filter(|o| self.others.contains_key(o)) {
-                Some(object) => self.forget_object(object),
-                None => self.tally.refused.not_the_owner += 1,
-            },
+            ToPeer::Owns(owns) => self.announced(node, owns, Channel::Stream),
+            ToPeer::Drops { index } => {
+                known.has_dropped = true;
+                match name::object(node, index).filter(|object| self.others.contains_key(object)) {
+                    Some(object) => self.forget_object(object),
+                    None => self.tally.refused.not_the_owner += 1,
+                }
+            }
             ToPeer::Report(report) => self.reported(now, node, &report),
             ToPeer::Claim(claim) => self.claimed(now, node, claim),
             ToPeer::Verdict(verdict) => self.judged(now, node, verdict),
-            ToPeer::Ping { asked_us } => {
-                let time_us = now.micros();
-                self.send(link, &ToPeer::Pong { asked_us, received_us: time_us, replied_us: time_us });
-            }
+            ToPeer::Ping { asked_us } => self.answer(now, link, asked_us),
             ToPeer::Pong { asked_us, received_us, replied_us } => {
                 known.handle_pong(asked_us, received_us, replied_us, now);
             }
@@ -74,7 +90,12 @@ impl Peer {
         }
     }
 
-    fn greeted(&mut self, now: Time, link: LinkId, hello: Hello) {
+    fn answer(&mut self, now: Time, link: LinkId, asked_us: i64) {
+        let time_us = now.micros();
+        self.send(link, &ToPeer::Pong { asked_us, received_us: time_us, replied_us: time_us });
+    }
+
+    fn greeted(&mut self, now: Time, link: LinkId, channel: Channel, hello: Hello) {
         let node = NodeId::new(hello.node);
         // Whoever came first under a number keeps it: an impostor cannot take a living peer's place.
         let is_taken = self.by_node.contains_key(&node) || node == self.settings.node;
@@ -86,29 +107,50 @@ impl Peer {
         }
         self.by_node.insert(node, link);
         if let Some(known) = self.links.get_mut(&link) {
-            (known.node, known.name) = (Some(node), hello.name);
+            (known.node, known.name) = (Some(node), hello.name.clone());
             (known.heard_at, known.greeted_at) = (now, Some(now));
         }
-        let own: Vec<_> = self.own.values().map(|owned| (owned.object, owned.body.radius, owned.aura)).collect();
-        for (object, radius, aura) in own {
-            let owns = Owns { index: name::index(object), radius: radius as f32, aura };
+        if channel == Channel::Datagram {
+            self.answer(now, link, hello.time_us);
+        }
+        for owns in self.own.values().map(Owned::announcement).collect::<Vec<_>>() {
             self.send(link, &ToPeer::Owns(owns));
         }
         self.happened(Happening::Joined(node));
     }
 
-    fn announced(&mut self, node: NodeId, owns: Owns) {
+    /// The stream says what is so, once and in order. A datagram may come before it, and much later too: it tells of what
+    /// nobody has heard of yet, and of nothing else.
+    fn announced(&mut self, node: NodeId, owns: Owns, channel: Channel) {
         let Some(object) = name::object(node, owns.index) else { return };
-        let count = self.others.keys().filter(|&&other| name::owner(other) == node).count();
-        if count >= OBJECTS_MAX || self.others.contains_key(&object) {
+        let is_certain = channel == Channel::Stream;
+        let is_perhaps_old = !is_certain && self.neighbour(node).is_none_or(|known| known.has_dropped);
+        match self.others.get_mut(&object) {
+            Some(known) if known.is_as(&owns) && !(known.is_certain && is_certain) => {
+                known.is_certain |= is_certain;
+                return;
+            }
+            Some(_) if !is_certain => return,
+            Some(known) if known.is_certain => {
+                self.tally.refused.beyond_bounds += 1;
+                return;
+            }
+            Some(_) => self.forget_object(object),
+            None if is_perhaps_old => return,
+            None => {}
+        }
+        if self.others.keys().filter(|&&other| name::owner(other) == node).count() >= OBJECTS_MAX {
             self.tally.refused.beyond_bounds += 1;
             return;
         }
-        self.others.insert(object, Other::new(object, &owns, &self.settings.rules));
+        self.others.insert(object, Other::new(object, &owns, is_certain, &self.settings.rules));
     }
 
     fn reported(&mut self, now: Time, node: NodeId, report: &Report) {
         let time = Time::from_micros(report.time_us);
+        for &owns in &report.owns {
+            self.announced(node, owns, Channel::Datagram);
+        }
         for motion in &report.motions {
             // The sender's number is part of the name: it cannot speak of an object of somebody else.
             let Some(update) = steps::from_wire(node, time, motion) else { continue };

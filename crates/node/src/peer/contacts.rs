@@ -8,6 +8,7 @@ use wire::ToPeer;
 use wire::peer::{self, PLACE_MAX, RATE_MAX, name};
 
 use super::arrivals::is_recent;
+use super::encounter::Response;
 use super::owned::Body;
 use super::rulings::Heard;
 use super::{Happening, Peer, steps};
@@ -84,7 +85,7 @@ impl Peer {
         let own_object = name::object(self.settings.node, meeting.own).expect("own objects have names");
         let Some(ago) = meeting.touched() else {
             let known = self.encounters.get_mut(&ObjectPair::new(own_object, meeting.other));
-            if let Some(encounter) = known.filter(|encounter| meeting.gap() > 0.0 && encounter.tentative.is_none()) {
+            if let Some(encounter) = known.filter(|encounter| meeting.gap() > 0.0 && encounter.response.is_none()) {
                 encounter.is_engaged = false;
             }
             return;
@@ -114,7 +115,8 @@ impl Peer {
         match encounter.docket.decide(claim, standing, Some(states)) {
             Some(verdict) => self.issue(now, verdict, own_object, meeting.other),
             None => {
-                encounter.tentative = Some((Tentative { claim, since: now }, meeting.body));
+                let tentative = Tentative { claim, since: now };
+                encounter.response = Some(Response { tentative, undisturbed: meeting.body, states });
                 self.tally.claims += 1;
                 let body = self.body_after(now, meeting.own, after[0], now + -((ago * 1e6) as i64));
                 if let (Some(owned), Some(body)) = (self.own.get_mut(&meeting.own), body) {
@@ -133,8 +135,8 @@ impl Peer {
         }
     }
 
-    /// Answers claims that have waited long enough for this peer to see the contact too, and drops responses for which no
-    /// verdict came.
+    /// Decides about contacts that this peer saw before it knew that it decides, answers claims that have waited long enough
+    /// for it to see the contact too, and drops responses for which no verdict came.
     pub(super) fn settle(&mut self, now: Time) {
         let rules = self.settings.rules;
         for pair in self.encounters.keys().copied().collect::<Vec<_>>() {
@@ -145,6 +147,16 @@ impl Peer {
             let Some(encounter) = self.encounters.get_mut(&pair) else { continue };
             // Asked in every frame: a digest that is lost for good is noticed before it is missed.
             let standing = encounter.standing(epoch);
+            // What decides may have been under way when the two met. Whoever sees the contact says what it saw, before it
+            // answers anybody who asks.
+            if let Some(Response { tentative, states, .. }) = encounter.response
+                && self.rulings.about(pair, tentative.claim.contact).is_none()
+                && let Some(verdict) = encounter.docket.decide(tentative.claim, standing, Some(states))
+            {
+                let own = name::object(self.settings.node, own).expect("own objects have names");
+                self.issue(now, verdict, own, other);
+                continue;
+            }
             // Whoever claimed longer ago than that has given up, and a partition may have kept the claim: an answer now would
             // be news to everybody.
             if let Some(claim) = encounter.next_claim(pair_time + -rules.epoch_us)
@@ -160,10 +172,10 @@ impl Peer {
                 // Who does not know yet may know before nobody waits any more.
                 encounter.claimed(claim);
             }
-            if let Some((tentative, undisturbed)) = encounter.tentative
-                && tentative.is_dropped(now, rules.latency_us_max, rules.epoch_us)
+            if let Some(Response { tentative, undisturbed, .. }) = encounter.response
+                && now - tentative.since > rules.patience_us()
             {
-                encounter.tentative = None;
+                encounter.response = None;
                 self.tally.dropped += 1;
                 if let Some(owned) = self.own.get_mut(&own) {
                     owned.deflect(undisturbed);
@@ -266,13 +278,13 @@ impl Peer {
     fn follow(&mut self, now: Time, verdict: Verdict, own: ObjectId, other: ObjectId, after: Option<peer::After>) {
         let index = name::index(own);
         let Some(encounter) = self.encounter(index, other, now) else { return };
-        let tentative = encounter.tentative.take();
+        let response = encounter.response.take();
         encounter.is_engaged = true;
         encounter.used_at = now;
         let contact = self.contact_here(name::owner(other), verdict.contact, now);
         let body = match after {
             Some(after) => self.body_after(now, index, after, contact),
-            None => tentative.map(|(_, undisturbed)| undisturbed),
+            None => response.map(|response| response.undisturbed),
         };
         if let (Some(owned), Some(body)) = (self.own.get_mut(&index), body) {
             owned.deflect(body);

@@ -2,10 +2,12 @@
 //! each epoch, and so with who decides when they do.
 //!
 //! Either peer begins to watch when it thinks that the two may meet, and says from which epoch on. The episode begins at
-//! the later of the two. Whoever lacks a digest that is no longer repeated begins again, and the other follows.
+//! the later of the two. Digests are sent until the other says that it has them; whoever was cut off for longer than that
+//! can go on begins again, and the other follows.
 
 use std::collections::{BTreeMap, VecDeque};
 
+use motion::KinematicState;
 use motion::decision::{Claim, Digest, Docket, Episode, EpisodeSettings, ObjectPair, Standing, Tentative};
 use space::{NodeId, ObjectId, Time};
 use wire::peer::{self, name};
@@ -14,6 +16,8 @@ use super::owned::Body;
 use super::rules::Rules;
 use super::steps;
 
+/// A digest is sent again while it is of one of so many epochs.
+const SENT_AGAIN: u32 = peer::Report::DIGESTS_MAX as u32;
 /// Digests of either side that are remembered.
 const DIGESTS_MAX: usize = 64;
 /// Digests may be of so many epochs ahead: clocks differ.
@@ -36,17 +40,18 @@ pub struct Encounter {
     pub pair: ObjectPair,
     /// What this peer decided about it.
     pub docket: Docket,
-    /// The response that waits for a verdict, and the body as it would be without.
-    pub tentative: Option<(Tentative, Body)>,
+    /// What the own object does while this peer waits for a verdict.
+    pub response: Option<Response>,
     /// Whether they met and have not been apart since.
     pub is_engaged: bool,
     /// When it was of use last.
     pub used_at: Time,
     hosts: [NodeId; 2],
     settings: EpisodeSettings,
-    repeats: u32,
     every: u32,
     watch: Option<OwnWatch>,
+    /// The first epoch of which the other lacks the own digest, as far as it said.
+    lacked_there: u32,
     heard_first: Option<u32>,
     heard: BTreeMap<u32, Digest>,
     episode: Option<(u32, Episode)>,
@@ -55,6 +60,17 @@ pub struct Encounter {
     /// The newest epoch of which this peer made a digest: nothing is said twice about one.
     said: Option<u32>,
     claims: Vec<Claim>,
+}
+
+/// How an own object answers a contact about which nobody decided yet.
+#[derive(Clone, Copy, Debug)]
+pub struct Response {
+    /// What was claimed, and when.
+    pub tentative: Tentative,
+    /// The body as it would be without.
+    pub undisturbed: Body,
+    /// The lower and the higher object after the contact, as this peer saw it.
+    pub states: [KinematicState; 2],
 }
 
 /// What this peer said.
@@ -74,14 +90,14 @@ impl Encounter {
             other,
             pair: ObjectPair::new(own, other),
             docket: Docket::new(node, rules.overlap_us),
-            tentative: None,
+            response: None,
             is_engaged: false,
             used_at: now,
             hosts: [node, name::owner(other)],
             settings: rules.episode(radius),
-            repeats: rules.repeats.clamp(1, peer::Report::DIGESTS_MAX as u32),
             every: rules.every.clamp(1, rules.repeats.max(1)),
             watch: None,
+            lacked_there: 0,
             heard_first: None,
             heard: BTreeMap::new(),
             episode: None,
@@ -128,8 +144,8 @@ impl Encounter {
         if self.said.is_some_and(|said| said >= epoch) {
             return None;
         }
-        // A peer that slept through more epochs than a report repeats begins again.
-        if self.newest_own().is_some_and(|newest| epoch - newest > self.repeats) {
+        // A peer that slept through more epochs than can be sent begins again.
+        if self.newest_own().is_some_and(|newest| epoch - newest >= SENT_AGAIN) {
             self.begin(epoch);
         }
         self.said = Some(epoch);
@@ -152,16 +168,19 @@ impl Encounter {
             self.renew();
             return None;
         }
-        let said = watch.digests.iter().rev().take(self.repeats as usize);
-        let watch = peer::Watch {
+        self.renew();
+        let lacks = self.lacks();
+        let watch = self.watch.as_ref()?;
+        let is_lacked = |digest: &&Digest| digest.epoch >= self.lacked_there.min(epoch);
+        let said = watch.digests.iter().rev().take_while(is_lacked).take(SENT_AGAIN as usize);
+        Some(peer::Watch {
             own: self.own,
             other: name::index(self.other),
             first: watch.first,
             newest: epoch,
+            lacks,
             digests: said.map(steps::digest_to_wire).collect(),
-        };
-        self.renew();
-        Some(watch)
+        })
     }
 
     /// Takes in what the other peer says. `false` if it cannot be: digests of the future, or that say otherwise than
@@ -175,6 +194,7 @@ impl Encounter {
         if watch.newest > epoch.saturating_add(AHEAD_MAX) || digests().any(is_contradiction) {
             return false;
         }
+        self.lacked_there = self.lacked_there.max(watch.lacks);
         if self.heard_first.is_none_or(|known| watch.first > known) {
             self.heard_first = Some(watch.first);
         }
@@ -191,23 +211,28 @@ impl Encounter {
         true
     }
 
-    /// How this peer stands.
+    /// How this peer stands. A term foresees that the two meet within the closing time: for so long its decider need not
+    /// hear more of the other, or nobody would decide while the network is cut. The term may be over by then and another
+    /// have begun: should both decide, the lower term counts with everybody.
     pub fn standing(&mut self, epoch: u32) -> Standing {
         let Some((_, episode)) = &mut self.episode else { return Standing::Outside };
-        let standing = episode.standing(epoch);
-        match standing {
-            Standing::InTerm { term, decider } if self.terms.back().is_none_or(|last| last.0 != term) => {
-                if self.terms.len() == TERMS_MAX {
-                    self.terms.pop_front();
-                }
-                self.terms.push_back((term, decider));
+        let mut standing = episode.standing(epoch);
+        if let Standing::Uninformed { epoch: missing } = standing {
+            // What was sent for the last time will not come any more.
+            let newest = self.heard.last_key_value().map_or(0, |(&newest, _)| newest);
+            self.is_lost = !self.heard.contains_key(&missing) && newest >= missing.saturating_add(SENT_AGAIN);
+            let lacking_us = i64::from(epoch.saturating_sub(missing)) * self.settings.epoch_us;
+            if lacking_us <= self.settings.closing_us && matches!(episode.foreseen(), Standing::InTerm { .. }) {
+                standing = episode.foreseen();
             }
-            // What was repeated for the last time will not come any more.
-            Standing::Uninformed { epoch: missing } => {
-                let newest = self.heard.last_key_value().map_or(0, |(&newest, _)| newest);
-                self.is_lost = !self.heard.contains_key(&missing) && newest >= missing.saturating_add(self.repeats);
+        }
+        if let Standing::InTerm { term, decider } = standing
+            && self.terms.back().is_none_or(|last| last.0 != term)
+        {
+            if self.terms.len() == TERMS_MAX {
+                self.terms.pop_front();
             }
-            _ => {}
+            self.terms.push_back((term, decider));
         }
         standing
     }
@@ -230,6 +255,20 @@ impl Encounter {
     pub fn next_claim(&mut self, before: Time) -> Option<Claim> {
         let at = self.claims.iter().position(|claim| claim.contact <= before)?;
         Some(self.claims.remove(at))
+    }
+
+    /// The first epoch of which this peer lacks the other's digest. What the episode has looked at it had.
+    fn lacks(&self) -> u32 {
+        let own_first = self.watch.as_ref().map_or(0, |watch| watch.first);
+        let looked_at = self.episode.as_ref().map_or(own_first, |(_, episode)| episode.next_epoch());
+        let mut lacks = looked_at.max(own_first).max(self.heard_first.unwrap_or(0));
+        for &held in self.heard.range(lacks..).map(|(epoch, _)| epoch) {
+            if held != lacks {
+                break;
+            }
+            lacks = lacks.saturating_add(1);
+        }
+        lacks
     }
 
     fn newest_own(&self) -> Option<u32> {
@@ -256,5 +295,74 @@ impl Encounter {
             episode.handle(self.hosts[1], *digest);
         }
         self.episode = Some((first, episode));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use space::DVec3;
+    use space::workload::Random;
+
+    const FIRST: u32 = 100;
+
+    fn pair() -> [Encounter; 2] {
+        let rules = Rules { latency_us_max: 150_000, ..Rules::default() };
+        let nodes = [NodeId::new(1), NodeId::new(2)];
+        let object = |side: usize| name::object(nodes[side], 1).unwrap();
+        [0, 1].map(|side| Encounter::new(nodes[side], object(side), object(1 - side), 2.0, &rules, Time::default()))
+    }
+
+    /// Two that meet at epoch 140; the second is faster.
+    fn digest(side: usize, epoch: u32) -> Digest {
+        let (speed, t) = ([2.0, -6.0][side], f64::from(epoch) * 0.1 - 14.0);
+        Digest::new(epoch, DVec3::X * (speed * t), DVec3::X * speed, false)
+    }
+
+    /// Watches through the epochs, with one epoch of latency; `arrives` says which messages do.
+    fn watch(pair: &mut [Encounter; 2], epochs: std::ops::Range<u32>, mut arrives: impl FnMut(u32) -> bool) -> usize {
+        let mut under_way: Vec<(usize, peer::Watch)> = Vec::new();
+        let mut longest = 0;
+        for epoch in epochs {
+            for (to, message) in under_way.drain(..).filter(|_| arrives(epoch)) {
+                assert!(pair[to].hear(&message, epoch));
+            }
+            for (side, encounter) in pair.iter_mut().enumerate() {
+                let said = encounter.look(true, epoch, digest(side, epoch), Time::from_micros(i64::from(epoch)));
+                longest = said.as_ref().map_or(0, |said| said.digests.len()).max(longest);
+                under_way.extend(said.map(|said| (1 - side, said)));
+            }
+        }
+        longest
+    }
+
+    #[test]
+    fn digests_are_sent_until_the_other_has_them() {
+        for seed in 0..100 {
+            let mut random = Random::new(seed);
+            let mut pair = pair();
+            watch(&mut pair, FIRST..140, |_| random.unit() >= 0.5);
+            // One message each way, whatever was lost before.
+            watch(&mut pair, 140..144, |_| true);
+            let standings = pair.each_mut().map(|encounter| encounter.standing(143));
+            assert_eq!(standings[0], standings[1], "seed {seed}");
+            assert!(matches!(standings[0], Standing::InTerm { decider, .. } if decider.number() == 2), "seed {seed}");
+        }
+        let mut steady = pair();
+        assert_eq!(watch(&mut steady, FIRST..FIRST + 1, |_| true), 1);
+        watch(&mut steady, FIRST + 1..110, |_| true);
+        assert_eq!(watch(&mut steady, 110..140, |_| true), 4, "what was acknowledged is not said again");
+    }
+
+    #[test]
+    fn a_term_lasts_through_a_short_cut_and_no_longer() {
+        let mut pair = pair();
+        watch(&mut pair, FIRST..134, |_| true);
+        let Standing::InTerm { term, decider } = pair[1].standing(134) else { panic!("{:?}", pair[1].standing(134)) };
+        assert_eq!(decider, NodeId::new(2));
+        watch(&mut pair, 134..160, |_| false);
+        assert_eq!(pair[1].standing(145), Standing::InTerm { term, decider }, "as foreseen");
+        assert_eq!(pair[0].standing(145), Standing::InTerm { term, decider });
+        assert!(matches!(pair[1].standing(155), Standing::Uninformed { .. }), "nobody can foresee so much");
     }
 }

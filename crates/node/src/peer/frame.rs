@@ -10,6 +10,7 @@ use wire::ToPeer;
 use wire::peer::name;
 
 use super::contacts::Meeting;
+use super::encounter::Response;
 use super::neighbour::Neighbour;
 use super::others::Other;
 use super::rules::Rules;
@@ -34,7 +35,7 @@ impl Peer {
             owned.advance(now, &self.settings.rules, &self.scene);
         }
         for encounter in self.encounters.values_mut() {
-            if let Some((_, undisturbed)) = &mut encounter.tentative
+            if let Some(Response { undisturbed, .. }) = &mut encounter.response
                 && let Some(owned) = self.own.get(&encounter.own)
             {
                 undisturbed.state.acc = owned.body.state.acc;
@@ -113,7 +114,11 @@ impl Peer {
         }
         let due: Vec<LinkId> = self.links.values_mut().filter_map(|k| k.frame(now).then_some(k.link)).collect();
         for link in due {
-            self.send(link, &ToPeer::Ping { asked_us: now.micros() });
+            // Who has not heard who asks does not answer.
+            match self.links.get(&link).and_then(|known| known.answered_at) {
+                Some(_) => self.send(link, &ToPeer::Ping { asked_us: now.micros() }),
+                None => self.hail(now, link),
+            }
         }
     }
 
@@ -141,11 +146,14 @@ impl Peer {
             }
         }
         self.audience.update();
-        // A newcomer is told of everything, a few times: announcements are on the stream, and reports overtake them.
+        // A newcomer is told of everything, a few times: announcements are on the stream, which may have lost them.
         for neighbour in self.links.values_mut() {
-            if neighbour.greeted_at.is_some_and(|greeted| now - greeted < WELCOME_US) {
-                for update in self.own.values().filter_map(|owned| owned.newest()) {
-                    neighbour.tell(steps::to_wire(&update, now));
+            if neighbour.acquainted_at().is_some_and(|acquainted| now - acquainted < WELCOME_US) {
+                for owned in self.own.values() {
+                    neighbour.announce(owned.announcement());
+                    if let Some(update) = owned.newest() {
+                        neighbour.tell(steps::to_wire(&update, now));
+                    }
                 }
             }
         }
@@ -243,7 +251,7 @@ impl Peer {
         }
         self.forgot_at = Some(now);
         self.encounters.retain(|_, encounter| {
-            encounter.is_watched() || encounter.tentative.is_some() || now - encounter.used_at < UNUSED_US
+            encounter.is_watched() || encounter.response.is_some() || now - encounter.used_at < UNUSED_US
         });
         let own = self.settings.node;
         let times: Vec<(NodeId, Time)> =

@@ -32,7 +32,7 @@ use motion::decision::{ObjectPair, Verdict};
 use motion::{KinematicState, Predicted, Scene};
 use space::{DVec3, NodeId, ObjectId, Slot, Time, Vec3};
 use wire::ToPeer;
-use wire::peer::{Owns, PEER_VERSION, name};
+use wire::peer::{PEER_VERSION, name};
 
 use self::encounter::Encounter;
 use self::neighbour::Neighbour;
@@ -202,8 +202,9 @@ impl Peer {
         let state = KinematicState { vel: velocity, ..KinematicState::at_rest(now, place) };
         let body = Body { radius: f64::from(radius), state };
         self.enter_audience(object, place, aura);
-        self.own.insert(index, Owned::new(self.settings.node, object, aura, body, &self.settings.rules));
-        self.broadcast(&ToPeer::Owns(Owns { index, radius, aura }));
+        let owned = Owned::new(self.settings.node, object, aura, body, &self.settings.rules);
+        self.broadcast(&ToPeer::Owns(owned.announcement()));
+        self.own.insert(index, owned);
         Ok(object)
     }
 
@@ -434,7 +435,7 @@ impl Node for Peer {
     fn handle(&mut self, now: Time, event: Event<'_>) {
         match event {
             Event::Opened { link, .. } => self.opened(now, link),
-            Event::Arrived { link, bytes, .. } => self.arrived(now, link, bytes),
+            Event::Arrived { link, channel, bytes } => self.arrived(now, link, channel, bytes),
             Event::Closed { link } => self.part(link),
         }
     }

@@ -2,7 +2,7 @@
 
 use motion::clock::{Clock, Exchange};
 use space::{NodeId, Time};
-use wire::peer::{Motion, Report, Watch};
+use wire::peer::{Motion, Owns, Report, Watch};
 use wire::{DATAGRAM_MAX, ToPeer};
 
 use super::words::Pace;
@@ -25,6 +25,10 @@ pub struct Neighbour {
     pub name: String,
     /// When it said hello.
     pub greeted_at: Option<Time>,
+    /// When it first said something that only who heard this peer's hello says.
+    pub answered_at: Option<Time>,
+    /// Whether it took an object away: from then on datagrams about what it owns may be older than that.
+    pub has_dropped: bool,
     /// When it was heard last.
     pub heard_at: Time,
     clock: Clock,
@@ -33,6 +37,7 @@ pub struct Neighbour {
     offset_us: i64,
     answers: u32,
     pinged_at: Option<Time>,
+    owns: Vec<Owns>,
     motions: Vec<Motion>,
     watches: Vec<Watch>,
     /// How often its user speaks.
@@ -47,12 +52,15 @@ impl Neighbour {
             node: None,
             name: String::new(),
             greeted_at: None,
+            answered_at: None,
+            has_dropped: false,
             heard_at: now,
             clock: Clock::new(),
             is_timed: false,
             offset_us: 0,
             answers: 0,
             pinged_at: None,
+            owns: Vec::new(),
             motions: Vec::new(),
             watches: Vec::new(),
             pace: Pace::default(),
@@ -86,6 +94,11 @@ impl Neighbour {
         is_due
     }
 
+    /// Since when both know of each other.
+    pub fn acquainted_at(&self) -> Option<Time> {
+        self.greeted_at.zip(self.answered_at).map(|(greeted, answered)| greeted.max(answered))
+    }
+
     /// Whether its clock is known.
     pub fn is_timed(&self) -> bool {
         self.is_timed
@@ -107,6 +120,11 @@ impl Neighbour {
     }
 
     /// To be in the next report.
+    pub fn announce(&mut self, owns: Owns) {
+        self.owns.push(owns);
+    }
+
+    /// To be in the next report.
     pub fn tell(&mut self, motion: Motion) {
         self.motions.push(motion);
     }
@@ -118,24 +136,29 @@ impl Neighbour {
 
     /// The frame's reports: one, unless it would be too long for a datagram.
     pub fn reports(&mut self, now: Time) -> Vec<Vec<u8>> {
+        let mut owns = std::mem::take(&mut self.owns);
         let (mut motions, mut watches) = (std::mem::take(&mut self.motions), std::mem::take(&mut self.watches));
         let mut reports = Vec::new();
-        while !(motions.is_empty() && watches.is_empty()) {
+        while !(owns.is_empty() && motions.is_empty() && watches.is_empty()) {
+            // Objects first: of the motions of others nothing could be made.
+            let new = Report::ITEMS_MAX.min(owns.len());
             let (mut some, mut few) = (Report::ITEMS_MAX.min(motions.len()), Report::ITEMS_MAX.min(watches.len()));
             loop {
                 let report = Report {
                     time_us: now.micros(),
+                    owns: owns[..new].to_vec(),
                     motions: motions[..some].to_vec(),
                     watches: watches[..few].to_vec(),
                 };
                 let bytes = ToPeer::Report(report).encode();
-                // One item always fits: the largest is some 150 bytes.
-                if bytes.len() <= DATAGRAM_MAX || some + few <= 1 {
+                // One item always fits, and so do all objects: the largest watch has 900 bytes, and 64 objects as many.
+                if bytes.len() <= DATAGRAM_MAX || some + few <= usize::from(new == 0) {
                     reports.push(bytes);
                     break;
                 }
                 if some > 0 { some /= 2 } else { few /= 2 }
             }
+            owns.drain(..new);
             motions.drain(..some);
             watches.drain(..few);
         }

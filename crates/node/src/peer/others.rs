@@ -16,6 +16,8 @@ pub struct Other {
     pub radius: f64,
     /// How far it hears and is heard, in metres.
     pub aura: f32,
+    /// Whether its owner said so over the stream; a datagram may be older than what was said since.
+    pub is_certain: bool,
     replica: Replica,
     /// Where it is in this frame.
     now: Option<Predicted>,
@@ -24,16 +26,22 @@ pub struct Other {
 
 impl Other {
     /// An object that was announced, and is nowhere yet.
-    pub fn new(object: ObjectId, owns: &Owns, rules: &Rules) -> Other {
+    pub fn new(object: ObjectId, owns: &Owns, is_certain: bool, rules: &Rules) -> Other {
         let radius = f64::from(owns.radius);
         Other {
             object,
             radius,
             aura: owns.aura,
+            is_certain,
             replica: Replica::new(rules.replica(radius)),
             now: None,
             is_stale: true,
         }
+    }
+
+    /// Whether it was announced so.
+    pub fn is_as(&self, owns: &Owns) -> bool {
+        self.radius == f64::from(owns.radius) && self.aura == owns.aura
     }
 
     /// Takes in an update of its owner. Says whether it was believed; one heard before is, and changes nothing.

@@ -8,6 +8,7 @@ use motion::state::Unbelievable;
 use motion::{KinematicState, Owner, Scene, Update};
 use space::impact::Ballistic;
 use space::{DVec3, NodeId, ObjectId, Time};
+use wire::peer::{Owns, name};
 
 use super::rules::Rules;
 use super::steps;
@@ -96,6 +97,11 @@ impl Owned {
             wish: None,
             thrown_until: None,
         }
+    }
+
+    /// How others are told that it is there.
+    pub fn announcement(&self) -> Owns {
+        Owns { index: name::index(self.object), radius: self.body.radius as f32, aura: self.aura }
     }
 
     /// Is moved by its user, from now on.

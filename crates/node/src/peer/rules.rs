@@ -20,9 +20,9 @@ pub struct Rules {
     pub heartbeat_us: i64,
     /// How long an epoch is, in microseconds.
     pub epoch_us: i64,
-    /// How many digests a report carries for a pair.
+    /// Digests are sent until the other has them; so many epochs of that are waited for before they count.
     pub repeats: u32,
-    /// Digests are made at every epoch and sent at every so manieth, so that each is sent `repeats / every` times.
+    /// Digests are made at every epoch and sent at every so manieth.
     pub every: u32,
     /// No message that counts takes longer, in microseconds.
     pub latency_us_max: i64,
@@ -98,9 +98,10 @@ impl Rules {
         (self.closing_us + past + self.latency_us_max) as f64 * 1e-6
     }
 
-    /// After so long without a verdict a response is no longer waited for, in microseconds.
+    /// After so long without a verdict it is no longer waited for, in microseconds: by then what both were at the contact
+    /// counts, so that whoever decides knows it, and its verdict was under way, or what was lost of either once more.
     pub fn patience_us(&self) -> i64 {
-        2 * (self.latency_us_max + self.epoch_us)
+        i64::from(self.delay()) * self.epoch_us + 2 * (self.latency_us_max + self.epoch_us)
     }
 
     /// How a replica of a ball predicts.

@@ -20,7 +20,7 @@ use crate::session::SAID_MAX;
 use crate::{MESSAGE_MAX, kind};
 
 /// The version of the protocol between peers.
-pub const PEER_VERSION: u16 = 1;
+pub const PEER_VERSION: u16 = 2;
 /// Steps per metre, per metre per second, per metre per second squared and per radian per second.
 pub const STEPS_PER_METRE: i32 = 1_024;
 /// No place is farther from the world's zero, per axis: 64 km.
@@ -31,7 +31,7 @@ pub const RATE_MAX: i32 = 1 << 20;
 /// A message from one peer to another.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum ToPeer {
-    /// This is who I am.
+    /// This is who I am. Over the stream, and as a datagram until there is an answer: then it asks for the time too.
     Hello(Hello),
     /// I move this object.
     Owns(Owns),

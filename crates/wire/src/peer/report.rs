@@ -1,27 +1,29 @@
 //! A frame's datagram: where the sender's objects are, by threshold, and digests for those that may soon meet an object
-//! of the receiver.
+//! of the receiver. To a newcomer also which objects the sender has: a stream that lost a packet holds up what it says next.
 
 use serde::Serialize;
 use space::Turn;
 
-use super::{PLACE_MAX, RATE_MAX, name, read_steps, write_steps};
+use super::{Owns, PLACE_MAX, RATE_MAX, name, read_steps, write_steps};
 use crate::codec::{DecodeError, Reader, Writer};
 use crate::pose;
 
-/// The most motions, and the most watches, in one report.
+/// The most motions, the most watches and the most objects in one report.
 const ITEMS_MAX: usize = 64;
-/// The most digests that a watch repeats.
-const DIGESTS_MAX: usize = 8;
+/// The most digests in a watch: those of the longest partition after which two peers still know each other.
+const DIGESTS_MAX: usize = 32;
 /// A state is at most so old when it is sent, in microseconds.
 const AGE_US_MAX: u64 = 10_000_000;
 /// The highest number of an algorithm of dead reckoning.
 const ALGORITHM_MAX: u64 = 9;
 
 /// Where objects are, and what they were.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Report {
     /// The sender's clock, in microseconds.
     pub time_us: i64,
+    /// Objects of the sender, to those who may not have heard of them yet.
+    pub owns: Vec<Owns>,
     /// Updates.
     pub motions: Vec<Motion>,
     /// Digests, per pair that is watched.
@@ -128,6 +130,8 @@ pub struct Watch {
     pub first: u32,
     /// The epoch of the newest digest.
     pub newest: u32,
+    /// The first epoch of which the sender lacks the receiver's digest: those before it need not be sent again.
+    pub lacks: u32,
     /// The newest digest, and those of the epochs before it.
     pub digests: Vec<Digest>,
 }
@@ -149,6 +153,7 @@ impl Watch {
         writer.varint(u64::from(self.other));
         writer.varint(u64::from(self.first));
         writer.varint(u64::from(self.newest.saturating_sub(self.first)));
+        writer.zigzag(i64::from(self.newest) - i64::from(self.lacks));
         writer.varint(self.digests.len() as u64);
         // Older digests as differences: those of neighbouring epochs are small.
         let mut newer = ([0; 3], [0; 3]);
@@ -165,6 +170,9 @@ impl Watch {
         let (own, other) = (name::read_index(reader)?, name::read_index(reader)?);
         let first = reader.varint(u64::from(u32::MAX), "first")? as u32;
         let since = reader.varint(u64::from(u32::MAX - first), "newest")?;
+        let newest = first + since as u32;
+        let behind = reader.zigzag(i64::from(u32::MAX), "lacks")?;
+        let lacks = u32::try_from(i64::from(newest) - behind).map_err(|_| reader.refuse("lacks"))?;
         let count = reader.count(DIGESTS_MAX, 7, "digests")?;
         // None from before the first, and at least the newest.
         if count == 0 || count as u64 > since + 1 {
@@ -182,7 +190,7 @@ impl Watch {
             };
             digests.push(Digest { place, velocity, sees });
         }
-        Ok(Watch { own, other, first, newest: first + since as u32, digests })
+        Ok(Watch { own, other, first, newest, lacks, digests })
     }
 }
 
@@ -199,15 +207,19 @@ fn read_difference(
 }
 
 impl Report {
-    /// A report holds at most so many motions, and so many watches.
+    /// A report holds at most so many motions, so many watches, and so many objects.
     pub const ITEMS_MAX: usize = ITEMS_MAX;
-    /// A watch repeats at most so many digests.
+    /// A watch holds at most so many digests.
     pub const DIGESTS_MAX: usize = DIGESTS_MAX;
     /// A state is at most so old when it is sent, in microseconds.
     pub const AGE_US_MAX: i64 = AGE_US_MAX as i64;
 
     pub(super) fn write(&self, writer: &mut Writer<'_>) {
         writer.i64(self.time_us);
+        writer.varint(self.owns.len() as u64);
+        for owns in &self.owns {
+            owns.write(writer);
+        }
         writer.varint(self.motions.len() as u64);
         for motion in &self.motions {
             motion.write(writer);
@@ -220,10 +232,12 @@ impl Report {
 
     pub(super) fn read(reader: &mut Reader<'_>) -> Result<Report, DecodeError> {
         let time_us = reader.i64("time_us")?;
+        let count = reader.count(ITEMS_MAX, 9, "owns")?;
+        let owns = (0..count).map(|_| Owns::read(reader)).collect::<Result<_, _>>()?;
         let count = reader.count(ITEMS_MAX, 11, "motions")?;
         let motions = (0..count).map(|_| Motion::read(reader)).collect::<Result<_, _>>()?;
-        let count = reader.count(ITEMS_MAX, 12, "watches")?;
+        let count = reader.count(ITEMS_MAX, 13, "watches")?;
         let watches = (0..count).map(|_| Watch::read(reader)).collect::<Result<_, _>>()?;
-        Ok(Report { time_us, motions, watches })
+        Ok(Report { time_us, owns, motions, watches })
     }
 }

@@ -252,6 +252,7 @@ pub fn to_peer() -> Vec<(&'static str, ToPeer)> {
         other: 3,
         first: 40,
         newest: 52,
+        lacks: 50,
         digests: vec![digest(5_000, true), digest(4_200, false), digest(3_400, false)],
     };
     let after = |x: i32, speed: i32| peer::After { place: [x, 0, 0], velocity: [speed, 0, 12] };
@@ -272,7 +273,12 @@ pub fn to_peer() -> Vec<(&'static str, ToPeer)> {
         ("report_empty", ToPeer::Report(peer::Report { time_us: -1, ..peer::Report::default() })),
         (
             "report",
-            ToPeer::Report(peer::Report { time_us: 5_300_000, motions: vec![motion, turning], watches: vec![watch] }),
+            ToPeer::Report(peer::Report {
+                time_us: 5_300_000,
+                owns: vec![peer::Owns { index: 2, radius: 0.5, aura: 30.0 }],
+                motions: vec![motion, turning],
+                watches: vec![watch],
+            }),
         ),
         ("claim", ToPeer::Claim(peer::Claim { own: 1, other: 3, term: 0, contact_us: 5_432_100 })),
         ("verdict_no_contact", ToPeer::Verdict(verdict)),

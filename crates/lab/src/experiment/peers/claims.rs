@@ -54,12 +54,14 @@ pub(super) fn judge(rows: &[Row], trade_off: &[Row], rough: &[Row], promises: &[
             "Ohlenburg, section 6",
             rows.iter().map(|row| row.by_none + row.by_both == 0).collect(),
             format!(
-                "On a steady network nobody decides about {:.1} % of contacts, whose objects were watched too late, and both about \
-                 {:.2} %. On bad networks, with crashes and partitions: {:.1} % and {:.2} %.",
+                "On a steady network nobody decides about {:.1} % of contacts, and both about {:.2} %. On bad networks, with crashes \
+                 and partitions: {:.1} % and {:.2} %; {:.1} % are contacts of two who could not hear each other, or not shortly \
+                 before.",
                 share(rows, |row| row.by_none),
                 share(rows, |row| row.by_both),
                 share(rough, |row| row.by_none),
-                share(rough, |row| row.by_both)
+                share(rough, |row| row.by_both),
+                share(rough, |row| row.cut_off)
             ),
         ),
         verdict(
@@ -67,13 +69,13 @@ pub(super) fn judge(rows: &[Row], trade_off: &[Row], rough: &[Row], promises: &[
             "our promise",
             promises.iter().map(|promise| promise.violations == 0).collect(),
             format!(
-                "{} contests. {}.",
+                "{} contests; broken were: {}.",
                 grouped(contests),
                 promises
                     .iter()
-                    .map(|row| format!("{}: {} of {} not", row.promise, row.violations, grouped(row.checks)))
+                    .map(|row| format!("“{}” {} times of {}", row.promise, row.violations, grouped(row.checks)))
                     .collect::<Vec<_>>()
-                    .join("; ")
+                    .join(", ")
             ),
         ),
         verdict(

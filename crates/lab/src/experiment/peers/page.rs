@@ -1,6 +1,6 @@
 //! The experiment as a page that one reads from top to bottom.
 
-use super::{Peers, figures, table};
+use super::{Peers, figures, row};
 use crate::report::page::{Block, Page, Section};
 
 /// The page.
@@ -26,22 +26,29 @@ pub fn page(report: &Peers) -> Page {
                          sends: reports, digests, claims, verdicts, clocks and signs of life.",
                     ),
                     text(
-                        "A contest is a contact between two hosts' objects. Nobody decides when either host lacks what the \
-                         rule looks at: then both pass through each other. The time to a common verdict runs from the first \
+                        "A contest is a contact between two hosts' objects. Nobody decides when both lack what the rule looks \
+                         at: then they pass through each other. The time to a common verdict runs from the first \
                          host's sight of the contact to the last host's keeping the verdict.",
                     ),
                 ],
             ),
             section(
                 "The trade-off",
-                vec![Block::Figures(figures::all(report)), Block::Table(table(&report.trade_off))],
+                vec![Block::Figures(figures::all(report)), Block::Table(row::costs(&report.trade_off))],
             ),
-            section("By policy and number of hosts", vec![Block::Table(table(&report.rows))]),
+            section(
+                "By policy and number of hosts",
+                vec![Block::Table(row::costs(&report.rows)), Block::Table(row::decisions(&report.rows))],
+            ),
             section(
                 "On bad networks",
                 vec![
-                    text("Jitter, loss, duplicates, reordering, partitions, crashes, late joiners and leavers."),
-                    Block::Table(table(&report.rough)),
+                    text(
+                        "Jitter, loss, duplicates, reordering, partitions, crashes, late joiners and leavers, in a hall so crowded \
+                         that everybody meets somebody all the time. Those who are cut off could not hear each other when they \
+                         met, or half a second before, or one of them was gone: the other then meets what it predicts.",
+                    ),
+                    Block::Table(row::decisions(&report.rough)),
                 ],
             ),
         ],

@@ -1,0 +1,62 @@
+//! Contests on bad networks: jitter, loss, duplicates, reordering, partitions, crashes, late joiners and leavers.
+
+use rayon::prelude::*;
+
+use super::row::Row;
+use super::{POLICIES, Settings};
+use crate::peers::watcher::Measured;
+use crate::peers::{self, hall};
+use crate::promise::Promise;
+
+/// Shares of messages that are lost.
+const LOSSES: [f64; 3] = [0.0, 0.05, 0.2];
+/// Hosts, round by round, if there may be as many.
+const HOSTS: [usize; 6] = [6, 2, 16, 4, 32, 8];
+/// Seconds of one run.
+const SECONDS: [u32; 2] = [20, 120];
+
+/// Runs all policies and losses in turn, until there were as many contests as were asked for. Counts promises in `promises`;
+/// `progress` is told how many contests there were.
+pub(super) fn run(settings: &Settings, promises: &mut Vec<Promise>, progress: &mut dyn FnMut(u64)) -> Vec<Row> {
+    let cases: Vec<(usize, f64)> = (0..POLICIES.len()).flat_map(|policy| LOSSES.map(|loss| (policy, loss))).collect();
+    let case = |policy: usize, loss: f64, round: u64| peers::Settings {
+        hosts: HOSTS[round as usize % HOSTS.len()].min(settings.hosts),
+        cell: hall::CROWDED,
+        seconds: settings.seconds.clamp(SECONDS[0], SECONDS[1]),
+        rules: peers::rules(POLICIES[policy].0),
+        link: peers::Settings::rough(i64::from(settings.latency_ms), loss),
+        upsets: true,
+        seed: settings.seed.wrapping_add(1_000 + round),
+        fault: None,
+    };
+    let mut runs: Vec<Vec<Measured>> = vec![Vec::new(); cases.len()];
+    let (mut contests, mut round) = (0, 0);
+    while contests < settings.contests {
+        progress(contests);
+        let done: Vec<Measured> = cases
+            .par_iter()
+            .map(|&(policy, loss)| {
+                peers::run(&case(policy, loss, round), &mut |_, _| {}).expect("the plan makes sense")
+            })
+            .collect();
+        for ((&(policy, loss), runs), measured) in cases.iter().zip(&mut runs).zip(done) {
+            let peers::Settings { hosts, seed, .. } = case(policy, loss, round);
+            let name = format!("{hosts} hosts, {}, loss {loss}, seed {seed}", POLICIES[policy].1);
+            Promise::add(promises, &measured.promises, &name);
+            contests += measured.outcomes.contests;
+            runs.push(measured);
+        }
+        round += 1;
+        // Two may not meet at all; if nobody ever does, more of the same would not end.
+        if contests == 0 && round >= HOSTS.len() as u64 {
+            break;
+        }
+    }
+    let most = (0..round).map(|round| case(0, 0.0, round).hosts).max().unwrap_or_default();
+    let rows = cases.iter().zip(&runs).filter(|(_, runs)| !runs.is_empty());
+    rows.map(|(&(policy, loss), runs)| {
+        let settings = peers::Settings { hosts: most, ..case(policy, loss, 0) };
+        Row::new(POLICIES[policy].1, &settings, runs)
+    })
+    .collect()
+}
