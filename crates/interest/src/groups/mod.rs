@@ -13,18 +13,23 @@
 //! - Every pair of the graph shares a group; every two members of a group are a pair; a group has two members or more.
 //! - `members` and `memberships` say the same, and the shadows of groups and neighbourhoods are theirs.
 
+mod circle;
 mod free;
 mod greedy;
 mod marks;
 mod repair;
+mod seats;
 mod shadow;
 mod tidy;
 mod uncovered;
 
-use space::Slot;
+use space::{Pair, Slot};
 
+use self::circle::Circle;
 use self::free::Free;
+use self::seats::Seats;
 use self::shadow::Shadow;
+use self::tidy::Tidying;
 use self::uncovered::Uncovered;
 use crate::Graph;
 use crate::lists::{Lists, Word};
@@ -81,13 +86,15 @@ pub struct Groups {
     freed: Vec<u32>,
     /// The groups of each object, ascending.
     memberships: Lists<u32>,
-    /// The shadow of each object's neighbours.
-    reaches: Vec<Shadow>,
     groups: usize,
     joined: usize,
     journal: Journal,
     changes: Vec<GroupChange>,
     uncovered: Uncovered,
+    seats: Seats,
+    circle: Circle,
+    /// Whether circles are repaired by lists too, as a twin of what they are for.
+    by_lists: bool,
     /// Where tidying goes on.
     next_tidied: u32,
     /// Scratch.
@@ -97,6 +104,8 @@ pub struct Groups {
     round: u32,
     ranking: Vec<(u32, u32)>,
     shared: Vec<u32>,
+    ended: Vec<Pair>,
+    began: Vec<Pair>,
 }
 
 /// A group, or room for one, in half a line of the cache.
@@ -136,18 +145,22 @@ impl Groups {
             free: Free::default(),
             freed: Vec::new(),
             memberships: Lists::new(),
-            reaches: Vec::new(),
             groups: 0,
             joined: 0,
             journal: Journal::default(),
             changes: Vec::new(),
             uncovered: Uncovered::default(),
+            seats: Seats::default(),
+            circle: Circle::default(),
+            by_lists: false,
             next_tidied: 0,
             list: Vec::new(),
             candidates: Vec::new(),
             round: 0,
             ranking: Vec::new(),
             shared: Vec::new(),
+            ended: Vec::new(),
+            began: Vec::new(),
         }
     }
 
@@ -155,11 +168,30 @@ impl Groups {
     pub fn repair(&mut self, graph: &Graph) -> &[GroupChange] {
         self.journal.start(&mut self.places);
         self.freed.drain(..).for_each(|place| self.free.insert(place));
-        self.look_around(graph);
-        self.part(graph);
-        self.cover(graph);
-        self.uncovered.release();
-        self.tidy(graph);
+        self.changes.clear();
+        self.seats.start(graph);
+        let tidying = self.next_tidying();
+        let mut are_all_seated = true;
+        for pair in graph.ended().iter().chain(graph.began()) {
+            if self.seats.is_seated(pair.a()) {
+                continue;
+            }
+            if !self.gather_circle(pair.a(), graph) {
+                are_all_seated = false;
+            } else if self.by_lists {
+                self.repair_circle_by_lists(graph, &tidying);
+            } else {
+                self.repair_circle(graph, &tidying);
+            }
+        }
+        if !are_all_seated {
+            self.ended.clear();
+            self.ended.extend(graph.ended().iter().filter(|pair| !self.seats.is_in_circle(pair.a())));
+            self.began.clear();
+            self.began.extend(graph.began().iter().filter(|pair| !self.seats.is_in_circle(pair.a())));
+            self.repair_by_lists(graph);
+        }
+        self.tidy(&tidying, graph);
         self.write_changes();
         &self.changes
     }
@@ -212,20 +244,52 @@ impl Groups {
             + self.uncovered.bytes()
             + self.journal.bytes()
             + self.places.capacity() * size_of::<Place>()
-            + self.reaches.capacity() * size_of::<Shadow>()
+            + self.seats.bytes()
+            + self.circle.bytes()
+            + 8 * (self.ended.capacity() + self.began.capacity())
             + self.free.bytes()
             + 4 * (self.freed.capacity() + self.candidates.capacity() + self.list.capacity())
             + 8 * self.ranking.capacity()
             + self.changes.capacity() * size_of::<GroupChange>()
     }
 
+    /// Repairs the circle that has been gathered.
+    fn repair_circle(&mut self, graph: &Graph, tidying: &Tidying) {
+        let Groups { circle, seats, free, places, .. } = self;
+        circle.part(graph.ended(), seats);
+        circle.cover(&mut |near| take_place(near, free, places));
+        circle.tidy(tidying);
+        self.write_circle_back();
+    }
+
+    /// Does the same by lists.
+    fn repair_circle_by_lists(&mut self, graph: &Graph, tidying: &Tidying) {
+        self.ended.clear();
+        self.began.clear();
+        for &slot in self.circle.slots() {
+            self.ended.extend_from_slice(self.seats.ended(slot, graph.ended()));
+            self.began.extend_from_slice(self.seats.began(slot, graph.began()));
+        }
+        self.repair_by_lists(graph);
+        let turns = self.circle.places().iter().filter_map(|&place| Some((tidying.turn(place)?, place)));
+        let mut turns: Vec<(u32, u32)> = turns.collect();
+        turns.sort_unstable();
+        turns.into_iter().for_each(|(_, group)| self.tidy_group(group, tidying, graph));
+    }
+
+    /// Repairs what `ended` and `began` ask for.
+    fn repair_by_lists(&mut self, graph: &Graph) {
+        let (ended, began) = (std::mem::take(&mut self.ended), std::mem::take(&mut self.began));
+        self.part(&ended, &began, graph);
+        self.cover(graph);
+        self.uncovered.release();
+        (self.ended, self.began) = (ended, began);
+    }
+
     fn open(&mut self, members: &[Slot]) {
         // Near a group of the same crowd, if there is one: what is looked at together is together in memory then.
         let near = members.iter().find_map(|member| self.memberships.get(member.row()).first().copied());
-        let group = self.free.take_near(near, self.places.len()).unwrap_or_else(|| {
-            self.places.push(Place::default());
-            self.places.len() as u32 - 1
-        });
+        let group = take_place(near, &mut self.free, &mut self.places);
         self.touch(group);
         self.groups += 1;
         self.joined += members.len();
@@ -278,7 +342,6 @@ impl Groups {
 
     /// Compares what was touched with what it was.
     fn write_changes(&mut self) {
-        self.changes.clear();
         for &(group, generation, start, end) in &self.journal.before {
             let id = GroupId(u64::from(generation) << 32 | u64::from(group));
             let old = &self.journal.members[start as usize..end as usize];
@@ -352,6 +415,14 @@ impl Journal {
     fn bytes(&self) -> usize {
         4 * self.members.capacity() + 16 * self.before.capacity()
     }
+}
+
+/// A place for another group.
+fn take_place(near: Option<u32>, free: &mut Free, places: &mut Vec<Place>) -> u32 {
+    free.take_near(near, places.len()).unwrap_or_else(|| {
+        places.push(Place::default());
+        places.len() as u32 - 1
+    })
 }
 
 /// Puts an entry into the list of a row, unless it is there.

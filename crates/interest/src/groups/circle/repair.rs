@@ -1,0 +1,140 @@
+//! Parting and covering within a circle: what [`Groups`](super::Groups) does with lists, done with words.
+
+use std::cmp::Reverse;
+
+use space::Pair;
+
+use super::super::seats::Seats;
+use super::{Circle, indices, is_within, tags};
+
+impl Circle {
+    /// Whoever is in a group with somebody it no longer overlaps leaves it. Notes what is no longer covered.
+    pub fn part(&mut self, ended: &[Pair], seats: &Seats) {
+        for one in 0..self.slots.len() {
+            for pair in seats.ended(self.slots[one], ended) {
+                self.part_pair(one, seats.tag_of(pair.b()));
+            }
+        }
+    }
+
+    fn part_pair(&mut self, one: usize, other: usize) {
+        let Circle { of, words, shared, places, .. } = self;
+        shared.clear();
+        let both = of[one * *words..][..*words].iter().zip(&of[other * *words..][..*words]);
+        for (index, (one, other)) in both.enumerate() {
+            shared.extend(indices(&[one & other]).map(|group| index * 64 + group));
+        }
+        if shared.len() > 1 {
+            shared.sort_unstable_by_key(|&group| places[group]);
+        }
+        for index in 0..self.shared.len() {
+            let group = self.shared[index];
+            let [others_of_one, others_of_other] = [one, other].map(|tag| self.company_beside(tag, group));
+            let need = |others: u128| (self.masks[group] & !others).count_ones();
+            // Whoever needs the group less, for the pairs that no other covers.
+            let (leaver, others) =
+                if need(others_of_one) < need(others_of_other) { (one, others_of_one) } else { (other, others_of_other) };
+            let lost = self.masks[group] & !others & self.reaches[leaver];
+            self.uncovered[leaver] |= lost;
+            tags(lost).for_each(|tag| self.uncovered[tag] |= 1 << leaver);
+            self.leave_to_others(group, leaver);
+        }
+    }
+
+    /// Puts every uncovered pair into a group: one that holds one of the two and that the other fits, or else a new one.
+    pub fn cover(&mut self, take_near: &mut dyn FnMut(Option<u32>) -> u32) {
+        for tag in 0..self.slots.len() {
+            if self.uncovered[tag] == 0 {
+                continue;
+            }
+            let mut has_joined = false;
+            while let Some(group) = self.best_group(tag) {
+                self.join_and_cover(group, tag);
+                has_joined = true;
+            }
+            while self.uncovered[tag] != 0 {
+                let other = self.uncovered[tag].trailing_zeros() as usize;
+                if let Some(group) = self.best_invitation(tag, other) {
+                    self.join_and_cover(group, other);
+                } else {
+                    let members = self.grow(tag, other);
+                    self.open(members, take_near);
+                    has_joined = true;
+                }
+            }
+            if has_joined {
+                self.prune(tag);
+            }
+        }
+    }
+
+    /// Of the groups that a member fits, that which covers most of its uncovered pairs; of equals the lowest.
+    fn best_group(&self, tag: usize) -> Option<usize> {
+        let (uncovered, reach) = (self.uncovered[tag], self.reaches[tag]);
+        let mut best = None;
+        let mut most = (0, Reverse(u32::MAX));
+        for other in tags(uncovered) {
+            for group in self.groups_of(other) {
+                let mask = self.masks[group];
+                if is_within(mask, reach) {
+                    let rank = ((mask & uncovered).count_ones(), Reverse(self.places[group]));
+                    if rank > most {
+                        (most, best) = (rank, Some(group));
+                    }
+                }
+            }
+        }
+        best
+    }
+
+    /// Of the groups of a member that another one fits, that which covers most of the other's uncovered pairs.
+    fn best_invitation(&self, tag: usize, other: usize) -> Option<usize> {
+        let (wanted, reach) = (self.uncovered[other], self.reaches[other]);
+        let fitting = self.groups_of(tag).filter(|&group| is_within(self.masks[group], reach));
+        fitting.max_by_key(|&group| ((self.masks[group] & wanted).count_ones(), Reverse(self.places[group])))
+    }
+
+    fn join_and_cover(&mut self, group: usize, tag: usize) {
+        let covered = self.uncovered[tag] & self.masks[group];
+        self.uncovered[tag] &= !covered;
+        tags(covered).for_each(|other| self.uncovered[other] &= !(1 << tag));
+        self.join(group, tag);
+    }
+
+    /// The clique that begins with an uncovered pair and grows by whoever covers the most uncovered pairs, of equals the
+    /// lowest, until nobody covers any. Its pairs are covered afterwards.
+    fn grow(&mut self, one: usize, other: usize) -> u128 {
+        let mut members: u128 = 1 << one | 1 << other;
+        let mut fitting = self.reaches[one] & self.reaches[other];
+        let mut wanted = self.uncovered[one] | self.uncovered[other];
+        loop {
+            let gain = |tag: usize| ((self.uncovered[tag] & members).count_ones(), Reverse(tag));
+            let Some(next) = tags(fitting & wanted).max_by_key(|&tag| gain(tag)) else { break };
+            members |= 1 << next;
+            fitting &= self.reaches[next];
+            wanted |= self.uncovered[next];
+        }
+        tags(members).for_each(|tag| self.uncovered[tag] &= !members);
+        members
+    }
+
+    /// Takes a member out of groups in which all its pairs are covered by others.
+    fn prune(&mut self, tag: usize) {
+        let (mut once, mut twice) = (0u128, 1u128 << tag);
+        for group in self.groups_of(tag) {
+            twice |= once & self.masks[group];
+            once |= self.masks[group];
+        }
+        let mut ranking = std::mem::take(&mut self.ranking);
+        ranking.clear();
+        let may_go = self.groups_of(tag).filter(|&group| is_within(self.masks[group], twice));
+        ranking.extend(may_go.map(|group| (self.masks[group].count_ones(), self.places[group], group)));
+        ranking.sort_unstable();
+        for &(_, _, group) in &ranking {
+            if is_within(self.masks[group], self.company_beside(tag, group) | 1 << tag) {
+                self.leave_to_others(group, tag);
+            }
+        }
+        self.ranking = ranking;
+    }
+}
