@@ -1,7 +1,7 @@
 //! A component of the graph in a few machine words.
 //!
 //! Crowds have their own company: whoever is joined by pairs, directly or through others, is a *circle*, and few circles
-//! have more than 128 members. Within one, a set is two words: a bit per member. Whether somebody fits a group, what a
+//! have more than 256 members. Within one, a set is four words: a bit per member. Whether somebody fits a group, what a
 //! group would cover, and whom nobody else covers then are a few instructions each, where lists take searches and merges.
 //!
 //! So a circle in which something changed is laid out in words ([`Groups::gather_circle`]), repaired ([`repair`]), tidied
@@ -16,16 +16,16 @@
 //! - `reaches` and `uncovered` are symmetric; an uncovered pair is within reach and shares no group.
 
 mod repair;
+mod set;
 mod tidy;
 
 use space::Slot;
 
+use self::set::{MEMBERS_MAX, Set};
 use super::shadow::Shadow;
 use super::{GroupChange, GroupId, Groups, insert, remove};
 use crate::Graph;
 
-/// The most members of a circle: a set of them is two words.
-pub const MEMBERS_MAX: usize = 128;
 /// The most groups of a circle when it is laid out.
 const GROUPS_MAX: usize = 1024;
 /// Room for so many groups more.
@@ -37,11 +37,11 @@ pub struct Circle {
     /// Its members, ascending; the place of each is its tag.
     slots: Vec<Slot>,
     /// For each member whom it overlaps, and with whom of them it shares no group.
-    reaches: Vec<u128>,
-    uncovered: Vec<u128>,
+    reaches: Vec<Set>,
+    uncovered: Vec<Set>,
     /// The members of each group, now and when the circle was laid out, and where the group is outside.
-    masks: Vec<u128>,
-    before: Vec<u128>,
+    masks: Vec<Set>,
+    before: Vec<Set>,
     places: Vec<u32>,
     /// The groups of each member: so many words each, a bit per group.
     of: Vec<u64>,
@@ -65,10 +65,10 @@ impl Circle {
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
         let sets = self.reaches.capacity() + self.uncovered.capacity() + self.masks.capacity() + self.before.capacity();
-        sets * 16
+        sets * size_of::<Set>()
             + 4 * (self.slots.capacity() + self.places.capacity())
             + 8 * (self.of.capacity() + self.shared.capacity())
-            + 16 * self.ranking.capacity()
+            + size_of::<(u32, u32, usize)>() * self.ranking.capacity()
     }
 
     /// The groups of a member.
@@ -79,42 +79,43 @@ impl Circle {
 
     /// Everybody with whom a member shares groups, one group apart.
     #[inline]
-    fn company_beside(&self, tag: usize, group: usize) -> u128 {
+    fn company_beside(&self, tag: usize, group: usize) -> Set {
         let others = self.groups_of(tag).filter(|&other| other != group);
-        others.fold(0, |company, other| company | self.masks[other])
+        others.fold(Set::EMPTY, |company, other| company | self.masks[other])
     }
 
     #[inline]
     fn join(&mut self, group: usize, tag: usize) {
-        self.masks[group] |= 1 << tag;
+        self.masks[group].insert(tag);
         self.of[tag * self.words + group / 64] |= 1 << (group % 64);
     }
 
     #[inline]
     fn leave(&mut self, group: usize, tag: usize) {
-        self.masks[group] &= !(1 << tag);
+        self.masks[group].remove(tag);
         self.of[tag * self.words + group / 64] &= !(1 << (group % 64));
     }
 
     /// Takes a member out of a group, and then the last one if nobody else is left.
     fn leave_to_others(&mut self, group: usize, tag: usize) {
         self.leave(group, tag);
-        if self.masks[group].count_ones() == 1 {
-            self.leave(group, self.masks[group].trailing_zeros() as usize);
+        let mut rest = self.masks[group].tags();
+        if let (Some(last), None) = (rest.next(), rest.next()) {
+            self.leave(group, last);
         }
     }
 
     /// Opens a group. `take_near` finds a place for it, near another's.
-    fn open(&mut self, members: u128, take_near: &mut dyn FnMut(Option<u32>) -> u32) {
-        let near = tags(members).find_map(|tag| self.groups_of(tag).map(|group| self.places[group]).min());
+    fn open(&mut self, members: Set, take_near: &mut dyn FnMut(Option<u32>) -> u32) {
+        let near = members.tags().find_map(|tag| self.groups_of(tag).map(|group| self.places[group]).min());
         let group = self.masks.len();
         if group == self.words * 64 {
             self.widen();
         }
         self.places.push(take_near(near));
-        self.before.push(0);
-        self.masks.push(0);
-        tags(members).for_each(|tag| self.join(group, tag));
+        self.before.push(Set::EMPTY);
+        self.masks.push(Set::EMPTY);
+        members.tags().for_each(|tag| self.join(group, tag));
     }
 
     /// Makes room for more groups.
@@ -151,37 +152,37 @@ impl Groups {
         *words = (places.len() + ROOM).div_ceil(64);
         for (list, len) in [(&mut *reaches, slots.len()), (uncovered, slots.len())] {
             list.clear();
-            list.resize(len, 0);
+            list.resize(len, Set::EMPTY);
         }
         of.clear();
         of.resize(slots.len() * *words, 0);
         for (group, &place) in places.iter().enumerate() {
             let list = members.get(place as usize);
-            let mut mask = 0u128;
+            let mut mask = Set::EMPTY;
             for &member in list {
                 let tag = seats.tag_of(member);
-                mask |= 1 << tag;
+                mask.insert(tag);
                 of[tag * *words + group / 64] |= 1 << (group % 64);
             }
-            tags(mask).for_each(|tag| reaches[tag] |= mask);
+            mask.tags().for_each(|tag| reaches[tag] |= mask);
             masks.push(mask);
         }
         before.clone_from(masks);
-        reaches.iter_mut().enumerate().for_each(|(tag, reach)| *reach &= !(1 << tag));
+        reaches.iter_mut().enumerate().for_each(|(tag, reach)| reach.remove(tag));
         for (tag, &slot) in slots.iter().enumerate() {
             for pair in seats.ended(slot, graph.ended()) {
                 let other = seats.tag_of(pair.b());
-                reaches[tag] &= !(1 << other);
-                reaches[other] &= !(1 << tag);
+                reaches[tag].remove(other);
+                reaches[other].remove(tag);
             }
         }
         for (tag, &slot) in slots.iter().enumerate() {
             for pair in seats.began(slot, graph.began()) {
                 let other = seats.tag_of(pair.b());
-                reaches[tag] |= 1 << other;
-                reaches[other] |= 1 << tag;
-                uncovered[tag] |= 1 << other;
-                uncovered[other] |= 1 << tag;
+                reaches[tag].insert(other);
+                reaches[other].insert(tag);
+                uncovered[tag].insert(other);
+                uncovered[other].insert(tag);
             }
         }
         true
@@ -191,23 +192,34 @@ impl Groups {
     fn seat_everybody(&mut self, seed: Slot, graph: &Graph) -> bool {
         self.start_counting();
         let Groups { circle: Circle { slots, places: found, .. }, seats, places, members, memberships, round, .. } = self;
-        let mut next = 0;
         seats.sit(seed, slots, MEMBERS_MAX);
-        while let Some(&slot) = slots.get(next) {
-            next += 1;
-            for &group in memberships.get(slot.row()) {
-                if std::mem::replace(&mut places[group as usize].round, *round) == *round {
-                    continue;
+        let (mut seen, mut seen_groups) = (0, 0);
+        // Ring by ring, and each ring is fetched at once: one by one, every list would be waited for.
+        while seen < slots.len() {
+            let ring = seen..slots.len();
+            memberships.fetch(slots[ring.clone()].iter().map(|slot| slot.row()));
+            for slot in &slots[ring.clone()] {
+                for &group in memberships.get(slot.row()) {
+                    if std::mem::replace(&mut places[group as usize].round, *round) != *round {
+                        found.push(group);
+                    }
                 }
-                let list = members.get(group as usize);
-                found.push(group);
-                let fits = found.len() <= GROUPS_MAX && list.len() <= MEMBERS_MAX;
-                if !fits || !list.iter().all(|&member| seats.sit(member, slots, MEMBERS_MAX)) {
+                if found.len() > GROUPS_MAX {
                     return false;
                 }
             }
-            if !seats.sit_with(slot, graph.began(), slots, MEMBERS_MAX) {
-                return false;
+            members.fetch(found[seen_groups..].iter().map(|&group| group as usize));
+            for &group in &found[seen_groups..] {
+                if !members.get(group as usize).iter().all(|&member| seats.sit(member, slots, MEMBERS_MAX)) {
+                    return false;
+                }
+            }
+            seen = ring.end;
+            seen_groups = found.len();
+            for index in ring {
+                if !seats.sit_with(slots[index], graph.began(), slots, MEMBERS_MAX) {
+                    return false;
+                }
             }
         }
         true
@@ -218,24 +230,24 @@ impl Groups {
         let Groups { circle, places, members, memberships, changes, freed, list, groups, joined, .. } = self;
         for (index, &group) in circle.places.iter().enumerate() {
             let (mask, before, place) = (circle.masks[index], circle.before[index], &mut places[group as usize]);
-            if mask == before && mask != 0 {
+            if mask == before && !mask.is_empty() {
                 continue;
             }
             let id = GroupId(u64::from(place.generation) << 32 | u64::from(group));
-            if mask == 0 {
+            if mask.is_empty() {
                 place.generation = place.generation.wrapping_add(1);
                 freed.push(group);
             }
             if mask == before {
                 continue;
             }
-            if before == 0 {
+            if before.is_empty() {
                 changes.push(GroupChange::Created(id));
                 *groups += 1;
             }
-            for tag in tags(mask ^ before) {
+            for tag in mask.differing(before).tags() {
                 let slot = circle.slots[tag];
-                if mask >> tag & 1 == 1 {
+                if mask.has(tag) {
                     changes.push(GroupChange::Joined(id, slot));
                     insert(memberships, slot.row(), group);
                 } else {
@@ -243,27 +255,17 @@ impl Groups {
                     remove(memberships, slot.row(), group);
                 }
             }
-            if mask == 0 {
+            if mask.is_empty() {
                 changes.push(GroupChange::Dissolved(id));
                 *groups -= 1;
             }
-            *joined = *joined + mask.count_ones() as usize - before.count_ones() as usize;
+            *joined = *joined + mask.len() as usize - before.len() as usize;
             list.clear();
-            list.extend(tags(mask).map(|tag| circle.slots[tag]));
+            list.extend(mask.tags().map(|tag| circle.slots[tag]));
             members.replace(group as usize, list);
             place.shadow = Shadow::of_all(list);
         }
     }
-}
-
-/// The bits of a set, ascending.
-#[inline]
-fn tags(mut set: u128) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let tag = set.trailing_zeros() as usize;
-        set &= set.wrapping_sub(1);
-        (tag < MEMBERS_MAX).then_some(tag)
-    })
 }
 
 /// The bits of some words, ascending.
@@ -277,9 +279,4 @@ fn indices(words: &[u64]) -> impl Iterator<Item = usize> + '_ {
             (bit < 64).then_some(index * 64 + bit)
         })
     })
-}
-
-#[inline]
-fn is_within(set: u128, whole: u128) -> bool {
-    set & !whole == 0
 }

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use space::Pair;
 
 use super::super::seats::Seats;
-use super::{Circle, indices, is_within, tags};
+use super::{Circle, Set, indices};
 
 impl Circle {
     /// Whoever is in a group with somebody it no longer overlaps leaves it. Notes what is no longer covered.
@@ -30,13 +30,13 @@ impl Circle {
         for index in 0..self.shared.len() {
             let group = self.shared[index];
             let [others_of_one, others_of_other] = [one, other].map(|tag| self.company_beside(tag, group));
-            let need = |others: u128| (self.masks[group] & !others).count_ones();
+            let need = |others: Set| self.masks[group].without(others).len();
             // Whoever needs the group less, for the pairs that no other covers.
             let (leaver, others) =
                 if need(others_of_one) < need(others_of_other) { (one, others_of_one) } else { (other, others_of_other) };
-            let lost = self.masks[group] & !others & self.reaches[leaver];
+            let lost = self.masks[group].without(others) & self.reaches[leaver];
             self.uncovered[leaver] |= lost;
-            tags(lost).for_each(|tag| self.uncovered[tag] |= 1 << leaver);
+            lost.tags().for_each(|tag| self.uncovered[tag].insert(leaver));
             self.leave_to_others(group, leaver);
         }
     }
@@ -44,7 +44,7 @@ impl Circle {
     /// Puts every uncovered pair into a group: one that holds one of the two and that the other fits, or else a new one.
     pub fn cover(&mut self, take_near: &mut dyn FnMut(Option<u32>) -> u32) {
         for tag in 0..self.slots.len() {
-            if self.uncovered[tag] == 0 {
+            if self.uncovered[tag].is_empty() {
                 continue;
             }
             let mut has_joined = false;
@@ -52,8 +52,7 @@ impl Circle {
                 self.join_and_cover(group, tag);
                 has_joined = true;
             }
-            while self.uncovered[tag] != 0 {
-                let other = self.uncovered[tag].trailing_zeros() as usize;
+            while let Some(other) = self.uncovered[tag].tags().next() {
                 if let Some(group) = self.best_invitation(tag, other) {
                     self.join_and_cover(group, other);
                 } else {
@@ -73,11 +72,11 @@ impl Circle {
         let (uncovered, reach) = (self.uncovered[tag], self.reaches[tag]);
         let mut best = None;
         let mut most = (0, Reverse(u32::MAX));
-        for other in tags(uncovered) {
+        for other in uncovered.tags() {
             for group in self.groups_of(other) {
                 let mask = self.masks[group];
-                if is_within(mask, reach) {
-                    let rank = ((mask & uncovered).count_ones(), Reverse(self.places[group]));
+                if mask.is_within(reach) {
+                    let rank = ((mask & uncovered).len(), Reverse(self.places[group]));
                     if rank > most {
                         (most, best) = (rank, Some(group));
                     }
@@ -90,48 +89,48 @@ impl Circle {
     /// Of the groups of a member that another one fits, that which covers most of the other's uncovered pairs.
     fn best_invitation(&self, tag: usize, other: usize) -> Option<usize> {
         let (wanted, reach) = (self.uncovered[other], self.reaches[other]);
-        let fitting = self.groups_of(tag).filter(|&group| is_within(self.masks[group], reach));
-        fitting.max_by_key(|&group| ((self.masks[group] & wanted).count_ones(), Reverse(self.places[group])))
+        let fitting = self.groups_of(tag).filter(|&group| self.masks[group].is_within(reach));
+        fitting.max_by_key(|&group| ((self.masks[group] & wanted).len(), Reverse(self.places[group])))
     }
 
     fn join_and_cover(&mut self, group: usize, tag: usize) {
         let covered = self.uncovered[tag] & self.masks[group];
-        self.uncovered[tag] &= !covered;
-        tags(covered).for_each(|other| self.uncovered[other] &= !(1 << tag));
+        self.uncovered[tag] = self.uncovered[tag].without(covered);
+        covered.tags().for_each(|other| self.uncovered[other].remove(tag));
         self.join(group, tag);
     }
 
     /// The clique that begins with an uncovered pair and grows by whoever covers the most uncovered pairs, of equals the
     /// lowest, until nobody covers any. Its pairs are covered afterwards.
-    fn grow(&mut self, one: usize, other: usize) -> u128 {
-        let mut members: u128 = 1 << one | 1 << other;
+    fn grow(&mut self, one: usize, other: usize) -> Set {
+        let mut members = Set::of(one) | Set::of(other);
         let mut fitting = self.reaches[one] & self.reaches[other];
         let mut wanted = self.uncovered[one] | self.uncovered[other];
         loop {
-            let gain = |tag: usize| ((self.uncovered[tag] & members).count_ones(), Reverse(tag));
-            let Some(next) = tags(fitting & wanted).max_by_key(|&tag| gain(tag)) else { break };
-            members |= 1 << next;
-            fitting &= self.reaches[next];
+            let gain = |tag: usize| ((self.uncovered[tag] & members).len(), Reverse(tag));
+            let Some(next) = (fitting & wanted).tags().max_by_key(|&tag| gain(tag)) else { break };
+            members.insert(next);
+            fitting = fitting & self.reaches[next];
             wanted |= self.uncovered[next];
         }
-        tags(members).for_each(|tag| self.uncovered[tag] &= !members);
+        members.tags().for_each(|tag| self.uncovered[tag] = self.uncovered[tag].without(members));
         members
     }
 
     /// Takes a member out of groups in which all its pairs are covered by others.
     fn prune(&mut self, tag: usize) {
-        let (mut once, mut twice) = (0u128, 1u128 << tag);
+        let (mut once, mut twice) = (Set::EMPTY, Set::of(tag));
         for group in self.groups_of(tag) {
             twice |= once & self.masks[group];
             once |= self.masks[group];
         }
         let mut ranking = std::mem::take(&mut self.ranking);
         ranking.clear();
-        let may_go = self.groups_of(tag).filter(|&group| is_within(self.masks[group], twice));
-        ranking.extend(may_go.map(|group| (self.masks[group].count_ones(), self.places[group], group)));
+        let may_go = self.groups_of(tag).filter(|&group| self.masks[group].is_within(twice));
+        ranking.extend(may_go.map(|group| (self.masks[group].len(), self.places[group], group)));
         ranking.sort_unstable();
         for &(_, _, group) in &ranking {
-            if is_within(self.masks[group], self.company_beside(tag, group) | 1 << tag) {
+            if self.masks[group].is_within(self.company_beside(tag, group) | Set::of(tag)) {
                 self.leave_to_others(group, tag);
             }
         }

@@ -3,14 +3,14 @@
 use std::cmp::Reverse;
 
 use super::super::tidy::{TIDY_MAX, Tidying};
-use super::{Circle, is_within, tags};
+use super::{Circle, Set};
 
 /// A small group that may be dissolved, and how.
 struct Dissolution {
     group: usize,
-    members: u128,
+    members: Set,
     /// For each member, in order, with whom of the others it shares no other group.
-    alone: [u128; TIDY_MAX],
+    alone: [Set; TIDY_MAX],
     /// Which member would join which group.
     joins: [(usize, usize); TIDY_MAX / 2],
     planned: usize,
@@ -28,7 +28,7 @@ impl Circle {
         }
         ranking.sort_unstable();
         for &(_, _, group) in &ranking {
-            if tidying.is_small(self.masks[group].count_ones() as usize) {
+            if tidying.is_small(self.masks[group].len() as usize) {
                 self.dissolve(group);
             }
         }
@@ -38,8 +38,8 @@ impl Circle {
     /// Takes a group apart if others can take the pairs that it alone covers, at no more than a join per two members.
     fn dissolve(&mut self, group: usize) {
         let mut dissolution = self.consider(group);
-        let size = dissolution.members.count_ones() as usize;
-        while dissolution.alone[..size].iter().any(|&pairs| pairs != 0) {
+        let size = dissolution.members.len() as usize;
+        while dissolution.alone[..size].iter().any(|pairs| !pairs.is_empty()) {
             if dissolution.planned >= size.div_ceil(2) {
                 return;
             }
@@ -49,15 +49,15 @@ impl Circle {
         for &(into, joining) in &dissolution.joins[..dissolution.planned] {
             self.join(into, joining);
         }
-        tags(dissolution.members).for_each(|tag| self.leave(group, tag));
+        dissolution.members.tags().for_each(|tag| self.leave(group, tag));
     }
 
     /// Finds the pairs of a group that no other covers.
     fn consider(&self, group: usize) -> Dissolution {
         let members = self.masks[group];
-        let mut alone = [0; TIDY_MAX];
-        for (alone, tag) in alone.iter_mut().zip(tags(members)) {
-            *alone = members & !self.company_beside(tag, group) & !(1 << tag);
+        let mut alone = [Set::EMPTY; TIDY_MAX];
+        for (alone, tag) in alone.iter_mut().zip(members.tags()) {
+            *alone = members.without(self.company_beside(tag, group) | Set::of(tag));
         }
         Dissolution { group, members, alone, joins: [(0, 0); TIDY_MAX / 2], planned: 0 }
     }
@@ -68,17 +68,17 @@ impl Circle {
         let joins = &joins[..*planned];
         let mut best = None;
         let mut most = 0;
-        for (tag, &alone) in tags(*members).zip(alone) {
+        for (tag, &alone) in members.tags().zip(alone) {
             let reach = self.reaches[tag];
             let mut rank = (most, Reverse(0));
-            for other in tags(if alone.count_ones() > most { alone } else { 0 }) {
+            for other in if alone.len() > most { alone } else { Set::EMPTY }.tags() {
                 let theirs = self.groups_of(other).filter(|other| other != group);
                 let planned = joins.iter().filter(|(_, joining)| *joining == other).map(|&(into, _)| into);
-                for into in theirs.chain(planned).filter(|&into| is_within(self.masks[into], reach)) {
+                for into in theirs.chain(planned).filter(|&into| self.masks[into].is_within(reach)) {
                     let joining = joins.iter().filter(|(other, _)| *other == into);
-                    let then = joining.fold(self.masks[into], |mask, (_, joining)| mask | 1 << joining);
-                    let its_rank = ((then & alone).count_ones(), Reverse(self.places[into]));
-                    if its_rank.0 > most && its_rank > rank {
+                    let then = joining.fold(self.masks[into], |mask, (_, joining)| mask | Set::of(*joining));
+                    let its_rank = ((then & alone).len(), Reverse(self.places[into]));
+                    if its_rank > rank {
                         (rank, best) = (its_rank, Some((into, tag)));
                     }
                 }
@@ -92,12 +92,12 @@ impl Circle {
     fn plan(&self, dissolution: &mut Dissolution, into: usize, joining: usize) {
         let Dissolution { members, alone, joins, planned, .. } = dissolution;
         let will_be = joins[..*planned].iter().filter(|(other, _)| *other == into);
-        let company = will_be.fold(self.masks[into], |mask, (_, joining)| mask | 1 << joining);
-        for (alone, tag) in alone.iter_mut().zip(tags(*members)) {
+        let company = will_be.fold(self.masks[into], |mask, (_, joining)| mask | Set::of(*joining));
+        for (alone, tag) in alone.iter_mut().zip(members.tags()) {
             if tag == joining {
-                *alone &= !company;
-            } else if company >> tag & 1 == 1 {
-                *alone &= !(1 << joining);
+                *alone = alone.without(company);
+            } else if company.has(tag) {
+                alone.remove(joining);
             }
         }
         joins[*planned] = (into, joining);
