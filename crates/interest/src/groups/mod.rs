@@ -25,7 +25,7 @@ mod uncovered;
 
 use space::{Pair, Slot};
 
-use self::circle::Circle;
+use self::circle::{Circle, Kept};
 use self::free::Free;
 use self::seats::Seats;
 use self::shadow::Shadow;
@@ -93,6 +93,7 @@ pub struct Groups {
     uncovered: Uncovered,
     seats: Seats,
     circle: Circle,
+    kept: Kept,
     /// Whether circles are repaired by lists too, as a twin of what they are for.
     by_lists: bool,
     /// Where tidying goes on.
@@ -152,6 +153,7 @@ impl Groups {
             uncovered: Uncovered::default(),
             seats: Seats::default(),
             circle: Circle::default(),
+            kept: Kept::default(),
             by_lists: false,
             next_tidied: 0,
             list: Vec::new(),
@@ -176,13 +178,16 @@ impl Groups {
             if self.seats.is_seated(pair.a()) {
                 continue;
             }
-            if !self.gather_circle(pair.a(), graph) {
+            if !self.recall_circle(pair.a(), graph) && !self.gather_circle(pair.a(), graph) {
                 are_all_seated = false;
-            } else if self.by_lists {
+                continue;
+            }
+            if self.by_lists {
                 self.repair_circle_by_lists(graph, &tidying);
             } else {
                 self.repair_circle(graph, &tidying);
             }
+            self.keep_circle();
         }
         if !are_all_seated {
             self.ended.clear();
@@ -246,6 +251,7 @@ impl Groups {
             + self.places.capacity() * size_of::<Place>()
             + self.seats.bytes()
             + self.circle.bytes()
+            + self.kept.bytes()
             + 8 * (self.ended.capacity() + self.began.capacity())
             + self.free.bytes()
             + 4 * (self.freed.capacity() + self.candidates.capacity() + self.list.capacity())
@@ -264,6 +270,7 @@ impl Groups {
 
     /// Does the same by lists.
     fn repair_circle_by_lists(&mut self, graph: &Graph, tidying: &Tidying) {
+        self.seats.settle(self.circle.slots(), seats::NOWHERE);
         self.ended.clear();
         self.began.clear();
         for &slot in self.circle.slots() {
@@ -271,10 +278,12 @@ impl Groups {
             self.began.extend_from_slice(self.seats.began(slot, graph.began()));
         }
         self.repair_by_lists(graph);
+        self.lay_out_anew();
         let turns = self.circle.places().iter().filter_map(|&place| Some((tidying.turn(place)?, place)));
         let mut turns: Vec<(u32, u32)> = turns.collect();
         turns.sort_unstable();
         turns.into_iter().for_each(|(_, group)| self.tidy_group(group, tidying, graph));
+        self.lay_out_anew();
     }
 
     /// Repairs what `ended` and `began` ask for.
@@ -290,6 +299,7 @@ impl Groups {
         // Near a group of the same crowd, if there is one: what is looked at together is together in memory then.
         let near = members.iter().find_map(|member| self.memberships.get(member.row()).first().copied());
         let group = take_place(near, &mut self.free, &mut self.places);
+        members.iter().for_each(|&member| self.forget(self.seats.home(member)));
         self.touch(group);
         self.groups += 1;
         self.joined += members.len();
@@ -299,6 +309,7 @@ impl Groups {
     }
 
     fn join(&mut self, group: u32, slot: Slot) {
+        self.forget(self.seats.home(slot));
         self.touch(group);
         insert(&mut self.members, group as usize, slot);
         insert(&mut self.memberships, slot.row(), group);
@@ -324,6 +335,10 @@ impl Groups {
 
     /// Keeps what a group was when the tick began.
     fn touch(&mut self, group: u32) {
+        // Of a circle that was kept, a group has all its members or none.
+        if let Some(&member) = self.members.get(group as usize).first() {
+            self.forget(self.seats.home(member));
+        }
         let place = &mut self.places[group as usize];
         if std::mem::replace(&mut place.touched, self.journal.tick) != self.journal.tick {
             self.journal.keep(group, place.generation, self.members.get(group as usize));

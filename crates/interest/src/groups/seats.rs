@@ -24,6 +24,8 @@ pub struct Seats {
 struct Seat {
     circle: u32,
     tag: u32,
+    /// The circle that was kept and has this object, if not [`NOWHERE`].
+    home: u32,
     /// The tick of the news: where the pairs begin that ended, and that began, with this object as their first, and the
     /// last pair that began with it as the second.
     tick: u32,
@@ -34,6 +36,8 @@ struct Seat {
 
 /// The tag of an object whose circle is too large.
 const TOO_LARGE: u32 = u32::MAX;
+/// The home of an object whose circle has not been kept.
+pub const NOWHERE: u32 = 0;
 /// No pair.
 const NONE: u32 = u32::MAX;
 
@@ -42,7 +46,7 @@ impl Seats {
     pub fn start(&mut self, graph: &Graph) {
         self.tick = self.tick.wrapping_add(1);
         if self.tick == 0 || self.circle > u32::MAX / 2 {
-            self.seats.fill(Seat::default());
+            self.seats.iter_mut().for_each(|seat| (seat.tick, seat.circle) = (0, 0));
             (self.tick, self.circle) = (1, 0);
         }
         self.last_before = self.circle;
@@ -123,6 +127,42 @@ impl Seats {
     pub fn ended<'a>(&self, slot: Slot, ended: &'a [Pair]) -> &'a [Pair] {
         let seat = &self.seats[slot.row()];
         run(slot, if seat.tick == self.tick { seat.ended } else { NONE }, ended)
+    }
+
+    /// The home of an object.
+    #[inline]
+    pub fn home(&self, slot: Slot) -> u32 {
+        self.seats.get(slot.row()).map_or(NOWHERE, |seat| seat.home)
+    }
+
+    /// Gives some objects another home.
+    pub fn settle(&mut self, circle: &[Slot], home: u32) {
+        circle.iter().for_each(|slot| self.seats[slot.row()].home = home);
+    }
+
+    /// Whether nobody of a circle that was kept has met anybody who is not of it.
+    pub fn keep_to_themselves(&self, circle: &[Slot], home: u32, began: &[Pair]) -> bool {
+        circle.iter().all(|&slot| {
+            let seat = &self.seats[slot.row()];
+            let mut next = if seat.tick == self.tick { seat.joined } else { NONE };
+            while let Some(pair) = began.get(next as usize) {
+                if self.home(pair.a()) != home {
+                    return false;
+                }
+                next = self.links[next as usize];
+            }
+            self.began(slot, began).iter().all(|pair| self.home(pair.b()) == home)
+        })
+    }
+
+    /// Seats a circle that was kept. Its members have their tags.
+    pub fn sit_again(&mut self, circle: &[Slot]) {
+        circle.iter().for_each(|slot| self.seats[slot.row()].circle = self.circle);
+    }
+
+    /// How many ticks there have been, for what is to be done now and then.
+    pub fn tick(&self) -> u32 {
+        self.tick
     }
 
     /// Gives the members of a circle their tags, in order.

@@ -6,8 +6,8 @@
 //!
 //! So a circle in which something changed is laid out in words ([`Groups::gather_circle`]), repaired ([`repair`]), tidied
 //! ([`tidy`]) and written back. To lay it out takes no look at the graph: by the invariants of the last tick, an object's
-//! neighbours are those it shared a group with, less the pairs that ended, and those of the pairs that began. Nothing is
-//! kept from tick to tick. A larger component is repaired by lists, which are the twin that tests compare this with: both
+//! neighbours are those it shared a group with, less the pairs that ended, and those of the pairs that began. Most
+//! circles are [`kept`] for the next tick. A larger component is repaired by lists, which are the twin that tests compare this with: both
 //! ways make the same choices.
 //!
 //! Invariants, while a circle is laid out:
@@ -15,12 +15,14 @@
 //! - `of` says of each member which groups have its bit in `masks`.
 //! - `reaches` and `uncovered` are symmetric; an uncovered pair is within reach and shares no group.
 
+mod kept;
 mod repair;
 mod set;
 mod tidy;
 
 use space::Slot;
 
+pub use self::kept::Kept;
 use self::set::{MEMBERS_MAX, Set};
 use super::shadow::Shadow;
 use super::{GroupChange, GroupId, Groups, insert, remove};
@@ -30,6 +32,8 @@ use crate::Graph;
 const GROUPS_MAX: usize = 1024;
 /// Room for so many groups more.
 const ROOM: usize = 64;
+/// The place of a group that is no more.
+const VACANT: u32 = u32::MAX;
 
 /// A component, laid out.
 #[derive(Clone, Debug, Default)]
@@ -46,6 +50,10 @@ pub struct Circle {
     /// The groups of each member: so many words each, a bit per group.
     of: Vec<u64>,
     words: usize,
+    /// Groups that are no more.
+    vacant: Vec<usize>,
+    /// The tick in which its members were found.
+    found: u32,
     /// Scratch.
     shared: Vec<usize>,
     ranking: Vec<(u32, u32, usize)>,
@@ -67,7 +75,7 @@ impl Circle {
         let sets = self.reaches.capacity() + self.uncovered.capacity() + self.masks.capacity() + self.before.capacity();
         sets * size_of::<Set>()
             + 4 * (self.slots.capacity() + self.places.capacity())
-            + 8 * (self.of.capacity() + self.shared.capacity())
+            + 8 * (self.of.capacity() + self.shared.capacity() + self.vacant.capacity())
             + size_of::<(u32, u32, usize)>() * self.ranking.capacity()
     }
 
@@ -108,13 +116,16 @@ impl Circle {
     /// Opens a group. `take_near` finds a place for it, near another's.
     fn open(&mut self, members: Set, take_near: &mut dyn FnMut(Option<u32>) -> u32) {
         let near = members.tags().find_map(|tag| self.groups_of(tag).map(|group| self.places[group]).min());
-        let group = self.masks.len();
-        if group == self.words * 64 {
-            self.widen();
-        }
-        self.places.push(take_near(near));
-        self.before.push(Set::EMPTY);
-        self.masks.push(Set::EMPTY);
+        let group = self.vacant.pop().unwrap_or_else(|| {
+            if self.masks.len() == self.words * 64 {
+                self.widen();
+            }
+            self.places.push(VACANT);
+            self.before.push(Set::EMPTY);
+            self.masks.push(Set::EMPTY);
+            self.masks.len() - 1
+        });
+        self.places[group] = take_near(near);
         members.tags().for_each(|tag| self.join(group, tag));
     }
 
@@ -133,6 +144,7 @@ impl Circle {
         self.slots.clear();
         self.masks.clear();
         self.places.clear();
+        self.vacant.clear();
     }
 }
 
@@ -143,12 +155,37 @@ impl Groups {
         self.seats.start_circle();
         if !self.seat_everybody(seed, graph) {
             self.seats.send_away(&self.circle.slots);
+            self.forget_homes();
             return false;
         }
+        self.forget_homes();
+        self.circle.slots.sort_unstable();
+        self.circle.found = self.seats.tick();
+        self.seats.tag(&self.circle.slots);
+        self.lay_out();
+        self.take_in_news(graph);
+        true
+    }
+
+    /// Lays out the circle once more, after its groups were changed elsewhere.
+    pub(super) fn lay_out_anew(&mut self) {
+        self.start_counting();
+        let Groups { circle, places, memberships, round, .. } = self;
+        circle.places.clear();
+        circle.masks.clear();
+        circle.vacant.clear();
+        for &group in circle.slots.iter().flat_map(|slot| memberships.get(slot.row())) {
+            if std::mem::replace(&mut places[group as usize].round, *round) != *round {
+                circle.places.push(group);
+            }
+        }
+        self.lay_out();
+    }
+
+    /// Lays out the groups of the circle.
+    pub(super) fn lay_out(&mut self) {
         let Groups { circle, seats, members, .. } = self;
         let Circle { slots, reaches, uncovered, masks, before, places, of, words, .. } = circle;
-        slots.sort_unstable();
-        seats.tag(slots);
         *words = (places.len() + ROOM).div_ceil(64);
         for (list, len) in [(&mut *reaches, slots.len()), (uncovered, slots.len())] {
             list.clear();
@@ -169,6 +206,11 @@ impl Groups {
         }
         before.clone_from(masks);
         reaches.iter_mut().enumerate().for_each(|(tag, reach)| reach.remove(tag));
+    }
+
+    /// Takes in the pairs that ended and began.
+    pub(super) fn take_in_news(&mut self, graph: &Graph) {
+        let Groups { circle: Circle { slots, reaches, uncovered, .. }, seats, .. } = self;
         for (tag, &slot) in slots.iter().enumerate() {
             for pair in seats.ended(slot, graph.ended()) {
                 let other = seats.tag_of(pair.b());
@@ -185,7 +227,6 @@ impl Groups {
                 uncovered[other].insert(tag);
             }
         }
-        true
     }
 
     /// Follows groups and pairs that began from an object to all others that they lead to, and notes the groups.
@@ -228,15 +269,19 @@ impl Groups {
     /// Writes back what changed, and notes it.
     pub(super) fn write_circle_back(&mut self) {
         let Groups { circle, places, members, memberships, changes, freed, list, groups, joined, .. } = self;
-        for (index, &group) in circle.places.iter().enumerate() {
-            let (mask, before, place) = (circle.masks[index], circle.before[index], &mut places[group as usize]);
-            if mask == before && !mask.is_empty() {
+        for index in 0..circle.places.len() {
+            let group = circle.places[index];
+            let (mask, before) = (circle.masks[index], std::mem::replace(&mut circle.before[index], circle.masks[index]));
+            if group == VACANT || mask == before && !mask.is_empty() {
                 continue;
             }
+            let place = &mut places[group as usize];
             let id = GroupId(u64::from(place.generation) << 32 | u64::from(group));
             if mask.is_empty() {
                 place.generation = place.generation.wrapping_add(1);
                 freed.push(group);
+                circle.places[index] = VACANT;
+                circle.vacant.push(index);
             }
             if mask == before {
                 continue;
@@ -271,12 +316,17 @@ impl Groups {
 /// The bits of some words, ascending.
 #[inline]
 fn indices(words: &[u64]) -> impl Iterator<Item = usize> + '_ {
-    words.iter().enumerate().flat_map(|(index, &word)| {
-        let mut word = word;
-        std::iter::from_fn(move || {
-            let bit = word.trailing_zeros() as usize;
-            word &= word.wrapping_sub(1);
-            (bit < 64).then_some(index * 64 + bit)
-        })
+    let (mut index, mut rest) = (0, words.first().copied().unwrap_or(0));
+    std::iter::from_fn(move || {
+        while rest == 0 {
+            index += 1;
+            rest = *words.get(index)?;
+        }
+        let bit = rest.trailing_zeros() as usize;
+        rest &= rest - 1;
+        Some(index * 64 + bit)
     })
 }
+
+#[cfg(test)]
+mod tests;
