@@ -201,5 +201,9 @@ impl Seats {
 #[inline]
 fn run(first: Slot, start: u32, pairs: &[Pair]) -> &[Pair] {
     let rest = pairs.get(start as usize..).unwrap_or(&[]);
-    &rest[..rest.iter().take_while(|pair| pair.a() == first).count()]
+    let mut len = 0;
+    while len < rest.len() && rest[len].a() == first {
+        len += 1;
+    }
+    &rest[..len]
 }

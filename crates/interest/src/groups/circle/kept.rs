@@ -45,7 +45,7 @@ impl Groups {
             self.forget(home);
             return false;
         }
-        std::mem::swap(&mut self.circle, &mut self.kept.circles[home as usize - 1]);
+        self.swap_circle(home);
         self.kept.free.push(home);
         self.seats.start_circle();
         self.seats.sit_again(&self.circle.slots);
@@ -70,7 +70,14 @@ impl Groups {
             self.kept.circles.len() as u32
         });
         self.seats.settle(&self.circle.slots, home);
-        std::mem::swap(&mut self.circle, &mut self.kept.circles[home as usize - 1]);
+        self.swap_circle(home);
+    }
+
+    /// Swaps the present circle for another. What lies on the desk stays.
+    fn swap_circle(&mut self, home: u32) {
+        let other = &mut self.kept.circles[home as usize - 1];
+        std::mem::swap(&mut self.circle, other);
+        std::mem::swap(&mut self.circle.desk, &mut other.desk);
     }
 
     /// Forgets a circle that was kept, if there is one.

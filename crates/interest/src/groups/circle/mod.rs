@@ -13,12 +13,14 @@
 //! Invariants, while a circle is laid out:
 //! - Tags ascend with slots: the lowest bit is the lowest slot.
 //! - `of` says of each member which groups have its bit in `masks`.
-//! - `reaches` and `uncovered` are symmetric; an uncovered pair is within reach and shares no group.
+//! - Reaches and what is uncovered are symmetric; an uncovered pair is within reach and shares no group.
 
 mod kept;
 mod repair;
 mod set;
 mod tidy;
+
+use std::hint::black_box;
 
 use space::Slot;
 
@@ -40,12 +42,10 @@ const VACANT: u32 = u32::MAX;
 pub struct Circle {
     /// Its members, ascending; the place of each is its tag.
     slots: Vec<Slot>,
-    /// For each member whom it overlaps, and with whom of them it shares no group.
+    /// For each member whom it overlaps.
     reaches: Vec<Set>,
-    uncovered: Vec<Set>,
-    /// The members of each group, now and when the circle was laid out, and where the group is outside.
+    /// The members of each group, and where it is outside.
     masks: Vec<Set>,
-    before: Vec<Set>,
     places: Vec<u32>,
     /// The groups of each member: so many words each, a bit per group.
     of: Vec<u64>,
@@ -54,9 +54,21 @@ pub struct Circle {
     vacant: Vec<usize>,
     /// The tick in which its members were found.
     found: u32,
-    /// Scratch.
+    desk: Desk,
+}
+
+/// What a circle needs while it is repaired, and hands on to the next.
+#[derive(Clone, Debug, Default)]
+struct Desk {
+    /// For each member with whom of those it overlaps it shares no group.
+    uncovered: Vec<Set>,
+    /// What groups were before they were touched, and which have been: a bit each.
+    before: Vec<(usize, Set)>,
+    touched: Vec<u64>,
     shared: Vec<usize>,
     ranking: Vec<(u32, u32, usize)>,
+    /// The groups of some members: a bit each.
+    candidates: Vec<u64>,
 }
 
 impl Circle {
@@ -72,11 +84,14 @@ impl Circle {
 
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
-        let sets = self.reaches.capacity() + self.uncovered.capacity() + self.masks.capacity() + self.before.capacity();
+        let Desk { uncovered, before, touched, shared, ranking, candidates } = &self.desk;
+        let sets = self.reaches.capacity() + self.masks.capacity() + uncovered.capacity();
         sets * size_of::<Set>()
+            + before.capacity() * size_of::<(usize, Set)>()
+            + ranking.capacity() * size_of::<(u32, u32, usize)>()
             + 4 * (self.slots.capacity() + self.places.capacity())
-            + 8 * (self.of.capacity() + self.shared.capacity() + self.vacant.capacity())
-            + size_of::<(u32, u32, usize)>() * self.ranking.capacity()
+            + 8 * (self.of.capacity() + self.vacant.capacity() + shared.capacity())
+            + 8 * (touched.capacity() + candidates.capacity())
     }
 
     /// The groups of a member.
@@ -88,20 +103,49 @@ impl Circle {
     /// Everybody with whom a member shares groups, one group apart.
     #[inline]
     fn company_beside(&self, tag: usize, group: usize) -> Set {
-        let others = self.groups_of(tag).filter(|&other| other != group);
-        others.fold(Set::EMPTY, |company, other| company | self.masks[other])
+        let mut company = Set::EMPTY;
+        for (index, &word) in self.of[tag * self.words..][..self.words].iter().enumerate() {
+            let mut rest = if index == group / 64 { word & !(1 << (group % 64)) } else { word };
+            while rest != 0 {
+                company |= self.masks[index * 64 + rest.trailing_zeros() as usize];
+                rest &= rest - 1;
+            }
+        }
+        company
     }
 
     #[inline]
     fn join(&mut self, group: usize, tag: usize) {
+        self.touch(group);
         self.masks[group].insert(tag);
         self.of[tag * self.words + group / 64] |= 1 << (group % 64);
     }
 
     #[inline]
     fn leave(&mut self, group: usize, tag: usize) {
+        self.touch(group);
         self.masks[group].remove(tag);
         self.of[tag * self.words + group / 64] &= !(1 << (group % 64));
+    }
+
+    /// Keeps what a group was when the tick began.
+    #[inline]
+    fn touch(&mut self, group: usize) {
+        let word = &mut self.desk.touched[group / 64];
+        if *word >> (group % 64) & 1 == 0 {
+            *word |= 1 << (group % 64);
+            self.desk.before.push((group, self.masks[group]));
+        }
+    }
+
+    /// Clears the desk for a circle that is to be repaired.
+    fn begin(&mut self) {
+        let Desk { uncovered, before, touched, .. } = &mut self.desk;
+        uncovered.clear();
+        uncovered.resize(self.slots.len(), Set::EMPTY);
+        before.clear();
+        touched.clear();
+        touched.resize(self.words, 0);
     }
 
     /// Takes a member out of a group, and then the last one if nobody else is left.
@@ -121,7 +165,6 @@ impl Circle {
                 self.widen();
             }
             self.places.push(VACANT);
-            self.before.push(Set::EMPTY);
             self.masks.push(Set::EMPTY);
             self.masks.len() - 1
         });
@@ -138,6 +181,7 @@ impl Circle {
             new[..self.words].copy_from_slice(old);
         }
         (self.of, self.words) = (of, wider);
+        self.desk.touched.resize(wider, 0);
     }
 
     fn clear(&mut self) {
@@ -185,12 +229,10 @@ impl Groups {
     /// Lays out the groups of the circle.
     pub(super) fn lay_out(&mut self) {
         let Groups { circle, seats, members, .. } = self;
-        let Circle { slots, reaches, uncovered, masks, before, places, of, words, .. } = circle;
+        let Circle { slots, reaches, masks, places, of, words, .. } = circle;
         *words = (places.len() + ROOM).div_ceil(64);
-        for (list, len) in [(&mut *reaches, slots.len()), (uncovered, slots.len())] {
-            list.clear();
-            list.resize(len, Set::EMPTY);
-        }
+        reaches.clear();
+        reaches.resize(slots.len(), Set::EMPTY);
         of.clear();
         of.resize(slots.len() * *words, 0);
         for (group, &place) in places.iter().enumerate() {
@@ -204,13 +246,14 @@ impl Groups {
             mask.tags().for_each(|tag| reaches[tag] |= mask);
             masks.push(mask);
         }
-        before.clone_from(masks);
         reaches.iter_mut().enumerate().for_each(|(tag, reach)| reach.remove(tag));
     }
 
     /// Takes in the pairs that ended and began.
     pub(super) fn take_in_news(&mut self, graph: &Graph) {
-        let Groups { circle: Circle { slots, reaches, uncovered, .. }, seats, .. } = self;
+        self.circle.begin();
+        let Groups { circle: Circle { slots, reaches, desk, .. }, seats, .. } = self;
+        let uncovered = &mut desk.uncovered;
         for (tag, &slot) in slots.iter().enumerate() {
             for pair in seats.ended(slot, graph.ended()) {
                 let other = seats.tag_of(pair.b());
@@ -269,10 +312,14 @@ impl Groups {
     /// Writes back what changed, and notes it.
     pub(super) fn write_circle_back(&mut self) {
         let Groups { circle, places, members, memberships, changes, freed, list, groups, joined, .. } = self;
-        for index in 0..circle.places.len() {
-            let group = circle.places[index];
-            let (mask, before) = (circle.masks[index], std::mem::replace(&mut circle.before[index], circle.masks[index]));
-            if group == VACANT || mask == before && !mask.is_empty() {
+        // One by one, each list would be waited for.
+        let touched = || circle.desk.before.iter().map(|&(index, _)| circle.places[index] as usize);
+        black_box(touched().fold(0u32, |sum, group| sum.wrapping_add(places[group].generation)));
+        members.fetch(touched());
+        memberships.fetch(circle.slots.iter().map(|slot| slot.row()));
+        for &(index, before) in &circle.desk.before {
+            let (group, mask) = (circle.places[index], circle.masks[index]);
+            if mask == before && !mask.is_empty() {
                 continue;
             }
             let place = &mut places[group as usize];
@@ -306,7 +353,9 @@ impl Groups {
             }
             *joined = *joined + mask.len() as usize - before.len() as usize;
             list.clear();
-            list.extend(mask.tags().map(|tag| circle.slots[tag]));
+            for tag in mask.tags() {
+                list.push(circle.slots[tag]);
+            }
             members.replace(group as usize, list);
             place.shadow = Shadow::of_all(list);
         }

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use space::Pair;
 
 use super::super::seats::Seats;
-use super::{Circle, Set, indices};
+use super::{Circle, Desk, Set};
 
 impl Circle {
     /// Whoever is in a group with somebody it no longer overlaps leaves it. Notes what is no longer covered.
@@ -18,25 +18,29 @@ impl Circle {
     }
 
     fn part_pair(&mut self, one: usize, other: usize) {
-        let Circle { of, words, shared, places, .. } = self;
+        let Circle { of, words, desk: Desk { shared, .. }, places, .. } = self;
         shared.clear();
         let both = of[one * *words..][..*words].iter().zip(&of[other * *words..][..*words]);
         for (index, (one, other)) in both.enumerate() {
-            shared.extend(indices(&[one & other]).map(|group| index * 64 + group));
+            let mut rest = one & other;
+            while rest != 0 {
+                shared.push(index * 64 + rest.trailing_zeros() as usize);
+                rest &= rest - 1;
+            }
         }
         if shared.len() > 1 {
             shared.sort_unstable_by_key(|&group| places[group]);
         }
-        for index in 0..self.shared.len() {
-            let group = self.shared[index];
+        for index in 0..self.desk.shared.len() {
+            let group = self.desk.shared[index];
             let [others_of_one, others_of_other] = [one, other].map(|tag| self.company_beside(tag, group));
             let need = |others: Set| self.masks[group].without(others).len();
             // Whoever needs the group less, for the pairs that no other covers.
             let (leaver, others) =
                 if need(others_of_one) < need(others_of_other) { (one, others_of_one) } else { (other, others_of_other) };
             let lost = self.masks[group].without(others) & self.reaches[leaver];
-            self.uncovered[leaver] |= lost;
-            lost.tags().for_each(|tag| self.uncovered[tag].insert(leaver));
+            self.desk.uncovered[leaver] |= lost;
+            lost.tags().for_each(|tag| self.desk.uncovered[tag].insert(leaver));
             self.leave_to_others(group, leaver);
         }
     }
@@ -44,7 +48,7 @@ impl Circle {
     /// Puts every uncovered pair into a group: one that holds one of the two and that the other fits, or else a new one.
     pub fn cover(&mut self, take_near: &mut dyn FnMut(Option<u32>) -> u32) {
         for tag in 0..self.slots.len() {
-            if self.uncovered[tag].is_empty() {
+            if self.desk.uncovered[tag].is_empty() {
                 continue;
             }
             let mut has_joined = false;
@@ -52,7 +56,7 @@ impl Circle {
                 self.join_and_cover(group, tag);
                 has_joined = true;
             }
-            while let Some(other) = self.uncovered[tag].tags().next() {
+            while let Some(other) = self.desk.uncovered[tag].tags().next() {
                 if let Some(group) = self.best_invitation(tag, other) {
                     self.join_and_cover(group, other);
                 } else {
@@ -69,7 +73,7 @@ impl Circle {
 
     /// Of the groups that a member fits, that which covers most of its uncovered pairs; of equals the lowest.
     fn best_group(&self, tag: usize) -> Option<usize> {
-        let (uncovered, reach) = (self.uncovered[tag], self.reaches[tag]);
+        let (uncovered, reach) = (self.desk.uncovered[tag], self.reaches[tag]);
         let mut best = None;
         let mut most = (0, Reverse(u32::MAX));
         for other in uncovered.tags() {
@@ -88,15 +92,15 @@ impl Circle {
 
     /// Of the groups of a member that another one fits, that which covers most of the other's uncovered pairs.
     fn best_invitation(&self, tag: usize, other: usize) -> Option<usize> {
-        let (wanted, reach) = (self.uncovered[other], self.reaches[other]);
+        let (wanted, reach) = (self.desk.uncovered[other], self.reaches[other]);
         let fitting = self.groups_of(tag).filter(|&group| self.masks[group].is_within(reach));
         fitting.max_by_key(|&group| ((self.masks[group] & wanted).len(), Reverse(self.places[group])))
     }
 
     fn join_and_cover(&mut self, group: usize, tag: usize) {
-        let covered = self.uncovered[tag] & self.masks[group];
-        self.uncovered[tag] = self.uncovered[tag].without(covered);
-        covered.tags().for_each(|other| self.uncovered[other].remove(tag));
+        let covered = self.desk.uncovered[tag] & self.masks[group];
+        self.desk.uncovered[tag] = self.desk.uncovered[tag].without(covered);
+        covered.tags().for_each(|other| self.desk.uncovered[other].remove(tag));
         self.join(group, tag);
     }
 
@@ -105,15 +109,15 @@ impl Circle {
     fn grow(&mut self, one: usize, other: usize) -> Set {
         let mut members = Set::of(one) | Set::of(other);
         let mut fitting = self.reaches[one] & self.reaches[other];
-        let mut wanted = self.uncovered[one] | self.uncovered[other];
+        let mut wanted = self.desk.uncovered[one] | self.desk.uncovered[other];
         loop {
-            let gain = |tag: usize| ((self.uncovered[tag] & members).len(), Reverse(tag));
+            let gain = |tag: usize| ((self.desk.uncovered[tag] & members).len(), Reverse(tag));
             let Some(next) = (fitting & wanted).tags().max_by_key(|&tag| gain(tag)) else { break };
             members.insert(next);
             fitting = fitting & self.reaches[next];
-            wanted |= self.uncovered[next];
+            wanted |= self.desk.uncovered[next];
         }
-        members.tags().for_each(|tag| self.uncovered[tag] = self.uncovered[tag].without(members));
+        members.tags().for_each(|tag| self.desk.uncovered[tag] = self.desk.uncovered[tag].without(members));
         members
     }
 
@@ -124,16 +128,19 @@ impl Circle {
             twice |= once & self.masks[group];
             once |= self.masks[group];
         }
-        let mut ranking = std::mem::take(&mut self.ranking);
+        let mut ranking = std::mem::take(&mut self.desk.ranking);
         ranking.clear();
-        let may_go = self.groups_of(tag).filter(|&group| self.masks[group].is_within(twice));
-        ranking.extend(may_go.map(|group| (self.masks[group].len(), self.places[group], group)));
+        for group in self.groups_of(tag) {
+            if self.masks[group].is_within(twice) {
+                ranking.push((self.masks[group].len(), self.places[group], group));
+            }
+        }
         ranking.sort_unstable();
         for &(_, _, group) in &ranking {
             if self.masks[group].is_within(self.company_beside(tag, group) | Set::of(tag)) {
                 self.leave_to_others(group, tag);
             }
         }
-        self.ranking = ranking;
+        self.desk.ranking = ranking;
     }
 }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::super::tidy::{TIDY_MAX, Tidying};
-use super::{Circle, Set};
+use super::{Circle, Set, indices};
 
 /// A small group that may be dissolved, and how.
 struct Dissolution {
@@ -19,7 +19,7 @@ struct Dissolution {
 impl Circle {
     /// Dissolves small groups whose pairs others can take.
     pub fn tidy(&mut self, tidying: &Tidying) {
-        let mut ranking = std::mem::take(&mut self.ranking);
+        let mut ranking = std::mem::take(&mut self.desk.ranking);
         ranking.clear();
         for (group, &place) in self.places.iter().enumerate() {
             if let Some(turn) = tidying.turn(place) {
@@ -32,7 +32,7 @@ impl Circle {
                 self.dissolve(group);
             }
         }
-        self.ranking = ranking;
+        self.desk.ranking = ranking;
     }
 
     /// Takes a group apart if others can take the pairs that it alone covers, at no more than a join per two members.
@@ -63,24 +63,33 @@ impl Circle {
     }
 
     /// The join that takes over the most pairs: into which group, and which member.
-    fn best_join(&self, dissolution: &Dissolution) -> Option<(usize, usize)> {
+    fn best_join(&mut self, dissolution: &Dissolution) -> Option<(usize, usize)> {
         let Dissolution { group, members, alone, joins, planned } = dissolution;
         let joins = &joins[..*planned];
         let mut best = None;
         let mut most = 0;
         for (tag, &alone) in members.tags().zip(alone) {
+            if alone.len() <= most {
+                continue;
+            }
             let reach = self.reaches[tag];
+            // Groups that hold several of the others are looked at once.
+            let candidates = &mut self.desk.candidates;
+            candidates.clear();
+            candidates.resize(self.words, 0);
+            for other in alone.tags() {
+                let theirs = &self.of[other * self.words..][..self.words];
+                candidates.iter_mut().zip(theirs).for_each(|(all, theirs)| *all |= theirs);
+            }
+            candidates[group / 64] &= !(1 << (group % 64));
+            joins.iter().for_each(|(into, _)| candidates[into / 64] |= 1 << (into % 64));
             let mut rank = (most, Reverse(0));
-            for other in if alone.len() > most { alone } else { Set::EMPTY }.tags() {
-                let theirs = self.groups_of(other).filter(|other| other != group);
-                let planned = joins.iter().filter(|(_, joining)| *joining == other).map(|&(into, _)| into);
-                for into in theirs.chain(planned).filter(|&into| self.masks[into].is_within(reach)) {
-                    let joining = joins.iter().filter(|(other, _)| *other == into);
-                    let then = joining.fold(self.masks[into], |mask, (_, joining)| mask | Set::of(*joining));
-                    let its_rank = ((then & alone).len(), Reverse(self.places[into]));
-                    if its_rank > rank {
-                        (rank, best) = (its_rank, Some((into, tag)));
-                    }
+            for into in indices(candidates).filter(|&into| self.masks[into].is_within(reach)) {
+                let joining = joins.iter().filter(|(other, _)| *other == into);
+                let then = joining.fold(self.masks[into], |mask, (_, joining)| mask | Set::of(*joining));
+                let its_rank = ((then & alone).len(), Reverse(self.places[into]));
+                if its_rank > rank {
+                    (rank, best) = (its_rank, Some((into, tag)));
                 }
             }
             most = rank.0;
