@@ -7,11 +7,12 @@
 //! The cover is repaired from tick to tick rather than made anew, for each join and leave costs traffic. What a tick
 //! does: whoever no longer fits leaves, what is no longer covered joins a group that it fits, or opens one, who has become
 //! redundant leaves ([`repair`]), and a small budget is spent on dissolving small groups ([`tidy`]), so that the cover does
-//! not drift away from a fresh one.
+//! not drift away from a fresh one. A component of up to 256 objects is repaired in machine words ([`circle`]), a larger one
+//! by lists; both ways make the same choices.
 //!
 //! Invariants, after a repair:
 //! - Every pair of the graph shares a group; every two members of a group are a pair; a group has two members or more.
-//! - `members` and `memberships` say the same, and the shadows of groups and neighbourhoods are theirs.
+//! - `members` and `memberships` say the same, the shadows of groups are theirs, and circles that are kept say the same.
 
 mod circle;
 mod free;
@@ -109,6 +110,9 @@ pub struct Groups {
     began: Vec<Pair>,
 }
 
+/// When more pairs change than this, everything is repaired by lists: to note who is new to whom would take too much room.
+const UPHEAVAL: usize = 1 << 19;
+
 /// A group, or room for one, in half a line of the cache.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
@@ -171,30 +175,12 @@ impl Groups {
         self.journal.start(&mut self.places);
         self.freed.drain(..).for_each(|place| self.free.insert(place));
         self.changes.clear();
-        self.seats.start(graph);
+        self.seats.start(graph.rows());
         let tidying = self.next_tidying();
-        let mut are_all_seated = true;
-        for pair in graph.ended().iter().chain(graph.began()) {
-            if self.seats.is_seated(pair.a()) {
-                continue;
-            }
-            if !self.recall_circle(pair.a(), graph) && !self.gather_circle(pair.a(), graph) {
-                are_all_seated = false;
-                continue;
-            }
-            if self.by_lists {
-                self.repair_circle_by_lists(graph, &tidying);
-            } else {
-                self.repair_circle(graph, &tidying);
-            }
-            self.keep_circle();
-        }
-        if !are_all_seated {
-            self.ended.clear();
-            self.ended.extend(graph.ended().iter().filter(|pair| !self.seats.is_in_circle(pair.a())));
-            self.began.clear();
-            self.began.extend(graph.began().iter().filter(|pair| !self.seats.is_in_circle(pair.a())));
-            self.repair_by_lists(graph);
+        if graph.ended().len() + graph.began().len() > UPHEAVAL {
+            self.repair_by_lists(graph.ended(), graph.began(), graph);
+        } else {
+            self.repair_circles(graph, &tidying);
         }
         self.tidy(&tidying, graph);
         self.write_changes();
@@ -259,6 +245,37 @@ impl Groups {
             + self.changes.capacity() * size_of::<GroupChange>()
     }
 
+    /// Repairs circle by circle, and by lists what is too large for one.
+    fn repair_circles(&mut self, graph: &Graph, tidying: &Tidying) {
+        self.seats.take_in(graph);
+        let mut are_all_seated = true;
+        for pair in graph.ended().iter().chain(graph.began()) {
+            if self.seats.is_seated(pair.a()) {
+                continue;
+            }
+            if !self.recall_circle(pair.a(), graph) && !self.gather_circle(pair.a(), graph) {
+                are_all_seated = false;
+                continue;
+            }
+            if self.by_lists {
+                self.repair_circle_by_lists(graph, tidying);
+            } else {
+                self.repair_circle(graph, tidying);
+            }
+            self.keep_circle();
+        }
+        if !are_all_seated {
+            let is_left = |pair: &&Pair| !self.seats.is_in_circle(pair.a());
+            let [mut ended, mut began] = [&mut self.ended, &mut self.began].map(std::mem::take);
+            ended.clear();
+            ended.extend(graph.ended().iter().filter(is_left));
+            began.clear();
+            began.extend(graph.began().iter().filter(is_left));
+            self.repair_by_lists(&ended, &began, graph);
+            (self.ended, self.began) = (ended, began);
+        }
+    }
+
     /// Repairs the circle that has been gathered.
     fn repair_circle(&mut self, graph: &Graph, tidying: &Tidying) {
         let Groups { circle, seats, free, places, .. } = self;
@@ -271,13 +288,12 @@ impl Groups {
     /// Does the same by lists.
     fn repair_circle_by_lists(&mut self, graph: &Graph, tidying: &Tidying) {
         self.seats.settle(self.circle.slots(), seats::NOWHERE);
-        self.ended.clear();
-        self.began.clear();
+        let (mut ended, mut began) = (Vec::new(), Vec::new());
         for &slot in self.circle.slots() {
-            self.ended.extend_from_slice(self.seats.ended(slot, graph.ended()));
-            self.began.extend_from_slice(self.seats.began(slot, graph.began()));
+            ended.extend_from_slice(self.seats.ended(slot, graph.ended()));
+            began.extend_from_slice(self.seats.began(slot, graph.began()));
         }
-        self.repair_by_lists(graph);
+        self.repair_by_lists(&ended, &began, graph);
         self.lay_out_anew();
         let turns = self.circle.places().iter().filter_map(|&place| Some((tidying.turn(place)?, place)));
         let mut turns: Vec<(u32, u32)> = turns.collect();
@@ -286,13 +302,11 @@ impl Groups {
         self.lay_out_anew();
     }
 
-    /// Repairs what `ended` and `began` ask for.
-    fn repair_by_lists(&mut self, graph: &Graph) {
-        let (ended, began) = (std::mem::take(&mut self.ended), std::mem::take(&mut self.began));
-        self.part(&ended, &began, graph);
+    /// Repairs what some pairs that ended and began ask for.
+    fn repair_by_lists(&mut self, ended: &[Pair], began: &[Pair], graph: &Graph) {
+        self.part(ended, began, graph);
         self.cover(graph);
         self.uncovered.release();
-        (self.ended, self.began) = (ended, began);
     }
 
     fn open(&mut self, members: &[Slot]) {

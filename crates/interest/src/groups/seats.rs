@@ -42,17 +42,21 @@ pub const NOWHERE: u32 = 0;
 const NONE: u32 = u32::MAX;
 
 impl Seats {
-    /// From here on nobody is seated. Takes in what is new.
-    pub fn start(&mut self, graph: &Graph) {
+    /// From here on nobody is seated.
+    pub fn start(&mut self, rows: usize) {
         self.tick = self.tick.wrapping_add(1);
         if self.tick == 0 || self.circle > u32::MAX / 2 {
             self.seats.iter_mut().for_each(|seat| (seat.tick, seat.circle) = (0, 0));
             (self.tick, self.circle) = (1, 0);
         }
         self.last_before = self.circle;
-        if self.seats.len() < graph.rows() {
-            self.seats.resize(graph.rows(), Seat::default());
+        if self.seats.len() < rows {
+            self.seats.resize(rows, Seat::default());
         }
+    }
+
+    /// Takes in what is new.
+    pub fn take_in(&mut self, graph: &Graph) {
         for (index, pair) in graph.ended().iter().enumerate() {
             let seat = self.renew(pair.a());
             seat.ended = seat.ended.min(index as u32);

@@ -275,7 +275,8 @@ impl Groups {
     /// Follows groups and pairs that began from an object to all others that they lead to, and notes the groups.
     fn seat_everybody(&mut self, seed: Slot, graph: &Graph) -> bool {
         self.start_counting();
-        let Groups { circle: Circle { slots, places: found, .. }, seats, places, members, memberships, round, .. } = self;
+        let Groups { circle: Circle { slots, places: found, .. }, seats, places, members, memberships, round, .. } =
+            self;
         seats.sit(seed, slots, MEMBERS_MAX);
         let (mut seen, mut seen_groups) = (0, 0);
         // Ring by ring, and each ring is fetched at once: one by one, every list would be waited for.

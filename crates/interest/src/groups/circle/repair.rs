@@ -33,11 +33,15 @@ impl Circle {
         }
         for index in 0..self.desk.shared.len() {
             let group = self.desk.shared[index];
-            let [others_of_one, others_of_other] = [one, other].map(|tag| self.company_beside(tag, group));
+            let others_of_one = self.company_beside(one, group);
+            let others_of_other = self.company_beside(other, group);
             let need = |others: Set| self.masks[group].without(others).len();
             // Whoever needs the group less, for the pairs that no other covers.
-            let (leaver, others) =
-                if need(others_of_one) < need(others_of_other) { (one, others_of_one) } else { (other, others_of_other) };
+            let (leaver, others) = if need(others_of_one) < need(others_of_other) {
+                (one, others_of_one)
+            } else {
+                (other, others_of_other)
+            };
             let lost = self.masks[group].without(others) & self.reaches[leaver];
             self.desk.uncovered[leaver] |= lost;
             lost.tags().for_each(|tag| self.desk.uncovered[tag].insert(leaver));
@@ -111,13 +115,22 @@ impl Circle {
         let mut fitting = self.reaches[one] & self.reaches[other];
         let mut wanted = self.desk.uncovered[one] | self.desk.uncovered[other];
         loop {
-            let gain = |tag: usize| ((self.desk.uncovered[tag] & members).len(), Reverse(tag));
-            let Some(next) = (fitting & wanted).tags().max_by_key(|&tag| gain(tag)) else { break };
+            let mut best = None;
+            let mut most = 0;
+            for tag in (fitting & wanted).tags() {
+                let gain = (self.desk.uncovered[tag] & members).len();
+                if gain > most {
+                    (most, best) = (gain, Some(tag));
+                }
+            }
+            let Some(next) = best else { break };
             members.insert(next);
             fitting = fitting & self.reaches[next];
             wanted |= self.desk.uncovered[next];
         }
-        members.tags().for_each(|tag| self.desk.uncovered[tag] = self.desk.uncovered[tag].without(members));
+        for tag in members.tags() {
+            self.desk.uncovered[tag] = self.desk.uncovered[tag].without(members);
+        }
         members
     }
 

@@ -9,10 +9,20 @@ fn by_lists() -> Groups {
     Groups { by_lists: true, ..Groups::new() }
 }
 
+/// An order of changes: each way tells them group by group, in an order of its own.
+fn order(change: &GroupChange) -> (u64, u32, u32) {
+    match *change {
+        GroupChange::Created(group) => (group.0, 0, 0),
+        GroupChange::Joined(group, slot) => (group.0, 1, slot.number()),
+        GroupChange::Left(group, slot) => (group.0, 2, slot.number()),
+        GroupChange::Dissolved(group) => (group.0, 3, 0),
+    }
+}
+
 /// Repairs both, and compares them.
 fn assert_same(by_words: &mut Groups, by_lists: &mut Groups, graph: &Graph, at: &str) {
     let mut changes = [by_words.repair(graph).to_vec(), by_lists.repair(graph).to_vec()];
-    changes.iter_mut().for_each(|changes| changes.sort_by_key(|change| format!("{change:?}")));
+    changes.iter_mut().for_each(|changes| changes.sort_by_key(order));
     assert!(changes[0] == changes[1], "{at}: {:?} instead of {:?}", changes[0], changes[1]);
     assert!(by_words.iter().eq(by_lists.iter()), "{at}");
     assert_well_formed(by_words, graph, at);
@@ -39,11 +49,11 @@ fn assert_well_formed(groups: &Groups, graph: &Graph, at: &str) {
 fn circles_do_what_lists_do() {
     // One crowd, some that meet and part, one that is too large, a few that grow together, and nobody in particular.
     for (motion, objects, crowd_size, crowd_neighbours, coverage_percent, ticks) in [
-        (Motion::Crowds, 100, 100, 50.0, 5.0, 60),
-        (Motion::Crowds, 600, 50, 25.0, 20.0, 120),
+        (Motion::Crowds, 100, 100, 50.0, 5.0, 80),
+        (Motion::Crowds, 300, 50, 25.0, 20.0, 80),
         (Motion::Crowds, 300, 300, 60.0, 5.0, 10),
-        (Motion::Seekers, 300, 100, 30.0, 20.0, 150),
-        (Motion::Uniform, 600, 100, 30.0, 60.0, 60),
+        (Motion::Seekers, 300, 100, 30.0, 20.0, 80),
+        (Motion::Uniform, 600, 100, 30.0, 60.0, 20),
     ] {
         for seed in 0..2 {
             let settings = Settings { motion, objects, coverage_percent, seed, speed: 0.3, ..Settings::default() };
@@ -72,7 +82,7 @@ fn circles_do_what_lists_do() {
 /// Graphs that no world has: some circles that anybody may link and cut, and slots that change hands.
 #[test]
 fn circles_do_what_lists_do_in_any_graph() {
-    for seed in 0..60 {
+    for seed in 0..40 {
         let mut random = Random::new(seed);
         let (circles, density) = (random.whole(1, 5), random.unit() * 0.5);
         let count = random.whole(2, 80);
