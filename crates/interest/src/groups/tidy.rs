@@ -53,7 +53,7 @@ impl Groups {
     pub(super) fn next_tidying(&mut self) -> Tidying {
         let places = self.places.len();
         let typical = self.joined / self.groups.max(1);
-        let looks = if self.tidying == 0 { 0 } else { (places / self.tidying + 4).min(places) };
+        let looks = places.checked_div(self.tidying).map_or(0, |looks| (looks + 4).min(places));
         let start = self.next_tidied;
         self.next_tidied = (start + looks as u32) % places.max(1) as u32;
         let size_max = typical.clamp(2, TIDY_MAX);
