@@ -3,6 +3,7 @@
 pub mod witness;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,14 +23,18 @@ use crate::fetch::{Address, fetch};
 use crate::link::client::{Client, ConnectError, Host};
 use crate::link::{Inbox, LinkEvent, LinkLimits, Links, Outbox};
 
-/// Handshakes at the same time.
-const CONNECTING_MAX: usize = 16;
+/// Handshakes at the same time. More would not be done sooner where processors are scarce, but each would take longer, until
+/// they are given up and all that was done for them was in vain.
+const CONNECTING_MAX: usize = 8;
 /// Who is connected and not let in yet: a server lets in a few per tick, and keeps no long queue.
 const ARRIVING_MAX: usize = 64;
 /// Bots that share a UDP socket. The server tells all of them at once: more would not fit into the system's buffer.
 const BOTS_PER_SOCKET: usize = 16;
 /// Who lost its connection tries again after this.
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
+/// How long a server may take to answer: the first that is tried, and any.
+const PATIENCE_MIN: Duration = Duration::from_secs(3);
+const PATIENCE_MAX: Duration = Duration::from_secs(20);
 /// Who knows of another server goes there after this.
 const BRIEFLY: Duration = Duration::from_millis(150);
 /// Servers that are told apart.
@@ -40,7 +45,8 @@ const GAPS_MAX: usize = 100_000;
 const REFUSALS_MAX: usize = 32;
 /// Messages taken in before the clock is looked at again.
 const MESSAGES_AT_ONCE: usize = 512;
-/// How long bots may take to join, beyond the seconds that they run.
+/// How long bots may take to join, beyond the seconds that they run; and how long those may take to arrive who are on the way
+/// to another server when the time is over.
 const JOINING_MAX: Duration = Duration::from_secs(60);
 /// How fast a bot walks, in metres per second.
 const SPEED: f64 = 2.0;
@@ -91,7 +97,7 @@ pub struct Quantiles {
 pub struct BotsReport {
     /// How many there were to be.
     pub count: usize,
-    /// How many were let in.
+    /// How many were in at the end, after those on the way had arrived.
     pub joined: usize,
     /// How long they ran after that.
     pub seconds: f64,
@@ -127,8 +133,12 @@ pub struct BotsReport {
     pub refusals: BTreeMap<String, u64>,
 }
 
-/// Lets bots loose on a server. `progress` is told how many have joined, and then how many seconds have passed.
-pub async fn run(settings: &BotsSettings, progress: &mut dyn FnMut(usize, f64)) -> Result<BotsReport, ConnectError> {
+/// Lets bots loose on a server. `progress` is told how many have joined, and then how many seconds have passed; when it says
+/// that this is enough, bots come to an end before their time.
+pub async fn run(
+    settings: &BotsSettings,
+    progress: &mut dyn FnMut(usize, f64) -> ControlFlow<()>,
+) -> Result<BotsReport, ConnectError> {
     let mut host = Host::find(&settings.url).await?;
     if let Some(address) = settings.through {
         host.address = address;
@@ -139,22 +149,24 @@ pub async fn run(settings: &BotsSettings, progress: &mut dyn FnMut(usize, f64)) 
     let mut crowd = Crowd::new(settings, &address.to_string(), host, links, inbox)?;
 
     let deadline = Instant::now() + JOINING_MAX;
-    while !crowd.is_complete() && Instant::now() < deadline {
+    let mut is_enough = false;
+    while !crowd.is_complete() && Instant::now() < deadline && !is_enough {
         crowd.run_until(Instant::now() + Duration::from_millis(100)).await;
-        progress(crowd.joined(), 0.0);
+        is_enough = progress(crowd.joined(), 0.0).is_break();
     }
     let before = ServerSays::ask(&address).await;
     let begun = crowd.tally();
     crowd.witness.forget_latencies();
     let start = Instant::now();
     let end = start + Duration::from_secs_f64(settings.seconds.max(0.0));
-    while Instant::now() < end {
+    while Instant::now() < end && !is_enough {
         crowd.run_until(end.min(Instant::now() + Duration::from_millis(250))).await;
-        progress(crowd.joined(), start.elapsed().as_secs_f64());
+        is_enough = progress(crowd.joined(), start.elapsed().as_secs_f64()).is_break();
     }
     let seconds = start.elapsed().as_secs_f64();
     let after = ServerSays::ask(&address).await;
     let ended = crowd.tally();
+    crowd.stand().await;
     let joined = crowd.joined();
     let refusals = crowd.refusals.clone();
     let servers = crowd.servers();
@@ -234,8 +246,10 @@ struct Crowd {
     wake_of: Vec<Time>,
     members_of: BTreeMap<LinkId, usize>,
     outboxes: Vec<Option<(LinkId, Outbox)>>,
-    /// Who has been connected at some time.
+    /// Who has been in at some time; of hostile ones, who has been connected.
     has_come: Vec<bool>,
+    /// How often in a row each has tried to connect, in vain.
+    failed: Vec<u8>,
     /// Who waits for a connection, and from when on.
     waiting: VecDeque<(Instant, usize)>,
     connecting: JoinSet<Connected>,
@@ -288,6 +302,7 @@ impl Crowd {
             members_of: BTreeMap::new(),
             outboxes: (0..count).map(|_| None).collect(),
             has_come: vec![false; count],
+            failed: vec![0; count],
             waiting: (0..count).map(|number| (Instant::now(), number)).collect(),
             connecting: JoinSet::new(),
             unclaimed: BTreeMap::new(),
@@ -324,14 +339,28 @@ impl Crowd {
         self.members.iter().zip(&self.outboxes).filter(|&pair| is_in(pair)).count()
     }
 
-    /// Whether nobody is still on the way. Hostile ones are cut off again and again: never are all of them in at once.
+    /// Whether everybody was let in, or will never be. Hostile ones are cut off again and again, and who walks from server to
+    /// server is between two now and then: never are all of them in at once.
     fn is_complete(&self) -> bool {
         let is_settled = |(member, &has_come): (&Member, &bool)| match member.phase() {
             Some(Phase::Joined | Phase::Ended(_)) => true,
-            Some(_) => false,
-            None => has_come,
+            _ => has_come,
         };
         self.members.iter().zip(&self.has_come).all(is_settled)
+    }
+
+    /// Everybody stands until nobody is on the way any more, so that they can be counted.
+    async fn stand(&mut self) {
+        for member in &mut self.members {
+            if let Member::Honest(bot) = member {
+                bot.freeze(true);
+            }
+        }
+        let is_on_the_way = |member: &Member| !matches!(member.phase(), None | Some(Phase::Joined | Phase::Ended(_)));
+        let end = Instant::now() + JOINING_MAX;
+        while self.members.iter().any(is_on_the_way) && Instant::now() < end {
+            self.run_until(Instant::now() + Duration::from_millis(50)).await;
+        }
     }
 
     fn tally(&self) -> Tally {
@@ -347,16 +376,20 @@ impl Crowd {
                 () = sleep_until(due) => {}
                 event = self.inbox.next() => if let Some(event) = event {
                     self.take(event);
-                    for _ in 1..MESSAGES_AT_ONCE {
-                        match self.inbox.try_next() {
-                            Some(event) => self.take(event),
-                            None => break,
-                        }
-                    }
                 },
                 Some(connected) = self.connecting.join_next() => if let Ok(connected) = connected {
                     self.connected(connected);
                 },
+            }
+            // What has arrived is taken in before anybody looks at the time: whoever was held up would take others for silent.
+            for _ in 1..MESSAGES_AT_ONCE {
+                match self.inbox.try_next() {
+                    Some(event) => self.take(event),
+                    None => break,
+                }
+            }
+            while let Some(connected) = self.connecting.try_join_next() {
+                connected.into_iter().for_each(|connected| self.connected(connected));
             }
             self.wake();
         }
@@ -387,7 +420,7 @@ impl Crowd {
             self.sockets.rotate_left(1);
             let (client, links, server) = (self.sockets[0].clone(), self.links.clone(), self.server_of[number]);
             let (host, address) = (self.hosts[server].clone(), self.addresses[server].clone());
-            let patience = self.patience();
+            let patience = self.patience(number);
             self.connecting.spawn(async move {
                 let reached = async {
                     let host = match host {
@@ -396,15 +429,17 @@ impl Crowd {
                     };
                     client.connect(&host, &links).await.map(|link| (link, host))
                 };
-                let late = |_| Err(ConnectError::Socket(std::io::ErrorKind::TimedOut.into()));
-                (number, server, tokio::time::timeout(patience, reached).await.unwrap_or_else(late))
+                let reached = tokio::time::timeout(patience, reached).await;
+                (number, server, reached.unwrap_or(Err(ConnectError::Silent { address, patience })))
             });
         }
     }
 
-    /// Where there are others to go to, nobody waits long for one that does not answer.
-    fn patience(&self) -> Duration {
-        if self.addresses.len() > 1 { Duration::from_secs(3) } else { Duration::from_secs(20) }
+    /// Where there are others to go to, nobody waits long for one that does not answer; but longer each time, as all of them
+    /// may be busy.
+    fn patience(&self, number: usize) -> Duration {
+        let tries = u32::from(self.failed[number]);
+        if self.addresses.len() > 1 { (PATIENCE_MIN * 2_u32.pow(tries.min(8))).min(PATIENCE_MAX) } else { PATIENCE_MAX }
     }
 
     /// A handshake has ended.
@@ -419,6 +454,7 @@ impl Crowd {
             }
             Err(error) => {
                 self.refused(error.to_string());
+                self.failed[number] = self.failed[number].saturating_add(1);
                 self.hosts[server] = self.hosts[server].take().filter(|_| self.addresses.len() == 1);
                 self.look_elsewhere(number);
             }
@@ -429,7 +465,7 @@ impl Crowd {
         let now = self.now();
         self.members_of.insert(link, number);
         self.outboxes[number] = Some((link, outbox));
-        self.has_come[number] = true;
+        self.has_come[number] |= self.members[number].phase().is_none();
         self.witness.connected(number, server);
         self.members[number].node().handle(now, Event::Opened { link, secret: [0; 16] });
         self.carry_out(number, now);
@@ -533,6 +569,7 @@ impl Crowd {
             }
             _ if self.members[number].phase().is_none() => {}
             ToClient::Welcome(welcome) => {
+                (self.has_come[number], self.failed[number]) = (true, 0);
                 self.witness.welcomed(number, &welcome);
                 if let Some((since, is_sent)) = self.out[number].take() {
                     let gaps = &mut self.gaps[usize::from(is_sent)];

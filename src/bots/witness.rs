@@ -101,6 +101,8 @@ struct Pose {
     turn: Option<Turn>,
     /// Whether its own server says so, to its own user.
     is_own: bool,
+    /// Who was the first to be told so.
+    client: usize,
 }
 
 /// Puts together what clients are told. Objects have rows, in the order in which they were first heard of: a thousand
@@ -244,23 +246,27 @@ impl Witness {
                 known.turn = known.turn.or(pose.turn);
                 known.is_own |= pose.is_own;
             }
-            Some(known) => contradictions.push((row, known.place, pose.place)),
+            Some(known) => contradictions.push((row, *known, pose)),
         };
         if told.is_some() {
-            place(own, Pose { place: state.head.anchor, turn: None, is_own: true });
+            place(own, Pose { place: state.head.anchor, turn: None, is_own: true, client });
         }
         for (handle, body) in &state.bodies {
             // The handle may have meant another before the roster that is known.
             if let Some((row, since)) = known(*handle)
                 && since < tick
             {
-                place(row, Pose { place: body.place, turn: Some(body.turn), is_own: false });
+                place(row, Pose { place: body.place, turn: Some(body.turn), is_own: false, client });
             }
         }
         self.violations.contradictions += contradictions.len() as u64;
         for (row, one, other) in contradictions {
             let object = self.objects[row].id;
-            self.violations.example(format!("tick {tick}, server {server}: {object} is at {one:?} and at {other:?}"));
+            let said = |pose: Pose| {
+                format!("{:?} for {}", pose.place, self.objects[self.parts[pose.client].own.unwrap_or(0)].id)
+            };
+            let (one, other) = (said(one), said(other));
+            self.violations.example(format!("tick {tick}, server {server}: {object} is at {one} and at {other}"));
         }
     }
 

@@ -1,12 +1,14 @@
 //! `kinesphere bots`: company, load, and a check of the server's promises.
 
 use std::net::SocketAddr;
+use std::ops::ControlFlow;
 
 use clap::{Args, ValueEnum};
 use kinesphere::bots::{self, BotsReport, BotsSettings, Company};
 use kinesphere::fetch::FetchError;
 use kinesphere::link::client::ConnectError;
 use node::bot::Behaviour;
+use tokio::sync::oneshot;
 
 use super::{Failure, runtime};
 use crate::output::{print, print_json};
@@ -28,7 +30,7 @@ pub struct Bots {
     /// What they do
     #[arg(long, value_name = "NAME", default_value = "wander")]
     behaviour: Name,
-    /// For how long, after all have joined
+    /// For how long, after all have joined; Ctrl-C ends it earlier
     #[arg(long, value_name = "S", default_value_t = 20.0, value_parser = seconds)]
     seconds: f64,
     /// Send packets here instead, as to `kinesphere relay`
@@ -85,7 +87,20 @@ pub fn run(arguments: Bots) -> Result<(), Failure> {
     };
     let bar = Bar::new("seconds");
     let total = settings.seconds.ceil() as u32;
-    let report = runtime()?.block_on(bots::run(&settings, &mut |_, seconds| bar.set(seconds as u32, total)));
+    let report = runtime()?.block_on(async {
+        // Ctrl-C ends the run, not the report.
+        let (enough, mut is_enough) = oneshot::channel();
+        tokio::spawn(async move {
+            if tokio::signal::ctrl_c().await.is_ok() {
+                let _ = enough.send(());
+            }
+        });
+        let mut progress = |_: usize, seconds: f64| {
+            bar.set(seconds as u32, total);
+            if is_enough.try_recv().is_ok() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        bots::run(&settings, &mut progress).await
+    });
     drop(bar);
     let report = report.map_err(|error| match error {
         ConnectError::Fetch(FetchError::NotAnAddress(_)) => Failure::Input(error.to_string()),

@@ -71,6 +71,14 @@ pub enum ConnectError {
         /// What happened.
         why: String,
     },
+    /// Nobody answers there; it may be dead, frozen, or busy.
+    #[error("{address} has not answered within {} s", patience.as_secs_f32())]
+    Silent {
+        /// Where.
+        address: String,
+        /// For how long it was waited for.
+        patience: Duration,
+    },
     /// No socket could be had.
     #[error("no UDP socket could be had: {0}")]
     Socket(#[from] io::Error),

@@ -3,7 +3,7 @@
 
 import { gzipSync } from 'node:zlib';
 
-import { Serving, Visitor, distance, openBrowser, wait } from './serving.ts';
+import { Serving, Visitor, distance, openBrowser, openPage, wait } from './serving.ts';
 import { compare } from './twin.ts';
 
 const counts = [1_000, 10_000];
@@ -18,7 +18,7 @@ const browser = await openBrowser();
 try {
   const rows = [];
   for (const avatars of counts) {
-    const page = await (await browser.newContext({ viewport: { width: 480, height: 270 } })).newPage();
+    const page = await openPage(browser);
     page.setDefaultTimeout(180_000);
     await page.goto(`${server.url}/bench`);
     rows.push(await page.evaluate(([avatars, frames]) => (window as any).measure(avatars, frames), [avatars, avatars > 5_000 ? 120 : 300]));

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import test, { after, before } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 
-import { type Seen, Serving, Visitor, bots, distance, openBrowser, wait } from './serving.ts';
+import { type Seen, Serving, Visitor, bots, distance, lookAt, openBrowser, openPage, wait } from './serving.ts';
 
 const ROOM = 'e2e/room.toml';
 const RADIUS = 0.3;
@@ -28,12 +28,6 @@ async function withServer(args: string, run: (server: Serving) => Promise<void>,
   } finally {
     await server.end('SIGKILL');
   }
-}
-
-/** Lets a visitor look from where it stands towards a place. */
-async function lookAt(visitor: Visitor, seen: Seen, at: { x: number; z: number }): Promise<void> {
-  const yaw = Math.atan2(at.x - seen.own.x, at.z - seen.own.z);
-  await visitor.page.evaluate((yaw) => ((window as any).kinesphere.camera.yaw = yaw), yaw);
 }
 
 const other = (seen: Seen, name: string) => seen.others.find((other) => other.name === name);
@@ -252,7 +246,7 @@ test('the map is the operator’s: a visitor from elsewhere is refused, and what
   try {
     await withServer(`--data ${data} --crowd 20 --flush-ms 200`, async (server) => {
       const port = server.address.split(':')[1];
-      const page = await (await browser.newContext({ viewport: { width: 480, height: 270 } })).newPage();
+      const page = await openPage(browser);
       if (outside !== undefined) {
         await page.goto(`http://${outside}:${port}/map`);
         await page.waitForSelector('.gate:not([hidden])');
@@ -353,7 +347,7 @@ test('a flag waves as the server has it, and stones are not balls', async () => 
       const mesh = flag && app.things.meshes.get(flag.entered.object)?.mesh;
       if (!mesh || client.clockOf(flag.handle, performance.now() * 1_000) === null) return null;
       const { array } = mesh.geometry.getAttribute('position');
-      return { clock: client.clockOf(flag.handle, performance.now() * 1_000), at: performance.now(), corners: array.length / 3, places: [...array] as number[] };
+      return { frames: app.frames as number, clock: client.clockOf(flag.handle, performance.now() * 1_000), at: performance.now(), corners: array.length / 3, places: [...array] as number[] };
     });
     const seen = async () => {
       for (;;) {
@@ -363,6 +357,8 @@ test('a flag waves as the server has it, and stones are not balls', async () => 
       }
     };
     const before = await seen();
+    // However slow pictures are here, two more have been drawn.
+    await ann.page.waitForFunction((frames) => (window as any).kinesphere.frames > frames, before.frames + 1);
     await wait(400);
     const after = await seen();
     assert.ok(before.corners > 20, `${before.corners} corners`);
@@ -371,6 +367,43 @@ test('a flag waves as the server has it, and stones are not balls', async () => 
     // Nobody is in its way: its clock runs with time, thirty ticks a second. How late messages are taken in does not show.
     const ticks = (after.at - before.at) * 0.03;
     assert.ok(Math.abs(after.clock! - before.clock! - ticks) < 4, `${after.clock! - before.clock!} and ${ticks} ticks`);
+    await ann.close();
+  });
+});
+
+test('who enters before it is told what shapes look like sees only these made anew', async () => {
+  await withServer('../worlds/windy.toml --in-memory', async (server) => {
+    const ann = await Visitor.open(browser, server.url);
+    let tell = () => {};
+    const isTime = new Promise<void>((done) => (tell = done));
+    await ann.page.route('**/models', async (route) => {
+      await isTime;
+      await route.continue();
+    });
+    await ann.page.reload();
+    await ann.join('Ann');
+    const look = () => ann.page.evaluate(() => {
+      const { things, place, placesBuilt } = (window as any).kinesphere;
+      const meshes = [...things.meshes].map(([object, { mesh }]: any) => [object, mesh.uuid, mesh.geometry.getAttribute('position').count]);
+      return { meshes: meshes as [number, string, number][], place: place?.root.uuid as string | undefined, placesBuilt: placesBuilt as number };
+    });
+    await ann.until('sees what moves', (seen) => ['flag', 'blob', 'rabbit', 'rock'].every((name) => other(seen, name) !== undefined));
+    await ann.page.waitForFunction(() => (window as any).kinesphere.things.meshes.size >= 4);
+    const before = await look();
+    tell();
+    const { objects } = (await (await fetch(`${server.url}/models`)).json()) as { objects: { object: number }[] };
+    const told = new Set(objects.map(({ object }) => object));
+    const shaped = before.meshes.filter(([object]) => told.has(object)).map(([object]) => object);
+    assert.ok(shaped.length >= 4, `${shaped}`);
+    await ann.page.waitForFunction(([object, uuid]) => {
+      const entry = (window as any).kinesphere.things.meshes.get(object);
+      return entry !== undefined && entry.mesh.uuid !== uuid;
+    }, before.meshes.find(([object]) => object === shaped[0])!);
+    const after = await look();
+    const uuids = new Map(after.meshes.map(([object, uuid]) => [object, uuid]));
+    const renewed = before.meshes.filter(([object, uuid]) => uuids.has(object) && uuids.get(object) !== uuid).map(([object]) => object);
+    assert.deepEqual(renewed, shaped.filter((object) => uuids.has(object)));
+    assert.deepEqual([after.place, after.placesBuilt], [before.place, 1], 'the place is the one that was built on entering');
     await ann.close();
   });
 });

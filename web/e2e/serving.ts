@@ -3,12 +3,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type Browser, type BrowserContextOptions, type Page, chromium } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, type Page, type Route, chromium } from 'playwright-core';
 
 /** Nothing here takes long; a test that waits this long has failed. On a machine that is busy with other things, say more. */
 export const PATIENCE_MS = Number(process.env['KINESPHERE_PATIENCE_MS'] ?? 40_000);
 
 export const binary = resolve(process.env['KINESPHERE_BIN'] ?? '../target/debug/kinesphere');
+/** For whoever works on the page: with `KINESPHERE_DIST=dist` it comes from there, and the server need not be built again. */
+const dist = process.env['KINESPHERE_DIST'];
 const chromiumPath =
   process.env['KINESPHERE_CHROMIUM'] ?? ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
 
@@ -81,9 +83,30 @@ export async function openBrowser(): Promise<Browser> {
       '--disable-renderer-backgrounding',
       '--disable-background-timer-throttling',
       '--disable-backgrounding-occluded-windows',
+      // A page that comes from a file would be taken for one from outside.
+      ...(dist === undefined ? [] : ['--disable-features=LocalNetworkAccessChecks']),
     ],
   });
 }
+
+/** A page in a window of its own; small, if nothing else is said: a software renderer has to draw it. */
+export async function openPage(browser: Browser, device: BrowserContextOptions = {}): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 480, height: 270 }, ...device });
+  if (dist !== undefined) await context.route(/^http:\/\/[^/]+\/($|\?|map|bench|assets\/)/, fromDist);
+  const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE_MS);
+  return page;
+}
+
+/** What is in `dist`, under the server's own policy. */
+async function fromDist(route: Route): Promise<void> {
+  const { pathname } = new URL(route.request().url());
+  const name = pathname === '/' ? 'index.html' : pathname.startsWith('/assets/') ? pathname.slice(1) : `${pathname.slice(1)}.html`;
+  const policy = (await (await fetch(new URL('/', route.request().url()))).headers.get('content-security-policy')) ?? '';
+  await route.fulfill({ path: resolve(dist!, name), headers: { 'content-security-policy': policy, 'content-type': typeOf(name) } });
+}
+
+const typeOf = (name: string): string => (name.endsWith('.html') ? 'text/html' : name.endsWith('.css') ? 'text/css' : 'text/javascript');
 
 /** What the page knows, as tests ask for it. */
 export interface Seen {
@@ -100,11 +123,9 @@ export interface Seen {
 export class Visitor {
   private constructor(readonly page: Page) {}
 
-  /** Opens a page of its own, small and plain: a software renderer has to draw it. */
+  /** Opens a page of its own, and a plain one. */
   static async open(browser: Browser, url: string, query = '', device: BrowserContextOptions = {}): Promise<Visitor> {
-    const context = await browser.newContext({ viewport: { width: 480, height: 270 }, ...device });
-    const page = await context.newPage();
-    page.setDefaultTimeout(PATIENCE_MS);
+    const page = await openPage(browser, device);
     await page.goto(`${url}/?quality=low&${query}`);
     return new Visitor(page);
   }
@@ -161,7 +182,8 @@ export class Visitor {
   private wanted(): Promise<string> {
     return this.page.evaluate(() => {
       const { session, controls, frames } = (window as any).kinesphere;
-      return JSON.stringify({ intent: session?.client.intent, keys: [...controls.held], frames, counts: session?.client.counts });
+      const dialog = document.querySelector('#enter .error')?.textContent;
+      return JSON.stringify({ intent: session?.client.intent, keys: [...controls.held], frames, dialog, counts: session?.client.counts });
     });
   }
 
@@ -172,3 +194,9 @@ export class Visitor {
 
 export const wait = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 export const distance = (a: { x: number; z: number }, b: { x: number; z: number }): number => Math.hypot(a.x - b.x, a.z - b.z);
+
+/** Lets a visitor look from where it stands towards a place. */
+export async function lookAt(visitor: Visitor, seen: Seen, at: { x: number; z: number }): Promise<void> {
+  const yaw = Math.atan2(at.x - seen.own.x, at.z - seen.own.z);
+  await visitor.page.evaluate((yaw) => ((window as any).kinesphere.camera.yaw = yaw), yaw);
+}

@@ -1,6 +1,6 @@
 // The page: brings together what is heard, what is drawn and what is wanted.
 
-import type { Other } from './client/others.ts';
+import type { Client } from './client/client.ts';
 import { readModels } from './client/models.ts';
 import { type Connection, type Kept, Session, forgetResumeKey, keptResumeKey, localUs } from './client/session.ts';
 import { introduce } from './link/connect.ts';
@@ -14,10 +14,11 @@ import { type Settings, keepSettings, readSettings } from './ui/settings.ts';
 import { Sound } from './ui/sound.ts';
 import { StatusBar } from './ui/status.ts';
 import { Users } from './ui/users.ts';
-import { Avatars, type Pose } from './view/avatars.ts';
+import { Avatars } from './view/avatars.ts';
 import { Camera } from './view/camera.ts';
 import { Labels, type Named } from './view/labels.ts';
 import { Models } from './view/models.ts';
+import { People } from './view/people.ts';
 import { Place } from './view/place.ts';
 import { type Quality, Stage } from './view/stage.ts';
 import { type Thing, Things } from './view/things.ts';
@@ -32,6 +33,9 @@ const GRAB_REACH = 2;
 /** How long a name shows that somebody spoke, in seconds. */
 const SPEAKING_S = 4;
 
+/** How many walk about in the picture behind the dialog. */
+const STROLLERS = 14;
+
 const key = (name: string): HTMLElement => element('kbd', {}, name);
 
 export class App {
@@ -40,6 +44,7 @@ export class App {
   readonly camera: Camera;
   private readonly settings: Settings = readSettings();
   private readonly avatars: Avatars;
+  private readonly people: People;
   private readonly models = new Models();
   private readonly things = new Things(this.models);
   private readonly touches: Touches;
@@ -54,7 +59,6 @@ export class App {
   readonly inspector: Inspector;
   private readonly hint = element('div', { id: 'hint', class: 'panel' });
   private readonly prompt = element('div', { id: 'prompt', class: 'panel' });
-  private readonly poses: Pose[] = [];
   private readonly speaking = new Map<number, number>();
   private heading = 0;
   private wantsJump = false;
@@ -64,11 +68,13 @@ export class App {
   /** For the bench and tests: how long the page's own work took in the last frame, in milliseconds. */
   workMs = 0;
   frames = 0;
+  placesBuilt = 0;
 
   constructor(canvas: HTMLCanvasElement, names: HTMLElement, ui: HTMLElement, quality: Quality, private readonly only: Transport | null) {
     this.stage = new Stage(canvas, quality);
     this.camera = new Camera(this.stage.camera);
     this.avatars = new Avatars(quality === 'high');
+    this.people = new People(this.avatars);
     this.labels = new Labels(names);
     this.sound = new Sound(this.settings.isMuted);
     this.touches = new Touches(this.avatars, (strength) => {
@@ -107,11 +113,11 @@ export class App {
       },
       () => {},
     );
-    void readModels().then((models) => {
-      this.models.all = models;
-      if (models.objects.length === 0) return;
-      this.things.renew();
-      this.build();
+    // Asked for at once, so that they are mostly there before anybody enters; who was faster sees balls until then.
+    void readModels().then((told) => {
+      const objects = [...this.models.take(told)];
+      this.things.renew(objects);
+      this.place?.renew(objects);
     }, () => {});
     const kept = keptResumeKey();
     if (kept !== null) this.enter({ nickname: kept.nickname, avatar: kept.avatar, token: '' }, kept);
@@ -131,6 +137,7 @@ export class App {
       joined: (welcome) => {
         keepSettings(this.settings);
         this.dialog.close();
+        this.forgetPeople();
         this.controls.isOpen = true;
         if (!welcome.isResumed) this.camera.reset();
         for (const part of [this.status.root, this.chat.root]) part.hidden = false;
@@ -158,10 +165,17 @@ export class App {
 
   private close(sentence: string): void {
     this.session = null;
+    this.forgetPeople();
     this.controls.isOpen = false;
     this.inspector.close();
     for (const part of [this.status.root, this.users.root, this.chat.root, this.hint, this.prompt]) part.hidden = true;
     this.dialog.open(sentence);
+  }
+
+  /** Whoever was drawn so far is somebody else, or nobody, from now on. */
+  private forgetPeople(): void {
+    this.people.clear();
+    this.avatars.clear();
   }
 
   private connected(connection: Connection): void {
@@ -207,9 +221,11 @@ export class App {
 
   private build(): void {
     const client = this.session?.client;
-    if (!client?.welcome) return;
+    if (!client?.welcome || this.place?.isOf(client.welcome.bounds, client.solids)) return;
     if (this.place !== null) this.stage.scene.remove(this.place.root);
+    this.place?.dispose();
     this.place = new Place(client.welcome.bounds, client.solids, this.models);
+    this.placesBuilt += 1;
     this.stage.scene.add(this.place.root);
   }
 
@@ -253,15 +269,17 @@ export class App {
 
   /** A few people around the fountain, for the picture behind the dialog. */
   private stroll(seconds: number, elapsed: number): void {
-    const poses = Array.from({ length: 14 }, (_, index): Pose => {
+    this.avatars.begin(seconds, elapsed);
+    for (let index = 0; index < STROLLERS; index++) {
       const away = 4 + (index % 5) * 1.3;
       const angle = index * 2.399 + (index % 2 === 0 ? seconds : -seconds) * (0.9 / away);
-      const heading = angle + (index % 2 === 0 ? Math.PI : 0);
+      const heading = -angle - (index % 2 === 0 ? Math.PI : 0);
       const isChild = index % 4 === 3;
       const half = isChild ? 0.6 : 0.9;
-      return { object: index + 1, x: away * Math.cos(angle), y: half, z: away * Math.sin(angle), heading: -heading, speed: 1, half, radius: isChild ? 0.25 : 0.3 };
-    });
-    this.avatars.draw(poses, poses.length, seconds, elapsed);
+      const place = this.avatars.enter(index + 1, half, isChild ? 0.25 : 0.3, heading);
+      this.avatars.pose(place, away * Math.cos(angle), half, away * Math.sin(angle), heading, 1, 1);
+    }
+    this.avatars.finish();
   }
 
   /** What is wanted becomes the intent of the next input. */
@@ -288,52 +306,37 @@ export class App {
     const own = client.own!.shown;
     const ownHalf = halfHeight(welcome.shape);
     const now = localUs();
-    let count = 0;
-    const pose = (object: number, x: number, y: number, z: number, heading: number, speed: number, half: number, radius: number) => {
-      const known = this.poses[count];
-      if (known === undefined || known.object !== object) this.poses[count] = { object, x, y, z, heading, speed, half, radius };
-      else {
-        known.x = x;
-        known.y = y;
-        known.z = z;
-        known.heading = heading;
-        known.speed = speed;
-        known.half = half;
-        known.radius = radius;
-      }
-      count += 1;
-    };
-    const wanted = client.intent.velocity;
-    if (!this.camera.isFirstPerson) {
-      const speed = Math.hypot(wanted[0], wanted[2]) / VELOCITY_PARTS;
-      pose(welcome.own, own.x, own.y, own.z, this.heading, speed, ownHalf, welcome.shape.form === 'capsule' ? welcome.shape.radius : ownHalf);
+    this.avatars.begin(seconds, elapsed);
+    if (this.camera.isFirstPerson) this.avatars.leave(welcome.own);
+    else {
+      const [vx, , vz] = client.intent.velocity;
+      const place = this.avatars.enter(welcome.own, ownHalf, welcome.shape.form === 'capsule' ? welcome.shape.radius : ownHalf, this.heading);
+      this.avatars.pose(place, own.x, own.y, own.z, this.heading, Math.hypot(vx, vz) / VELOCITY_PARTS, 1);
     }
-    const named: Named[] = [];
+    this.people.draw(client.others);
+    this.avatars.finish();
     const things: Thing[] = [];
-    for (const other of client.others.all.values()) {
-      const { entered } = other;
-      if (entered.kind !== 'Avatar') {
-        const { pos, rot } = other.shown;
-        const clock = client.clockOf(other.handle, now);
-        things.push({ object: entered.object, kind: entered.kind, shape: entered.shape, pos, rot, clock });
-        continue;
-      }
-      const { x, y, z } = other;
-      const half = halfHeight(entered.shape);
-      const radius = entered.shape.form === 'capsule' ? entered.shape.radius : half;
-      pose(entered.object, x, y, z, other.heading, other.speed, half, radius);
-      if (entered.name === '' || !this.labels.isWithin(x, y, z, this.stage.camera)) continue;
-      const isSpeaking = (this.speaking.get(entered.object) ?? 0) > seconds;
-      named.push({ name: entered.name, x, y: y + half + 0.12, z, isSpeaking });
+    for (const { entered, handle, shown } of client.others.things.values()) {
+      things.push({ object: entered.object, kind: entered.kind, shape: entered.shape, pos: shown.pos, rot: shown.rot, clock: client.clockOf(handle, now) });
     }
-    this.avatars.draw(this.poses, count, seconds, elapsed, this.stage.camera.position);
     this.things.draw(things);
     this.findGraspable(own, things);
     this.things.highlight(client.held ?? this.graspable);
     this.camera.follow(own, ownHalf, client.ground, elapsed);
     this.touches.look(client, own, elapsed, this.inspector.isOpen);
-    this.labels.draw(named, this.stage.camera, innerWidth, innerHeight);
+    this.labels.draw(this.named(client, seconds), this.stage.camera, innerWidth, innerHeight);
     this.inspector.draw(client, elapsed, this.workMs);
+  }
+
+  /** Who is near enough that its name could be read. */
+  private named(client: Client, seconds: number): Named[] {
+    const named: Named[] = [];
+    for (const { entered, x, y, z } of client.others.near()) {
+      if (entered.kind !== 'Avatar' || entered.name === '' || !this.labels.isWithin(x, y, z, this.stage.camera)) continue;
+      const isSpeaking = (this.speaking.get(entered.object) ?? 0) > seconds;
+      named.push({ name: entered.name, x, y: y + halfHeight(entered.shape) + 0.12, z, isSpeaking });
+    }
+    return named;
   }
 
   private findGraspable(own: { x: number; y: number; z: number }, things: readonly Thing[]): void {
@@ -354,10 +357,7 @@ export class App {
   private slowly(): void {
     const client = this.session?.client;
     if (!client?.welcome) return;
-    const others = [...client.others.all.values()].filter((other: Other) => other.entered.kind === 'Avatar' && other.entered.name !== '');
-    others.sort((a, b) => a.entered.name.localeCompare(b.entered.name));
-    const own = { object: client.welcome.own, name: `${client.welcome.nickname} (you)` };
-    this.users.show([own, ...others.map(({ entered }) => ({ object: entered.object, name: entered.name }))]);
+    this.users.show(client.welcome, client.others);
     this.status.measure(client.clock.roundTripUs);
     const text = client.held !== null ? 'E lets go' : this.graspable !== null ? 'E takes hold of it' : '';
     this.prompt.hidden = text === '' || document.body.classList.contains('touch');

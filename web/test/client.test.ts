@@ -11,6 +11,8 @@ import { Writer } from '../src/wire/codec.ts';
 import { VERSION, kind } from '../src/wire/kind.ts';
 
 const TICK_US = 33_333;
+const nothing = () => {};
+const silent = { send: nothing, joined: nothing, ended: nothing, sceneChanged: nothing, said: nothing, grabbed: nothing, redirected: nothing };
 
 function welcome(tick: number, isResumed: boolean): Uint8Array {
   const writer = new Writer(kind.welcome);
@@ -55,8 +57,7 @@ function roster(number: number, tick: number, handle: number, object: number, x:
 const state = (tick: number, handle: number, x: number) => writeState(tick, [0, 922, 0], [{ handle, place: [x, 922, 0], heading: 0, motion: [0, 0, 0] }]);
 
 test('a datagram that overtakes the welcome of a resumed session moves nobody', () => {
-  const nothing = () => {};
-  const client = new Client({ send: nothing, joined: nothing, ended: nothing, sceneChanged: nothing, said: nothing, grabbed: nothing, redirected: nothing });
+  const client = new Client(silent);
   client.open(0, 'Ann', 0, new Uint8Array());
   client.received(1_000, welcome(10, false));
   client.received(2_000, roster(1, 11, 3, 500, 1_024));
@@ -81,8 +82,7 @@ test('a datagram that overtakes the welcome of a resumed session moves nobody', 
 });
 
 test('the clock of a flag runs on between what the server tells, and is forgotten with the flag', () => {
-  const nothing = () => {};
-  const client = new Client({ send: nothing, joined: nothing, ended: nothing, sceneChanged: nothing, said: nothing, grabbed: nothing, redirected: nothing });
+  const client = new Client(silent);
   client.open(0, 'Ann', 0, new Uint8Array());
   client.received(0, welcome(10, false));
   client.received(0, roster(1, 11, 3, 500, 1_024));
@@ -114,10 +114,9 @@ test('the clock of a flag runs on between what the server tells, and is forgotte
 });
 
 test('a client that is sent to another server goes with its key, and knows of all servers', () => {
-  const nothing = () => {};
   const sent: string[] = [];
   const hellos: Uint8Array[] = [];
-  const client = new Client({ send: (message) => hellos.push(message), joined: nothing, ended: nothing, sceneChanged: nothing, said: nothing, grabbed: nothing, redirected: (address) => sent.push(address) });
+  const client = new Client({ ...silent, send: (message) => hellos.push(message), redirected: (address) => sent.push(address) });
   client.open(0, 'Ann', 0, new Uint8Array());
   client.received(1_000, welcome(10, false));
   const servers = new Writer(kind.servers);
@@ -136,4 +135,40 @@ test('a client that is sent to another server goes with its key, and knows of al
   assert.deepEqual([...hello.slice(-16)], Array(16).fill(5), 'the key of the session');
   client.received(4_000, welcome(11, true));
   assert.equal(client.phase, 'joined');
+});
+
+test('who is sent to another server walks on meanwhile, for a second at most, and is not seen to jump when it comes', () => {
+  const client = new Client(silent);
+  client.open(0, 'Ann', 0, new Uint8Array());
+  client.received(0, welcome(10, false));
+  client.intent = { velocity: [0, 0, 1_000], heading: 0, isJump: false };
+  const shown = () => ({ ...client.own!.shown });
+  for (let frame = 0; frame < 20; frame++) client.show(frame * 16_667, 0.016667);
+  const walked = shown();
+  assert.ok(walked.z > 0.3, `${walked.z}`);
+
+  const redirect = new Writer(kind.redirect);
+  redirect.counted(new TextEncoder().encode('http://two:2'));
+  client.received(400_000, redirect.end());
+  // What is pressed now nobody hears: the other server lets it go on as it went.
+  client.intent = { ...client.intent, velocity: [0, 0, -2_000] };
+  for (let frame = 0; frame < 20; frame++) client.show(400_000 + frame * 16_667, 0.016667);
+  const crossed = shown();
+  assert.ok(Math.abs(crossed.z - 2 * walked.z) < 0.05, `${crossed.z}`);
+  for (let frame = 0; frame < 60; frame++) client.show(1_400_001 + frame * 16_667, 0.016667);
+  assert.deepEqual(shown(), crossed, 'after a second it stands');
+
+  client.open(2_400_000, 'Ann', 0, new Uint8Array());
+  client.received(2_410_000, welcome(40, true));
+  assert.equal(client.own!.confirmed.pos.z, 0, 'where the other server has it');
+  assert.ok(Math.abs(shown().z - crossed.z) < 1e-9, 'but it is shown where it was');
+  client.intent = { ...client.intent, velocity: [0, 0, 0] };
+  for (let frame = 0; frame < 120; frame++) client.show(2_420_000 + frame * 16_667, 0.016667);
+  assert.ok(Math.abs(shown().z) < 0.01, 'and comes to its place little by little');
+
+  client.intent = { ...client.intent, velocity: [0, 0, 2_000] };
+  client.lose();
+  const stood = shown();
+  for (let frame = 0; frame < 20; frame++) client.show(4_500_000 + frame * 16_667, 0.016667);
+  assert.ok(Math.abs(shown().z - stood.z) < 0.01, 'who has lost its server stands');
 });

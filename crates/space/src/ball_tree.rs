@@ -73,6 +73,8 @@ const NO_NORMAL: [i16; 2] = [i16::MIN; 2];
 const SHARES: f32 = i16::MAX as f32;
 
 impl PackedPatch {
+    // Only who knows meshes can tell what is in a ball.
+    #[cfg(any(test, feature = "parry"))]
     pub fn new(patch: &Patch, ball: Sphere) -> PackedPatch {
         let share = |value: f32| (value.clamp(-1.0, 1.0) * SHARES).round() as i16;
         let offset = (patch.point - ball.center) / ball.radius;
@@ -94,6 +96,7 @@ impl PackedPatch {
 }
 
 /// Where a direction meets the octahedron, its lower half folded outward over the upper one; none for no direction.
+#[cfg(any(test, feature = "parry"))]
 fn fold(direction: Vec3) -> Option<[f32; 2]> {
     let sum = direction.x.abs() + direction.y.abs() + direction.z.abs();
     let [x, y] = [direction.x / sum, direction.y / sum];

@@ -23,7 +23,9 @@ impl Bits {
     /// Adds `number`.
     #[inline]
     pub fn insert(&mut self, number: usize) {
-        self.grow(number + 1);
+        if number / 64 >= self.words.len() {
+            self.grow(number + 1);
+        }
         self.words[number / 64] |= 1 << (number % 64);
     }
 

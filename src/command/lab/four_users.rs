@@ -1,6 +1,7 @@
 //! `kinesphere lab four-users`: paper 002's test with people, as a script.
 
 use std::net::SocketAddr;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use clap::Args;
@@ -126,7 +127,11 @@ async fn walk(
         name: "user".to_owned(),
         seed: arguments.seed,
     };
-    let found = bots::run(&settings, &mut |_, seconds| progress(seconds)).await;
+    let mut go_on = |_: usize, seconds: f64| {
+        progress(seconds);
+        ControlFlow::Continue(())
+    };
+    let found = bots::run(&settings, &mut go_on).await;
     relaying.abort();
     service.stop().await;
     let BotsReport { joined, update_latency_ms, latency_samples, violations, .. } =

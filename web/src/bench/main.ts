@@ -3,7 +3,8 @@
 
 import { Others } from '../client/others.ts';
 import { Scene } from '../motion/scene.ts';
-import { Avatars, type Pose } from '../view/avatars.ts';
+import { Avatars } from '../view/avatars.ts';
+import { People } from '../view/people.ts';
 import { Stage } from '../view/stage.ts';
 import { StateBodies } from '../wire/bodies.ts';
 import { Crowd } from './crowd.ts';
@@ -41,18 +42,22 @@ export async function measure(avatars: number, frames: number): Promise<Result> 
     others.scene = scene;
     for (const entered of crowd.entered(index)) others.enter(entered, 1, TICK_US);
   });
-  const poses: Pose[] = [];
+  const people = parts.map(() => new People(drawn));
   const bodies = new StateBodies();
   const [decode, predict, update, work]: number[][] = [[], [], [], []];
+  // Made beforehand, so that what the making leaves behind is not cleared away while the page works.
+  const told = Array.from({ length: Math.ceil(((frames + 30) * FRAME_US) / TICK_US) + 1 }, (_, index) => {
+    crowd.step();
+    return parts.map((_, part) => crowd.datagrams(part, index + 2));
+  });
   let [bytes, ticks, drawMs] = [0, 0, 0];
   let tick = 1;
   for (let frame = 0; frame < frames + 30; frame++) {
     const now = 2 * TICK_US + frame * FRAME_US;
-    const datagrams: Uint8Array[][] = [];
+    let datagrams: Uint8Array[][] = [];
     if (Math.floor(now / TICK_US) > tick + 1) {
       tick += 1;
-      crowd.step();
-      parts.forEach((_, index) => datagrams.push(crowd.datagrams(index, tick)));
+      datagrams = told[tick - 2]!;
       ticks += 1;
       bytes += datagrams.flat().reduce((sum, datagram) => sum + datagram.length, 0);
     }
@@ -66,19 +71,9 @@ export async function measure(avatars: number, frames: number): Promise<Result> 
     const decoded = performance.now();
     for (const others of parts) others.show(now, stage.camera.position);
     const predicted = performance.now();
-    let count = 0;
-    for (const others of parts) {
-      for (const other of others.all.values()) {
-        const pose = (poses[count] ??= { object: other.entered.object, x: 0, y: 0, z: 0, heading: 0, speed: 0, half: 0.9, radius: 0.3 });
-        pose.x = other.x;
-        pose.y = other.y;
-        pose.z = other.z;
-        pose.heading = other.heading;
-        pose.speed = other.speed;
-        count += 1;
-      }
-    }
-    drawn.draw(poses, count, now * 1e-6, FRAME_US * 1e-6, stage.camera.position);
+    drawn.begin(now * 1e-6, FRAME_US * 1e-6);
+    parts.forEach((others, index) => people[index]!.draw(others));
+    drawn.finish();
     const ended = performance.now();
     // The first frames are those in which the browser still compiles.
     if (frame >= 30) {

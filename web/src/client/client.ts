@@ -20,6 +20,8 @@ const QUICK_PINGS = 8;
 const REPEATS = 4;
 /** Things of a scene that a client keeps. */
 const SOLIDS_MAX = 65_536;
+/** Who is sent to another server is shown to walk on for so long, in microseconds: as long as others are predicted. */
+const CROSSING_US = 1_000_000;
 /** Before the server's tick is known, in microseconds. */
 const FRAME_US = 33_333;
 
@@ -75,6 +77,8 @@ export class Client {
   private readonly bodies = new StateBodies();
   /** By handle, when a thing that changes its form was told of and what its clock showed. */
   private readonly forms = new Map<number, { readonly tick: number; readonly clock: number }>();
+  /** Since when it is on its way to another server, and how it went when it was sent there. */
+  private crossing: { readonly since: number; readonly step: Step } | null = null;
   private tickBase = { tick: 0, at: 0 };
   private heard = 0;
   private number = 0;
@@ -100,6 +104,7 @@ export class Client {
 
   /** The link is gone. */
   lose(): void {
+    this.crossing = null;
     if (this.phase !== 'ended') this.phase = 'apart';
   }
 
@@ -151,6 +156,7 @@ export class Client {
         this.held = message.isHeld ? message.object : this.held === message.object ? null : this.held;
         return this.events.grabbed(message.object, message.isHeld);
       case 'Redirect':
+        this.crossing = this.phase === 'joined' ? { since: now, step: { ...this.intent, isJump: false } } : this.crossing;
         this.phase = 'apart';
         return this.events.redirected(message.address);
       case 'Servers':
@@ -187,7 +193,7 @@ export class Client {
   /** Works out where everybody is shown. `elapsed` seconds have passed since the last time. */
   show(now: number, elapsed: number, eye: Eye | null = null): void {
     this.others.show(this.clock.ownerTime(now), eye);
-    if (this.own !== null && this.ground !== null) this.own.pass(this.intent, Math.min(elapsed, 0.1), this.ground);
+    if (this.own !== null && this.ground !== null) this.own.pass(this.intentAt(now), Math.min(elapsed, 0.1), this.ground);
   }
 
   /** What the clock of a thing that changes its form shows at a moment, in ticks; none if it has none. */
@@ -196,6 +202,15 @@ export class Client {
     if (told === undefined) return null;
     const tick = this.tickBase.tick + (this.clock.ownerTime(now) - this.tickBase.at) / this.tickUs;
     return Math.max(told.clock, told.clock + tick - told.tick);
+  }
+
+  /**
+   * What moves the own avatar. Who is apart stands, as nobody hears of its steps; but where it was sent on, the other server
+   * lets it go on as it went, until it comes.
+   */
+  private intentAt(now: number): Step {
+    if (this.phase === 'joined') return this.intent;
+    return this.crossing !== null && now - this.crossing.since < CROSSING_US ? this.crossing.step : STILL;
   }
 
   private tell(message: Uint8Array<ArrayBuffer>): void {
@@ -217,7 +232,8 @@ export class Client {
     this.solids = [];
     this.isSceneWhole = false;
     if (((welcome.newest - this.number) | 0) > 0) this.number = welcome.newest;
-    this.own = new Own(metres(welcome.place), welcome.newest, welcome.tickUs * 1e-6);
+    const shown = welcome.isResumed ? this.own?.shown : undefined;
+    this.own = new Own(metres(welcome.place), welcome.newest, welcome.tickUs * 1e-6, shown);
     this.others = new Others(welcome.tickUs);
     this.forms.clear();
     this.heard = 0;
@@ -229,6 +245,7 @@ export class Client {
     this.resumeKey = welcome.resumeKey;
     if (welcome.isResumed) this.counts.resumed += 1;
     this.welcome = welcome;
+    this.crossing = null;
     this.phase = 'joined';
     this.events.joined(welcome);
   }

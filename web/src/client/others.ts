@@ -25,10 +25,10 @@ const SETTINGS = {
 /** Collisions among the others are predicted for so many at most: the price is quadratic. */
 const COMPANY_MAX = 32;
 
-/** Within so many metres of the eye everybody is shown anew in every frame, and within so many in every other. */
+/** Within so many metres of the eye everybody is shown anew in every frame; beyond it, and twice and four times as far away, half as often each time. */
 const NEAR = 30;
-const FAR = 60;
-const REST_MAX = 4;
+/** Of whoever is shown so rarely nobody sees whether it is in a wall for a moment. */
+const UNSEEN = 4;
 
 /** What was heard last. */
 export interface Confirmed {
@@ -100,19 +100,48 @@ export interface Eye {
 }
 
 /** Every how manieth frame somebody is shown anew who is so far away: what moves in between is less than a pixel or two. */
-export function restOf(x: number, z: number): number {
+function restOf(x: number, z: number): number {
   const squared = x * x + z * z;
-  return squared < NEAR * NEAR ? 1 : squared < FAR * FAR ? 2 : REST_MAX;
+  if (squared < NEAR * NEAR) return 1;
+  return squared < 4 * NEAR * NEAR ? 2 : squared < 16 * NEAR * NEAR ? 4 : 8;
+}
+
+/** Whom a frame showed anew. */
+export class Fresh {
+  count = 0;
+  handle = new Int32Array(64);
+  /** How many frames have passed since the last time. */
+  frames = new Uint8Array(64);
+
+  clear(most: number): void {
+    this.count = 0;
+    if (most <= this.handle.length) return;
+    this.handle = new Int32Array(2 * most);
+    this.frames = new Uint8Array(2 * most);
+  }
+
+  add(handle: number, frames: number): void {
+    this.handle[this.count] = handle;
+    this.frames[this.count] = frames;
+    this.count += 1;
+  }
 }
 
 /** All others, by handle. */
 export class Others {
   readonly all = new Map<number, Other>();
+  /** Those of them who are no people. */
+  readonly things = new Map<number, Other>();
+  /** Raised whenever somebody enters or leaves. */
+  changes = 0;
+  /** Whom the last frame showed anew. */
+  readonly fresh = new Fresh();
   /** Collisions among them that were predicted in the last frame. */
   contacts = 0;
   private readonly crowd: Crowd;
   private frame = 0;
-  private eye: Eye | null = null;
+  /** By handle, every how manieth frame it is shown anew: a power of two. */
+  private rest = new Uint8Array(64);
   /** By handle, the tick from which it means somebody; infinite where it does not. */
   private readonly since: number[] = [];
   /** Metres per second of one unit of motion. */
@@ -139,19 +168,31 @@ export class Others {
     const pos = metres(place);
     this.crowd.enter(handle, innerRadius(shape), kind === 'Avatar');
     this.crowd.hear(handle, tick, at, pos.x, pos.y, pos.z, motion[0] * unit, motion[1] * unit, motion[2] * unit, turn, true, at);
-    this.all.set(handle, new Other(entered, tick, this.crowd));
+    const other = new Other(entered, tick, this.crowd);
+    this.all.set(handle, other);
+    if (kind === 'Avatar') this.things.delete(handle);
+    else this.things.set(handle, other);
     this.since[handle] = tick;
+    if (handle >= this.rest.length) {
+      const more = new Uint8Array(2 * (handle + 1));
+      more.set(this.rest);
+      this.rest = more;
+    }
+    this.rest[handle] = 1;
+    this.changes += 1;
     return isNew;
   }
 
   leave(handle: number): boolean {
     this.since[handle] = Infinity;
+    this.things.delete(handle);
+    this.changes += 1;
     return this.all.delete(handle);
   }
 
   /** Takes in a state's bodies. Of whom nothing is known, or something newer, is left out. */
   hear(bodies: StateBodies, tick: number, at: number, now: number): void {
-    const { crowd, since, unit } = this;
+    const { crowd, since, unit, rest } = this;
     const { handle, place, motion, turn, isElsewhere } = bodies;
     for (let index = 0; index < bodies.count; index++) {
       const who = handle[index]!;
@@ -161,37 +202,59 @@ export class Others {
         who, tick, at,
         place[first]! / STEPS_PER_METRE, place[first + 1]! / STEPS_PER_METRE, place[first + 2]! / STEPS_PER_METRE,
         motion[first]! * unit, motion[first + 1]! * unit, motion[first + 2]! * unit,
-        turn[index]!, isElsewhere[index] === 1, now, this.rest(who) === REST_MAX,
+        turn[index]!, isElsewhere[index] === 1, now, rest[who]! > 1,
       );
     }
   }
 
   /** Works out where everybody is shown at a moment of the server's clock; far from the eye not in every frame. */
   show(now: number, eye: Eye | null = null): void {
-    const { crowd } = this;
+    const { crowd, fresh, rest, all } = this;
     this.contacts = 0;
     this.frame += 1;
-    this.eye = this.all.size > COMPANY_MAX ? eye : null;
-    if (this.all.size < 2 || this.all.size > COMPANY_MAX) {
-      for (const handle of this.all.keys()) {
-        if ((handle + this.frame) % this.rest(handle) === 0) crowd.show(handle, now);
+    fresh.clear(all.size);
+    if (all.size >= 2 && all.size <= COMPANY_MAX) return this.showTogether(now);
+    const { frame } = this;
+    for (const handle of all.keys()) {
+      const frames = rest[handle]!;
+      if (((handle + frame) & (frames - 1)) !== 0) continue;
+      if (frames >= UNSEEN) crowd.showFar(handle, now);
+      else crowd.show(handle, now);
+      fresh.add(handle, frames);
+      if (eye === null) rest[handle] = 1;
+      else {
+        const at = handle * ROW + SHOWN;
+        rest[handle] = restOf(crowd.data[at]! - eye.x, crowd.data[at + 2]! - eye.z);
       }
-      return;
     }
+  }
+
+  /** The same for a few, who are predicted off each other, too. */
+  private showTogether(now: number): void {
     const others = [...this.all.values()];
     const together = predictTogether(others.map((other) => other.replica), now, this.scene);
     this.contacts = together.contacts;
     others.forEach(({ handle }, index) => {
       const predicted = together.predicted[index];
-      if (predicted) crowd.showPredicted(handle, now, predicted);
+      if (predicted) this.crowd.showPredicted(handle, now, predicted);
+      this.rest[handle] = 1;
+      this.fresh.add(handle, 1);
     });
   }
 
-  /** Every how manieth frame somebody is shown anew. */
-  private rest(handle: number): number {
-    const { eye, crowd } = this;
-    const at = handle * ROW + SHOWN;
-    return eye === null ? 1 : restOf(crowd.data[at]! - eye.x, crowd.data[at + 2]! - eye.z);
+  /** Numbers of everybody by handle, `ROW` for each: what is drawn is read from here. */
+  get rows(): Float64Array {
+    return this.crowd.data;
+  }
+
+  /** Those of the last frame who are near the eye; all, if they are few. */
+  *near(): Iterable<Other> {
+    const { handle, frames, count } = this.fresh;
+    for (let index = 0; index < count; index++) {
+      if (frames[index] !== 1) continue;
+      const other = this.all.get(handle[index]!);
+      if (other !== undefined) yield other;
+    }
   }
 
   byObject(object: number): Other | undefined {

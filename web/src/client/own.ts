@@ -23,10 +23,12 @@ export class Own {
   private correction: Vec = ZERO;
   private inputs: { number: number; step: Step }[] = [];
 
-  constructor(pos: Vec, private acknowledged: number, private readonly seconds: number) {
+  /** Stands at a place; whoever was shown elsewhere a moment ago is not seen to jump there. */
+  constructor(pos: Vec, private acknowledged: number, private readonly seconds: number, shown = pos) {
     this.confirmed = standing(pos);
     this.predicted = this.confirmed;
     this.ahead = this.confirmed;
+    this.correct(shown);
   }
 
   /** Applies an input, and remembers it until the server has answered it. */

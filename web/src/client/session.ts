@@ -9,11 +9,15 @@ import { Client, type ClientEvents } from './client.ts';
 const SILENCE_US = 5_000_000;
 /** The same where other servers of this world can be asked. */
 const DESERTED_US = 2_000_000;
+/** A timer that comes later than this was held up, in microseconds. */
+const HELD_UP_US = 200_000;
 /** Between two attempts, in milliseconds: doubled each time, up to the last. */
 const RETRY_MS = { first: 300, last: 4_000 };
 
 export type Connection =
   | { readonly state: 'connecting' }
+  /** The avatar went where another server decides, and is followed there. */
+  | { readonly state: 'crossing' }
   | { readonly state: 'connected'; readonly transport: Transport }
   | { readonly state: 'lost'; readonly why: string }
   | { readonly state: 'ended'; readonly refused: Refused };
@@ -35,6 +39,8 @@ export class Session {
   private link: Link | null = null;
   private retryMs = RETRY_MS.first;
   private timer = 0;
+  /** Since which message nothing was heard, when that was looked at last, and for how long. */
+  private silent = { since: 0, at: 0, us: 0 };
   private isOver = false;
   private wasIn = false;
   /** Where the server is; none is where the page came from. */
@@ -70,7 +76,7 @@ export class Session {
   /** Begins; with a key it takes up an earlier stay. */
   start(resumeKey: Uint8Array | null): void {
     this.client.resumeKey = resumeKey;
-    void this.connect();
+    void this.connect('connecting');
     this.tick();
   }
 
@@ -83,8 +89,8 @@ export class Session {
     setTimeout(() => this.link?.close(), 100);
   }
 
-  private async connect(): Promise<void> {
-    this.events.connection({ state: 'connecting' });
+  private async connect(state: 'connecting' | 'crossing'): Promise<void> {
+    this.events.connection({ state });
     try {
       const link = await connect(
         {
@@ -111,7 +117,7 @@ export class Session {
     if (this.isOver) return;
     this.events.connection({ state: 'lost', why });
     this.tryAnother();
-    setTimeout(() => void this.connect(), this.retryMs);
+    setTimeout(() => void this.connect('connecting'), this.retryMs);
     this.retryMs = Math.min(2 * this.retryMs, RETRY_MS.last);
   }
 
@@ -121,7 +127,7 @@ export class Session {
     this.link = null;
     this.transport = null;
     this.server = address;
-    if (!this.isOver) void this.connect();
+    if (!this.isOver) void this.connect('crossing');
   }
 
   /** Whoever is lost at one server of several asks another, which knows where the avatar is, or soon will. */
@@ -145,13 +151,22 @@ export class Session {
     this.events.connection({ state: 'ended', refused });
   }
 
+  /** How long nothing was heard, in microseconds. While the page itself was held up nobody listened: that does not count. */
+  private silence(now: number): number {
+    const { heardAt } = this.client;
+    const { since, at, us } = this.silent;
+    this.silent = { since: heardAt, at: now, us: since === heardAt ? us + Math.min(now - at, HELD_UP_US) : 0 };
+    return this.silent.us;
+  }
+
   /** Inputs leave on a timer, not with the frames: a slow picture must not slow the steps. */
   private tick(): void {
     const now = localUs();
     if (this.client.phase === 'joined' && now >= this.client.wakeAt) this.events.intend();
     this.client.wake(now);
+    const silence = this.silence(now);
     const patience = this.client.phase === 'joined' && this.client.servers.length > 1 ? DESERTED_US : SILENCE_US;
-    if (this.link !== null && now - this.client.heardAt > (this.client.phase === 'greeting' ? 2 * SILENCE_US : patience)) {
+    if (this.link !== null && silence > (this.client.phase === 'greeting' ? 2 * SILENCE_US : patience)) {
       this.link.close();
       this.lose('nothing was heard of the server for some time');
     }

@@ -3,10 +3,19 @@
 import { type Frame, Watch } from '../client/watch.ts';
 import { css, element } from '../ui/element.ts';
 import { AVATARS, LAYERS, groupName, hueOf } from '../view/palette.ts';
-import type { Known } from '../wire/operator.ts';
+import type { Borders, Known } from '../wire/operator.ts';
 import { Timeline } from './timeline.ts';
 
 const ZOOM = { least: 0.2, most: 200 };
+/** Free room around the world when it is first shown, in pixels. */
+const MARGIN = 14;
+/** Lines on the ground, in metres. */
+const GRID = 10;
+
+interface Place {
+  readonly x: number;
+  readonly z: number;
+}
 
 export class OperatorMap {
   readonly watch: Watch;
@@ -18,6 +27,7 @@ export class OperatorMap {
   private readonly why = element('span', { class: 'numbers', role: 'status' });
   private readonly heard = element('span', { class: 'numbers' });
   private readonly layers = { auras: false, pairs: false, groups: false, cells: true, names: true, borders: true };
+  private readonly bar: HTMLElement;
   private readonly gate: HTMLElement;
   private readonly token = element('input', { type: 'password', placeholder: 'operator token', 'aria-label': 'Operator token', autocomplete: 'off' });
   private readonly error = element('p', { class: 'error', role: 'alert' });
@@ -62,14 +72,18 @@ export class OperatorMap {
     });
     this.gate = element('section', { class: 'gate' }, form);
     this.gate.hidden = true;
-    const bar = element('header', { class: 'map-bar panel' }, this.title, this.search, ...toggles, this.numbers, this.heard, this.why);
-    ui.append(bar, this.timeline.root, this.gate);
+    this.bar = element('header', { class: 'map-bar panel' }, this.title, this.search, ...toggles, this.numbers, this.heard, this.why);
+    ui.append(this.bar, this.timeline.root, this.gate);
     this.search.addEventListener('input', () => this.find());
     canvas.addEventListener('wheel', (event) => this.zoom(event), { passive: false });
     canvas.addEventListener('pointermove', (event) => this.drag(event));
     canvas.addEventListener('click', (event) => void this.pick(event));
     this.watch.open('');
-    requestAnimationFrame(() => this.draw());
+    const frame = () => {
+      requestAnimationFrame(frame);
+      this.paint();
+    };
+    frame();
   }
 
   private find(): void {
@@ -114,8 +128,7 @@ export class OperatorMap {
     this.why.textContent = await this.watch.why(first, best);
   }
 
-  private draw(): void {
-    requestAnimationFrame(() => this.draw());
+  private paint(): void {
     const { watched } = this.watch;
     const { canvas, context } = this;
     const ratio = Math.min(devicePixelRatio, 2);
@@ -126,14 +139,10 @@ export class OperatorMap {
     context.fillRect(0, 0, width, height);
     if (watched === null) return;
     const [low, high] = watched.bounds.map(([x, , z]) => ({ x: x / 1_024, z: z / 1_024 }));
-    if (this.scale === 0) {
-      this.scale = 0.86 * Math.min(width / (high!.x - low!.x), height / (high!.z - low!.z));
-      this.center = { x: (low!.x + high!.x) / 2, z: (low!.z + high!.z) / 2 };
-    }
+    if (this.scale === 0) this.fit(low!, high!);
     const x = (at: number) => width / 2 + (at - this.center.x) * this.scale;
     const y = (at: number) => height / 2 + (at - this.center.z) * this.scale;
-    context.fillStyle = '#171b30';
-    context.fillRect(x(low!.x), y(low!.z), (high!.x - low!.x) * this.scale, (high!.z - low!.z) * this.scale);
+    this.drawGround(low!, high!, x, y);
     this.watch.look({ places: true, groups: this.layers.groups, cells: this.layers.cells, object: this.selected });
     if (this.timeline.isLive && this.layers.cells) this.drawCells(x, y);
     this.drawStanding(x, y);
@@ -144,14 +153,44 @@ export class OperatorMap {
     if (this.layers.auras || this.layers.pairs) this.drawHearing(frame, watched.aura, x, y);
     if (this.timeline.isLive && this.layers.groups) this.drawGroups(frame, x, y);
     this.drawObjects(frame, x, y);
+    if (this.layers.borders) this.nameRegions(x, y);
     const { hearing } = this.watch;
     if (hearing !== null && hearing.object === this.selected && this.why.textContent === '') {
       this.heard.textContent = `${this.watch.nameOf(hearing.object)} hears ${hearing.hearsAll}, heard by ${hearing.heardByAll}`;
     } else this.heard.textContent = '';
     const users = [...frame.places.keys()].filter((object) => this.watch.known.get(object)?.isUser).length;
     const nodes = new Set(this.watch.borders?.regions.map(({ node }) => node)).size;
-    const shared = nodes > 1 ? `here, ${nodes} nodes, ` : '';
-    this.numbers.textContent = `${frame.places.size} objects, ${users} clients, ${shared}tick ${frame.tick}${this.timeline.isLive ? ', live' : ''}`;
+    const shared = nodes > 1 ? ` at this one of ${nodes} servers` : '';
+    this.numbers.textContent = `${frame.places.size} objects, ${users} clients${shared}, tick ${frame.tick}${this.timeline.isLive ? ', live' : ''}`;
+  }
+
+  /** Shows all of the world, between the bars. */
+  private fit(low: Place, high: Place): void {
+    const [top, bottom] = [this.bar.getBoundingClientRect().bottom, this.timeline.root.getBoundingClientRect().top];
+    this.scale = Math.min((innerWidth - 2 * MARGIN) / (high.x - low.x), (bottom - top - 2 * MARGIN) / (high.z - low.z));
+    this.scale = Math.min(Math.max(this.scale, ZOOM.least), ZOOM.most);
+    this.center = { x: (low.x + high.x) / 2, z: (low.z + high.z) / 2 + (innerHeight - top - bottom) / (2 * this.scale) };
+  }
+
+  /** The ground of the world, with a line every ten metres. */
+  private drawGround(low: Place, high: Place, x: (at: number) => number, y: (at: number) => number): void {
+    const { context } = this;
+    context.fillStyle = '#1b2038';
+    context.fillRect(x(low.x), y(low.z), x(high.x) - x(low.x), y(high.z) - y(low.z));
+    context.strokeStyle = 'rgba(255, 255, 255, 0.055)';
+    context.lineWidth = 1;
+    context.beginPath();
+    for (let at = Math.ceil(low.x / GRID) * GRID; at <= high.x; at += GRID) {
+      context.moveTo(x(at), y(low.z));
+      context.lineTo(x(at), y(high.z));
+    }
+    for (let at = Math.ceil(low.z / GRID) * GRID; at <= high.z; at += GRID) {
+      context.moveTo(x(low.x), y(at));
+      context.lineTo(x(high.x), y(at));
+    }
+    context.stroke();
+    context.strokeStyle = 'rgba(255, 255, 255, 0.28)';
+    context.strokeRect(x(low.x), y(low.z), x(high.x) - x(low.x), y(high.z) - y(low.z));
   }
 
   /** The cells of the broad phase with somebody in them; fuller ones are stronger. */
@@ -176,21 +215,37 @@ export class OperatorMap {
     const { borders } = this.watch;
     if (borders === null || borders.regions.length < 2) return;
     const { context } = this;
-    const nodes = [...new Set(borders.regions.map(({ node }) => node))].sort();
-    context.lineWidth = 2;
-    context.font = '13px system-ui, sans-serif';
-    context.textAlign = 'left';
+    const nodes = nodesOf(borders);
     for (const { node, isOwn, low, high } of borders.regions) {
       const [left, top] = [x(low[0] / 1_024), y(low[1] / 1_024)];
       const [width, height] = [((high[0] - low[0]) / 1_024) * this.scale, ((high[1] - low[1]) / 1_024) * this.scale];
-      const hue = css(hueOf(nodes.indexOf(node) + 1));
-      if (isOwn) {
-        context.fillStyle = `${hue}1c`;
-        context.fillRect(left, top, width, height);
-      }
-      context.strokeStyle = context.fillStyle = hue;
-      context.strokeRect(left + 1, top + 1, width - 2, height - 2);
-      context.fillText(isOwn ? `${node} (watched)` : node, left + 8, top + 18);
+      const hue = hueOfNode(nodes, node);
+      context.fillStyle = `${hue}${isOwn ? '24' : '0c'}`;
+      context.fillRect(left, top, width, height);
+      // On its own side of the border each, so that both hues are seen.
+      context.strokeStyle = hue;
+      context.lineWidth = 3;
+      context.strokeRect(left + 2, top + 2, width - 4, height - 4);
+    }
+  }
+
+  /** What each region is called, above all that is in it. */
+  private nameRegions(x: (at: number) => number, y: (at: number) => number): void {
+    const { borders } = this.watch;
+    if (borders === null || borders.regions.length < 2) return;
+    const { context } = this;
+    const nodes = nodesOf(borders);
+    context.font = '600 14px system-ui, sans-serif';
+    context.textAlign = 'left';
+    for (const { node, isOwn, low } of borders.regions) {
+      const [left, top] = [x(low[0] / 1_024) + 10, y(low[1] / 1_024) + 10];
+      const text = isOwn ? `${node} (watched)` : node;
+      context.fillStyle = 'rgba(10, 12, 24, 0.82)';
+      context.fillRect(left, top, context.measureText(text).width + 30, 24);
+      context.fillStyle = hueOfNode(nodes, node);
+      context.fillRect(left + 8, top + 7, 10, 10);
+      context.fillStyle = '#f3efe9';
+      context.fillText(text, left + 24, top + 17);
     }
   }
 
@@ -219,7 +274,7 @@ export class OperatorMap {
 
   private drawStanding(x: (at: number) => number, y: (at: number) => number): void {
     const { context } = this;
-    context.fillStyle = '#3a4066';
+    context.fillStyle = '#4b5382';
     for (const { shape, place } of this.watch.solids) {
       const [px, pz] = [place[0] / 1_024, place[2] / 1_024];
       if (shape.form === 'box') {
@@ -237,9 +292,12 @@ export class OperatorMap {
   private drawHearing(frame: Frame, aura: number, x: (at: number) => number, y: (at: number) => number): void {
     const { context } = this;
     const listeners = [...frame.places].filter(([object]) => (this.selected === null ? this.watch.known.get(object)?.isUser : object === this.selected));
+    // The more there are, the fainter each: where many overlap, what is below can still be seen.
+    const strength = Math.min(1, 6 / listeners.length);
+    const faint = (most: number) => Math.round(4 + (most - 4) * strength).toString(16).padStart(2, '0');
     for (const [, [ax, , az]] of listeners.slice(0, 400)) {
       if (this.layers.auras) {
-        context.fillStyle = `${css(LAYERS.aura)}16`;
+        context.fillStyle = `${css(LAYERS.aura)}${faint(0x16)}`;
         context.strokeStyle = `${css(LAYERS.aura)}90`;
         context.lineWidth = 1;
         context.beginPath();
@@ -248,7 +306,8 @@ export class OperatorMap {
         context.stroke();
       }
       if (!this.layers.pairs) continue;
-      context.strokeStyle = `${css(LAYERS.pair)}40`;
+      context.lineWidth = 1;
+      context.strokeStyle = `${css(LAYERS.pair)}${faint(0x48)}`;
       context.beginPath();
       // Of the selected one the server says whom it hears; of the others the distance does.
       const { hearing } = this.watch;
@@ -278,17 +337,30 @@ export class OperatorMap {
         context.strokeStyle = object === this.selected ? css(LAYERS.predicted) : '#ffffff';
         context.lineWidth = object === this.selected ? 2 : 1;
         context.strokeRect(sx - size - 2, sy - size - 2, 2 * size + 4, 2 * size + 4);
-        if (this.layers.names && known?.name) names.push([known.name, sx, sy - size - 6]);
+        if (!this.layers.names || !known?.name) continue;
+        const label: [string, number, number] = [known.name, sx, sy - size - 6];
+        if (object === this.selected) names.unshift(label);
+        else names.push(label);
       }
     }
     context.font = '13px system-ui, sans-serif';
     context.textAlign = 'center';
+    const taken: { x: number; y: number; width: number }[] = [];
     for (const [name, sx, sy] of names.slice(0, 300)) {
-      context.fillStyle = 'rgba(10, 12, 24, 0.75)';
       const width = context.measureText(name).width;
+      // A name that would lie upon another is left out.
+      if (taken.some((other) => Math.abs(other.x - sx) < (other.width + width) / 2 + 8 && Math.abs(other.y - sy) < 17)) continue;
+      taken.push({ x: sx, y: sy, width });
+      context.fillStyle = 'rgba(10, 12, 24, 0.75)';
       context.fillRect(sx - width / 2 - 4, sy - 12, width + 8, 16);
       context.fillStyle = '#f3efe9';
       context.fillText(name, sx, sy);
     }
   }
 }
+
+/** By their order; clients have the first hue. */
+const hueOfNode = (nodes: readonly string[], node: string): string => css(AVATARS[1 + (nodes.indexOf(node) % (AVATARS.length - 1))]!);
+
+/** The nodes of a cluster, always in the same order: by it they have their hues. */
+const nodesOf = ({ regions }: Borders): string[] => [...new Set(regions.map(({ node }) => node))].sort();

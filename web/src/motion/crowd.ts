@@ -6,37 +6,45 @@
 // And each keeps a box of air around itself in which nothing stands: as long as its path is in there, nobody has to look
 // whether it meets a wall.
 
-import { type Quat, type Turn, headingOf, quat } from '../wire/pose.ts';
+import { type Quat, type Turn, angleOf, quat } from '../wire/pose.ts';
 import { type ConvergenceSettings, pushedOut } from './convergence.ts';
 import { Course, SPAN_S } from './course.ts';
 import { type Predicted, Replica, type ReplicaSettings } from './replica.ts';
-import { between } from './rotation.ts';
+import { between, shortest } from './rotation.ts';
 import type { Scene } from './scene.ts';
 
-/** Numbers for each row, and where they are. */
+/**
+ * Numbers for each row, and where they are. Eight of them are a line of the processor's cache: what is drawn is in the first,
+ * and whoever is not blended does without the last.
+ */
 export const ROW = 40;
-const STAMP = 0;
-const POS = 1;
-const VEL = 4;
-const ACC = 7;
-const ANGLE = 10;
-const TURN = 11;
-const TICK = 12;
-const PLANNED = 13;
-const RADIUS = 14;
-/** When the blend began, and from how far it comes. */
-const BLEND = 15;
-const OFFSET = 16;
-const OFFSET_VEL = 19;
-const BLEND_ANGLE = 22;
+export const SHOWN = 0;
+export const SHOWN_VEL = 3;
+export const SHOWN_ANGLE = 6;
+/** When the blend began. */
+const BLEND = 7;
+const STAMP = 8;
+const POS = 9;
+const VEL = 12;
+const PLANNED = 15;
+const ACC = 16;
+const ANGLE = 19;
+const TURN = 20;
+const TICK = 21;
+const RADIUS = 22;
 /** Nothing stands in here: from x, y, z to x, y, z. */
-const AIR = 23;
-export const SHOWN = 29;
-export const SHOWN_VEL = 32;
-export const SHOWN_ANGLE = 35;
+const AIR = 24;
+/** From how far the blend comes. */
+const OFFSET = 32;
+const OFFSET_VEL = 35;
+const BLEND_ANGLE = 38;
 
 /** So much air is looked for around a path, in metres: enough for a few ticks. */
 const SLACK = 0.75;
+/** How far a path bends out of its ends, at most, for one of acceleration. */
+const BULGE = 0.125 * SPAN_S * SPAN_S;
+/** So long after an update somebody who is far away may be shown in a wall, in microseconds. */
+const UNSEEN_US = 150_000;
 /** The share of an earlier acceleration that is believed after another tick. */
 const ACCELERATION_KEPT = 0.8;
 /** More than this is no turn but an end of motion, in metres per second squared. */
@@ -103,14 +111,16 @@ export class Crowd {
 
   /**
    * An update: where it was and how it moved, at a moment of its owner's clock. It must be newer than the last. Of one that is
-   * far from the eye nobody sees a correction: it is not blended, and shown when its frame comes.
+   * far from the eye nobody sees a correction, nor how it turns within a tick: neither is worked out, and it is shown when its
+   * frame comes.
    */
   hear(row: number, tick: number, stamp: number, x: number, y: number, z: number, vx: number, vy: number, vz: number, turn: Turn, isElsewhere: boolean, now: number, isFar = false): void {
     const { data, found, settings } = this;
     const at = row * ROW;
     const isFirst = data[at + TICK] === 0;
     if (!isFirst && !isFar) this.show(row, now);
-    this.accelerate(at, tick, vx, vy, vz, isElsewhere);
+    if (isFar) data[at + ACC] = data[at + ACC + 1] = data[at + ACC + 2] = 0;
+    else this.accelerate(at, tick, vx, vy, vz, isElsewhere);
     data[at + STAMP] = stamp;
     data[at + POS] = x;
     data[at + POS + 1] = y;
@@ -121,7 +131,7 @@ export class Crowd {
     data[at + TICK] = tick;
     if (turn !== data[at + TURN] || isFirst) {
       data[at + TURN] = turn;
-      data[at + ANGLE] = headingOf(quat(turn));
+      data[at + ANGLE] = angleOf(turn);
     }
     this.courses[row] = null;
     data[at + PLANNED] = 0;
@@ -154,8 +164,32 @@ export class Crowd {
     this.blend(row, now);
   }
 
+  /**
+   * The same for somebody far from the eye, who is not blended: straight on from what was heard last. A wall is looked for only
+   * when that was a while ago; before, nobody could see how far it has come into one.
+   */
+  showFar(row: number, now: number): void {
+    const { data } = this;
+    const at = row * ROW;
+    const elapsed = now - data[at + STAMP]!;
+    if (elapsed > UNSEEN_US || this.turned[row] !== null) return this.show(row, now);
+    const t = (elapsed < 0 ? 0 : elapsed) * 1e-6;
+    for (let axis = 0; axis < 3; axis++) {
+      const vel = data[at + VEL + axis]!;
+      data[at + SHOWN + axis] = data[at + POS + axis]! + vel * t;
+      data[at + SHOWN_VEL + axis] = vel;
+    }
+    data[at + SHOWN_ANGLE] = data[at + ANGLE]!;
+    data[at + BLEND] = -Infinity;
+  }
+
   /** The same, where the prediction comes from elsewhere. */
-  showPredicted(row: number, now: number, { pos, vel }: Predicted): void {
+  showPredicted(row: number, now: number, predicted: Predicted): void {
+    this.find(predicted);
+    this.blend(row, now);
+  }
+
+  private find({ pos, vel }: Pick<Predicted, 'pos' | 'vel'>): void {
     const { found } = this;
     found[0] = pos.x;
     found[1] = pos.y;
@@ -163,16 +197,15 @@ export class Crowd {
     found[3] = vel.x;
     found[4] = vel.y;
     found[5] = vel.z;
-    this.blend(row, now);
   }
 
   /** A replica of its own of a row, for whoever wants to do more with it. */
   replica(row: number): Replica {
-    const { data, settings } = this;
+    const { data } = this;
     const at = row * ROW;
-    const replica = new Replica({ ...settings, radius: data[at + RADIUS]! });
-    const vec = (field: number) => ({ x: data[at + field]!, y: data[at + field + 1]!, z: data[at + field + 2]! });
-    replica.handle(data[at + TICK]! >>> 0, { stamp: data[at + STAMP]!, pos: vec(POS), vel: vec(VEL), acc: vec(ACC), rot: quat(data[at + TURN]!) });
+    const { radius, ...start } = this.start(at);
+    const replica = new Replica({ ...this.settings, radius });
+    replica.handle(data[at + TICK]! >>> 0, { stamp: data[at + STAMP]!, ...start, rot: quat(data[at + TURN]!) });
     return replica;
   }
 
@@ -208,15 +241,8 @@ export class Crowd {
     const t = (elapsed < 0 ? 0 : elapsed > most ? most : elapsed) * 1e-6;
     if (t > data[at + PLANNED]!) this.plan(row, at, t);
     const course = this.courses[row]!;
-    if (course !== null && t > 0) {
-      const { pos, vel } = course.at(t);
-      found[0] = pos.x;
-      found[1] = pos.y;
-      found[2] = pos.z;
-      found[3] = vel.x;
-      found[4] = vel.y;
-      found[5] = vel.z;
-    } else {
+    if (course !== null && t > 0) this.find(course.at(t));
+    else {
       const half = 0.5 * t * t;
       found[0] = data[at + POS]! + data[at + VEL]! * t + data[at + ACC]! * half;
       found[1] = data[at + POS + 1]! + data[at + VEL + 1]! * t + data[at + ACC + 1]! * half;
@@ -257,15 +283,18 @@ export class Crowd {
     const { data } = this;
     const margin = data[at + RADIUS]! + 1e-6;
     const to = from + SPAN_S;
-    const [halfFrom, halfTo, bulge] = [0.5 * from * from, 0.5 * to * to, 0.125 * SPAN_S * SPAN_S];
+    const halfFrom = 0.5 * from * from;
+    const halfTo = 0.5 * to * to;
     let isAir = true;
     for (let axis = 0; axis < 3; axis++) {
-      const [pos, vel, acc] = [data[at + POS + axis]!, data[at + VEL + axis]!, data[at + ACC + axis]!];
+      const pos = data[at + POS + axis]!;
+      const vel = data[at + VEL + axis]!;
+      const acc = data[at + ACC + axis]!;
       const start = pos + vel * from + acc * halfFrom;
       const end = pos + vel * to + acc * halfTo;
-      const wide = Math.abs(acc) * bulge;
-      const low = (start < end ? start : end) - wide - margin;
-      const high = (start < end ? end : start) + wide + margin;
+      const wide = Math.abs(acc) * BULGE + margin;
+      const low = (start < end ? start : end) - wide;
+      const high = (start < end ? end : start) + wide;
       box[axis] = low;
       box[3 + axis] = high;
       if (!(data[at + AIR + axis]! <= low && high <= data[at + AIR + 3 + axis]!)) isAir = false;
@@ -334,8 +363,3 @@ export class Crowd {
 
 const box = new Float64Array(6);
 const air = new Float64Array(6);
-
-function shortest(angle: number): number {
-  if (angle < Math.PI && angle > -Math.PI) return angle;
-  return angle - 2 * Math.PI * Math.round(angle / (2 * Math.PI));
-}

@@ -26,3 +26,9 @@ export function between(from: Quat, to: Quat, u: number): Quat {
   const norm = Math.hypot(...turned);
   return [turned[0] / norm, turned[1] / norm, turned[2] / norm, turned[3] / norm];
 }
+
+/** An angle as the short way round, in radians. */
+export function shortest(angle: number): number {
+  if (angle < Math.PI && angle > -Math.PI) return angle;
+  return angle - 2 * Math.PI * Math.round(angle / (2 * Math.PI));
+}

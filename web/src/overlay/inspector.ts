@@ -23,7 +23,7 @@ const NAMES: Readonly<Record<LayerName, string>> = {
   confirmed: 'confirmed',
   contact: 'contacts',
   cell: 'cells',
-  border: 'node borders',
+  border: 'borders',
 };
 const PART_COLOURS = [AVATARS[1], AVATARS[0], AVATARS[2], AVATARS[3], AVATARS[6]];
 const READ_EVERY_MS = 1_000;
@@ -90,13 +90,12 @@ export class Inspector {
       row('clock known to', 'clock'),
       row('page work per frame', 'work'),
     );
-    const legend = element('p', {}, ...PARTS.flatMap((part, index) => {
+    const legend = element('p', { class: 'legend' }, ...PARTS.flatMap((part, index) => {
       const swatch = element('span');
       swatch.style.color = css(PART_COLOURS[index]!);
       swatch.textContent = `■ ${part} `;
       return [swatch];
     }));
-    legend.style.margin = '0';
     this.root = element(
       'aside',
       { class: 'inspector panel', 'aria-label': 'Inspector' },
@@ -104,7 +103,7 @@ export class Inspector {
       element('section', {}, element('h2', {}, 'Pointed at'), this.why, this.hears, this.heardBy),
       element('section', {}, element('h2', {}, 'Numbers'), table),
       element('section', {}, this.tick.root, legend),
-      element('section', {}, this.roundTrip.root, this.loss.root, this.incoming.root, this.outgoing.root),
+      element('section', { class: 'plots' }, this.roundTrip.root, this.loss.root, this.incoming.root, this.outgoing.root),
     );
     this.root.hidden = true;
     this.gate.hidden = true;

@@ -3,6 +3,9 @@
 import type { Connection } from '../client/session.ts';
 import { element } from './element.ts';
 
+/** Most crossings are over by then, in milliseconds: who notices nothing need not be told. */
+const CROSSING_MS = 500;
+
 export type Action = 'inspector' | 'users' | 'view' | 'sound' | 'chat' | 'leave';
 
 const NAMES: readonly [Action, string, string][] = [
@@ -44,6 +47,12 @@ export class StatusBar {
         break;
       case 'connecting':
         this.text.textContent = 'connecting';
+        break;
+      case 'crossing':
+        this.text.textContent = 'crossing over';
+        this.banner.textContent = 'Crossing over to the server that has this part of the world…';
+        this.banner.hidden = true;
+        this.timer = window.setTimeout(() => (this.banner.hidden = false), CROSSING_MS);
         break;
       case 'lost':
         this.text.textContent = 'lost';

@@ -1,25 +1,31 @@
 // Who is here: oneself, and whoever is heard.
 
+import type { Others } from '../client/others.ts';
 import { hueOf } from '../view/palette.ts';
+import type { Welcome } from '../wire/to_client.ts';
 import { css, element } from './element.ts';
 
 const SHOWN_MAX = 100;
+const byName = new Intl.Collator();
 
 export class Users {
   readonly root: HTMLElement;
   private readonly list = element('ul');
   private readonly title = element('h2');
-  private told = '';
+  private told: { others: Others; changes: number } | null = null;
 
   constructor() {
     this.root = element('aside', { id: 'users', class: 'panel', 'aria-label': 'Who is here' }, this.title, this.list);
   }
 
-  show(users: readonly { object: number; name: string }[]): void {
-    const told = JSON.stringify(users);
-    if (told === this.told) return;
-    this.told = told;
-    this.title.textContent = users.length === 1 ? 'You are alone within earshot' : `${users.length} within earshot`;
+  /** Shows oneself and the others by name; nothing is done while nobody comes or goes. */
+  show({ own, nickname }: Welcome, others: Others): void {
+    if (this.told?.others === others && this.told.changes === others.changes) return;
+    this.told = { others, changes: others.changes };
+    const named = [...others.all.values()].map(({ entered }) => entered).filter(({ kind, name }) => kind === 'Avatar' && name !== '');
+    named.sort((a, b) => byName.compare(a.name, b.name));
+    this.title.textContent = named.length === 0 ? 'You are alone within earshot' : `${named.length + 1} within earshot`;
+    const users = [{ object: own, name: `${nickname} (you)` }, ...named];
     const rows = users.slice(0, SHOWN_MAX).map(({ object, name }) => {
       const dot = element('span', { class: 'dot' });
       dot.style.background = css(hueOf(object));

@@ -4,142 +4,146 @@
 import * as three from 'three';
 import { mergeGeometries } from 'three/examples/jsm/utils/BufferGeometryUtils.js';
 
-import { type Eye, restOf } from '../client/others.ts';
+import { shortest } from '../motion/rotation.ts';
 import { hueOf } from './palette.ts';
 
-/** What is to be drawn of one avatar. */
-export interface Pose {
-  /** What is remembered of it; found by its object where it is missing. */
-  memory?: Memory;
-  readonly object: number;
-  x: number;
-  y: number;
-  z: number;
-  /** Radians about the upright axis. */
-  heading: number;
-  /** Metres per second over the ground. */
-  speed: number;
-  /** Half its whole height, and its radius, in metres. */
-  half: number;
-  radius: number;
-}
-
-/** What is remembered of one from frame to frame. */
-export interface Memory {
-  heading: number;
-  lean: number;
-  squash: number;
-  phase: number;
-  frame: number;
-}
+/** Numbers that are remembered of each place, and where they are. */
+const MEMORY = 8;
+const HEADING = 0;
+const LEAN = 1;
+const SQUASH = 2;
+const PHASE = 3;
+/** Half the whole height, and the radius, in metres. */
+const HALF = 4;
+const RADIUS = 5;
+/** Nobody is shown more rarely than every so manieth frame. */
+const FRAMES_MAX = 8;
 
 export class Avatars {
   readonly root = new three.Group();
   private capacity = 0;
+  private readonly geometries: readonly [three.BufferGeometry, three.BufferGeometry];
+  private readonly materials = [new three.MeshStandardMaterial({ roughness: 0.55 }), new three.MeshStandardMaterial({ roughness: 0.3, vertexColors: true })] as const;
   private bodies!: three.InstancedMesh;
   private faces!: three.InstancedMesh;
-  private readonly memory = new Map<number, Memory>();
+  /** Where each object is among the instances. */
+  private readonly places = new Map<number, number>();
+  /** Places that nobody has, below `end`. */
+  private readonly free: number[] = [];
+  private end = 0;
+  private memory = new Float32Array(0);
   private readonly colour = new three.Color();
-  /** Whose colour each place has: they rarely change. */
-  private coloured = new Float64Array(0);
   private readonly isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
-  private frame = 0;
+  private seconds = 0;
+  /** By frames that have passed: how much is left of a lean, and how much of a turn is made. */
+  private readonly left = new Float64Array(FRAMES_MAX + 1);
+  private readonly turning = new Float64Array(FRAMES_MAX + 1);
 
-  constructor(private readonly isDetailed: boolean) {
+  constructor(isDetailed: boolean) {
+    this.geometries = geometries(isDetailed);
     this.grow(64);
+  }
+
+  /** Somebody is drawn from now on, once it has a pose; gives its place. Whoever has one keeps it. */
+  enter(object: number, half: number, radius: number, heading: number): number {
+    let place = this.places.get(object);
+    if (place === undefined) {
+      place = this.free.pop() ?? this.end++;
+      if (place >= this.capacity) this.grow(2 * this.capacity);
+      this.places.set(object, place);
+      this.memory.set([heading, 0, 0, (object * 2.399) % 6.283], MEMORY * place);
+      this.bodies.setColorAt(place, this.colour.set(hueOf(object)));
+      this.bodies.instanceColor!.needsUpdate = true;
+    }
+    this.memory[MEMORY * place + HALF] = half;
+    this.memory[MEMORY * place + RADIUS] = radius;
+    return place;
+  }
+
+  /** Somebody is drawn no more. */
+  leave(object: number): void {
+    const place = this.places.get(object);
+    if (place === undefined) return;
+    this.places.delete(object);
+    this.free.push(place);
+    this.bodies.instanceMatrix.array.fill(0, 16 * place, 16 * place + 15);
+  }
+
+  /** Nobody is drawn any more. */
+  clear(): void {
+    for (const object of [...this.places.keys()]) this.leave(object);
   }
 
   /** Somebody was touched, and gives way for a moment. */
   squash(object: number): void {
-    const memory = this.memory.get(object);
-    if (memory !== undefined && !this.isCalm) memory.squash = 1;
+    const place = this.places.get(object);
+    if (place !== undefined && !this.isCalm) this.memory[MEMORY * place + SQUASH] = 1;
   }
 
-  /** Draws these, and nobody else. */
-  draw(poses: readonly Pose[], count: number, seconds: number, elapsed: number, eye: Eye | null = null): void {
-    if (count > this.capacity) this.grow(Math.max(count, 2 * this.capacity));
-    this.frame += 1;
-    const bodies = this.bodies.instanceMatrix.array as Float32Array;
-    const { coloured, isCalm, frame } = this;
-    let rest = 1;
-    let settle = Math.exp(-elapsed * 6);
-    let turning = 1 - Math.exp(-elapsed * 14);
-    let isRecoloured = false;
-    for (let index = 0; index < count; index++) {
-      const pose = poses[index]!;
-      const memory = pose.memory ?? this.remember(pose);
-      memory.frame = frame;
-      if (eye !== null) {
-        const own = restOf(pose.x - eye.x, pose.z - eye.z);
-        // Far away every second or fourth frame has to do, unless this place was somebody else's.
-        if ((index + frame) % own !== 0 && coloured[index] === pose.object) continue;
-        if (own !== rest) {
-          rest = own;
-          settle = Math.exp(-rest * elapsed * 6);
-          turning = 1 - Math.exp(-rest * elapsed * 14);
-        }
-      }
-      const turned = shortest(pose.heading - memory.heading);
-      memory.heading += turned * turning;
-      const wanted = Math.max(-0.22, Math.min(0.22, elapsed > 0 ? turned * 0.5 * Math.min(pose.speed, 4) * 0.25 : 0));
-      memory.lean += (wanted - memory.lean) * (1 - settle);
-      memory.squash *= settle;
-      const walk = Math.min(pose.speed / 3, 1);
-      const sway = isCalm || walk === 1 ? 0 : (1 - walk) * 0.015 * wave(seconds * 1.7 + memory.phase);
-      const bob = isCalm || walk === 0 ? 0 : walk * 0.03 * Math.abs(wave(seconds * 8 + memory.phase));
-      const wide = 1 + 0.1 * memory.squash;
-      const tall = 1 - 0.08 * memory.squash + sway;
-      const cos = Math.cos(memory.heading);
-      const sin = Math.sin(memory.heading);
-      const { lean } = memory;
-      const pitch = isCalm ? 0 : 0.07 * walk;
-      const sx = pose.radius * wide;
-      const sy = pose.half * tall;
-      const at = 16 * index;
-      // The columns of: turn, then lean sideways and forwards, then size. Small angles: a shear is as good as a turn.
-      // What is always zero or one is written when room is made.
-      bodies[at] = cos * sx;
-      bodies[at + 2] = -sin * sx;
-      bodies[at + 4] = (cos * lean + sin * pitch) * sy;
-      bodies[at + 5] = sy;
-      bodies[at + 6] = (-sin * lean + cos * pitch) * sy;
-      bodies[at + 8] = sin * sx;
-      bodies[at + 10] = cos * sx;
-      bodies[at + 12] = pose.x;
-      bodies[at + 13] = pose.y + bob - (1 - tall) * pose.half;
-      bodies[at + 14] = pose.z;
-      if (coloured[index] !== pose.object) {
-        coloured[index] = pose.object;
-        this.bodies.setColorAt(index, this.colour.set(hueOf(pose.object)));
-        isRecoloured = true;
-      }
+  /** A frame begins: whoever has a new pose is told by `pose` until it ends. */
+  begin(seconds: number, elapsed: number): void {
+    this.seconds = seconds;
+    for (let frames = 0; frames <= FRAMES_MAX; frames++) {
+      this.left[frames] = Math.exp(-frames * elapsed * 6);
+      this.turning[frames] = 1 - Math.exp(-frames * elapsed * 14);
     }
-    this.bodies.count = this.faces.count = count;
+  }
+
+  /** Where somebody is now, where it looks (radians about the upright axis) and how fast it goes over the ground, `frames` after its last pose. */
+  pose(place: number, x: number, y: number, z: number, heading: number, speed: number, frames: number): void {
+    const { memory, isCalm, seconds } = this;
+    const own = MEMORY * place;
+    const turned = shortest(heading - memory[own + HEADING]!);
+    const facing = memory[own + HEADING]! + turned * this.turning[frames]!;
+    const left = this.left[frames]!;
+    const wanted = turned * 0.125 * (speed < 4 ? speed : 4);
+    const bounded = wanted < -0.22 ? -0.22 : wanted > 0.22 ? 0.22 : wanted;
+    const lean = bounded + (memory[own + LEAN]! - bounded) * left;
+    const squash = memory[own + SQUASH]! * left;
+    memory[own + HEADING] = facing;
+    memory[own + LEAN] = lean;
+    memory[own + SQUASH] = squash;
+    const half = memory[own + HALF]!;
+    const walk = speed < 3 ? speed / 3 : 1;
+    const phase = memory[own + PHASE]!;
+    const sway = isCalm || walk === 1 ? 0 : (1 - walk) * 0.015 * wave(seconds * 1.7 + phase);
+    const bob = isCalm || walk === 0 ? 0 : walk * 0.03 * Math.abs(wave(seconds * 8 + phase));
+    const tall = 1 - 0.08 * squash + sway;
+    const pitch = isCalm ? 0 : 0.07 * walk;
+    const sx = memory[own + RADIUS]! * (1 + 0.1 * squash);
+    const sy = half * tall;
+    const cos = Math.cos(facing);
+    const sin = Math.sin(facing);
+    const bodies = this.bodies.instanceMatrix.array;
+    const at = 16 * place;
+    // The columns of: turn, then lean sideways and forwards, then size. Small angles: a shear is as good as a turn.
+    // What is always zero or one is written when room is made.
+    bodies[at] = cos * sx;
+    bodies[at + 2] = -sin * sx;
+    bodies[at + 4] = (cos * lean + sin * pitch) * sy;
+    bodies[at + 5] = sy;
+    bodies[at + 6] = (-sin * lean + cos * pitch) * sy;
+    bodies[at + 8] = sin * sx;
+    bodies[at + 10] = cos * sx;
+    bodies[at + 12] = x;
+    bodies[at + 13] = y + bob - (1 - tall) * half;
+    bodies[at + 14] = z;
+  }
+
+  /** A frame ends. */
+  finish(): void {
+    this.bodies.count = this.faces.count = this.end;
     this.bodies.instanceMatrix.needsUpdate = true;
-    if (isRecoloured && this.bodies.instanceColor !== null) this.bodies.instanceColor.needsUpdate = true;
-    if (this.memory.size > 2 * count + 64) {
-      for (const [object, memory] of this.memory) if (memory.frame !== this.frame) this.memory.delete(object);
-    }
-  }
-
-  private remember(pose: Pose): Memory {
-    let memory = this.memory.get(pose.object);
-    if (memory === undefined) {
-      memory = { heading: pose.heading, lean: 0, squash: 0, phase: (pose.object * 2.399) % 6.283, frame: 0 };
-      this.memory.set(pose.object, memory);
-    }
-    pose.memory = memory;
-    return memory;
   }
 
   private grow(capacity: number): void {
+    const [before, colours] = [this.bodies?.instanceMatrix, this.bodies?.instanceColor];
     this.capacity = capacity;
     this.root.clear();
     this.bodies?.dispose();
     this.faces?.dispose();
-    const [body, face] = geometries(this.isDetailed);
-    this.bodies = new three.InstancedMesh(body, new three.MeshStandardMaterial({ roughness: 0.55 }), capacity);
-    this.faces = new three.InstancedMesh(face, new three.MeshStandardMaterial({ roughness: 0.3, vertexColors: true }), capacity);
+    this.bodies = new three.InstancedMesh(this.geometries[0], this.materials[0], capacity);
+    this.faces = new three.InstancedMesh(this.geometries[1], this.materials[1], capacity);
     for (const mesh of [this.bodies, this.faces]) {
       mesh.frustumCulled = false;
       mesh.castShadow = true;
@@ -148,10 +152,18 @@ export class Avatars {
     }
     // Bodies and faces are at the same places.
     this.faces.instanceMatrix = this.bodies.instanceMatrix;
-    this.bodies.instanceMatrix.setUsage(three.DynamicDrawUsage);
-    this.bodies.instanceMatrix.array.fill(0);
-    for (let index = 0; index < capacity; index++) this.bodies.instanceMatrix.array[16 * index + 15] = 1;
-    this.coloured = new Float64Array(capacity);
+    const matrices = this.bodies.instanceMatrix;
+    matrices.setUsage(three.DynamicDrawUsage);
+    matrices.array.fill(0);
+    for (let index = 0; index < capacity; index++) matrices.array[16 * index + 15] = 1;
+    if (before) (matrices.array as Float32Array).set(before.array);
+    if (colours) {
+      this.bodies.setColorAt(0, this.colour);
+      (this.bodies.instanceColor!.array as Float32Array).set(colours.array);
+    }
+    const memory = new Float32Array(MEMORY * capacity);
+    memory.set(this.memory);
+    this.memory = memory;
   }
 }
 
@@ -160,11 +172,6 @@ const WAVE = Float32Array.from({ length: 1_024 }, (_, index) => Math.sin((index 
 
 function wave(angle: number): number {
   return WAVE[(angle * (1_024 / (2 * Math.PI))) & 1_023]!;
-}
-
-function shortest(angle: number): number {
-  if (angle < Math.PI && angle > -Math.PI) return angle;
-  return angle - 2 * Math.PI * Math.round(angle / (2 * Math.PI));
 }
 
 /** A body and a face of half height one and radius one; the face looks along +z. */
@@ -200,9 +207,11 @@ function geometries(isDetailed: boolean): [three.BufferGeometry, three.BufferGeo
     return geometry;
   };
   // Half heights are about three radii: what should look round is flattened here.
-  const eye = (x: number) => new three.SphereGeometry(0.1, 10, 8).scale(1, 0.42, 0.6).translate(x, 0.71, 0.76);
-  const visor = new three.SphereGeometry(0.6, 18, 12).scale(0.95, 0.2, 0.55).translate(0, 0.7, 0.46);
-  const pack = new three.SphereGeometry(0.5, 14, 10).scale(0.95, 0.36, 0.5).translate(0, -0.05, -0.78);
-  const face = mergeGeometries([paint(visor, 0x20242e), paint(eye(-0.24), 0xf5f7ff), paint(eye(0.24), 0xf5f7ff), paint(pack, 0x4a4e5c)]);
+  const ball = (radius: number, x: number, y: number, z: number) => new three.SphereGeometry(radius, 14, 10).scale(1, 0.36, 0.6).translate(x, y, z);
+  const eyes = [-0.27, 0.27].flatMap((x) => [paint(ball(0.2, x, 0.7, 0.66), 0xf7f4ee), paint(ball(0.12, 0.96 * x, 0.697, 0.745), 0x1c2030)]);
+  // From behind, a scarf with its end says which way somebody looks.
+  const scarf = new three.TorusGeometry(0.52, 0.15, 8, around).rotateX(Math.PI / 2).scale(1, 0.36, 1).translate(0, 0.4, 0);
+  const end = new three.SphereGeometry(0.16, 10, 8).scale(1, 1.15, 0.55).translate(0.16, 0.22, -0.78);
+  const face = mergeGeometries([...eyes, paint(scarf, 0xf1e7d8), paint(end, 0xf1e7d8)]);
   return [body, face];
 }

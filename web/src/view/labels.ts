@@ -3,7 +3,8 @@
 import * as three from 'three';
 
 const SHOWN_MAX = 40;
-const FADE = { from: 12, to: 34 };
+/** Beyond the last nobody is shown in every frame. */
+const FADE = { from: 12, to: 30 };
 
 export interface Named {
   readonly name: string;

@@ -8,25 +8,24 @@ import { Forming } from '../motion/form.ts';
 
 export class Models {
   private told: Told = NO_MODELS;
+  private looks: ReadonlyMap<number, Look> = new Map();
   private readonly geometries = new Map<number, three.BufferGeometry>();
 
-  /** What the server told. */
-  set all(told: Told) {
+  /** Takes what the server told; gives the objects whose looks are known now. */
+  take(told: Told): Iterable<number> {
     this.told = told;
+    this.looks = new Map(told.objects.map((look) => [look.object, look]));
     this.geometries.clear();
+    return this.looks.keys();
   }
 
   get tickRate(): number {
     return this.told.tick_rate;
   }
 
-  private look(object: number): Look | undefined {
-    return this.told.objects.find((look) => look.object === object);
-  }
-
   /** The shape of an object at rest, shared by all that look alike; none if it was not told. */
   geometry(object: number): three.BufferGeometry | null {
-    const look = this.look(object);
+    const look = this.looks.get(object);
     if (look === undefined) return null;
     let geometry = this.geometries.get(look.mesh);
     if (geometry === undefined) {
@@ -38,7 +37,7 @@ export class Models {
 
   /** An object that changes its form: its own shape, and what puts it into the form of a moment. None for others. */
   forming(object: number): { geometry: three.BufferGeometry; form(seconds: number): void } | null {
-    const look = this.look(object);
+    const look = this.looks.get(object);
     if (look === undefined || look.deformation === null) return null;
     const geometry = this.make(look);
     const places = geometry.getAttribute('position') as three.BufferAttribute;

@@ -22,8 +22,14 @@ const water = new three.MeshStandardMaterial({ color: DUSK.water, roughness: 0.1
 export class Place {
   readonly root = new three.Group();
   private readonly drops: { points: three.Points; tops: readonly three.Vector3[] }[] = [];
+  /** By object, what stands for solids of many corners. */
+  private readonly sculptures = new Map<number, three.Mesh>();
 
-  constructor(bounds: Welcome['bounds'], solids: readonly Solid[], private readonly models: Models | null = null) {
+  constructor(
+    private readonly bounds: Welcome['bounds'],
+    private readonly solids: readonly Solid[],
+    private readonly models: Models | null = null,
+  ) {
     const low = metres(bounds[0]);
     const high = metres(bounds[1]);
     this.root.add(ground(low.y));
@@ -34,6 +40,29 @@ export class Place {
       object.receiveShadow = true;
       object.castShadow = object.userData['isFlat'] !== true;
       object.updateMatrixWorld();
+    });
+  }
+
+  /** Whether this is the place that these make: whoever comes back, or is sent to another server, need not build it again. */
+  isOf(bounds: Welcome['bounds'], solids: readonly Solid[]): boolean {
+    return JSON.stringify([bounds, solids]) === JSON.stringify([this.bounds, this.solids]);
+  }
+
+  /** What these look like is known now: they are shaped anew, and nothing else is touched. */
+  renew(objects: Iterable<number>): void {
+    for (const object of objects) {
+      const sculpture = this.sculptures.get(object);
+      const geometry = this.models?.geometry(object);
+      if (!sculpture || !geometry) continue;
+      sculpture.geometry.dispose();
+      sculpture.geometry = geometry;
+    }
+  }
+
+  /** Gives back what the graphics memory holds of it. */
+  dispose(): void {
+    this.root.traverse((object) => {
+      if (object instanceof three.Mesh || object instanceof three.Points) object.geometry.dispose();
     });
   }
 
@@ -71,9 +100,12 @@ export class Place {
         if (below?.shape.form === 'box') this.fountain(group, below, y);
         break;
       }
-      case 'model':
-        group.add(new three.Mesh(this.models?.geometry(solid.object) ?? new three.IcosahedronGeometry(shape.radius, 1), sculpted));
+      case 'model': {
+        const sculpture = new three.Mesh(this.models?.geometry(solid.object) ?? new three.IcosahedronGeometry(shape.radius, 1), sculpted);
+        this.sculptures.set(solid.object, sculpture);
+        group.add(sculpture);
         break;
+      }
     }
     return group;
   }

@@ -53,7 +53,10 @@ export class AvatarPortraits {
         const heading = isCalm ? 0.4 : now / 1_600 + index;
         const half = (scale * height) / 2;
         const object = OBJECTS[index % OBJECTS.length]!;
-        this.avatars.draw([{ object, x: 0, y: half - TALL / 2, z: 0, heading, speed: 0, half, radius: scale * radius }], 1, now / 1_000, 1);
+        this.avatars.clear();
+        this.avatars.begin(now / 1_000, 1);
+        this.avatars.pose(this.avatars.enter(object, half, scale * radius, heading), 0, half - TALL / 2, 0, heading, 0, 1);
+        this.avatars.finish();
         this.renderer?.render(this.scene, this.camera);
         const context = this.canvases[index]?.getContext('2d');
         context?.clearRect(0, 0, 192, 192);

@@ -39,13 +39,17 @@ export class Things {
   readonly root = new three.Group();
   private readonly meshes = new Map<number, Entry>();
   private frame = 0;
+  /** How many were made so far, for tests and for the curious. */
+  made = 0;
 
   constructor(private readonly models: Models) {}
 
-  /** Makes everything anew: what it looks like is known now. */
-  renew(): void {
-    this.root.clear();
-    this.meshes.clear();
+  /** What these look like is known now: they are made anew, and nothing else. */
+  renew(objects: Iterable<number>): void {
+    for (const object of objects) {
+      const entry = this.meshes.get(object);
+      if (entry !== undefined) this.remove(object, entry);
+    }
   }
 
   draw(things: Iterable<Thing>): void {
@@ -58,6 +62,7 @@ export class Things {
         entry = { mesh, at: new three.Vector3(thing.pos.x, thing.pos.y, thing.pos.z), form: forming?.form ?? null, frame: 0 };
         this.meshes.set(thing.object, entry);
         this.root.add(mesh);
+        this.made += 1;
       }
       entry.frame = this.frame;
       const { mesh, at } = entry;
@@ -67,11 +72,12 @@ export class Things {
       at.copy(mesh.position);
       if (thing.clock !== null) entry.form?.(thing.clock / this.models.tickRate);
     }
-    for (const [object, { mesh, frame }] of this.meshes) {
-      if (frame === this.frame) continue;
-      this.root.remove(mesh);
-      this.meshes.delete(object);
-    }
+    for (const [object, entry] of this.meshes) if (entry.frame !== this.frame) this.remove(object, entry);
+  }
+
+  private remove(object: number, { mesh }: Entry): void {
+    this.root.remove(mesh);
+    this.meshes.delete(object);
   }
 
   /** Marks what can be taken, or is held. */
@@ -107,14 +113,13 @@ function roll(mesh: three.Mesh, before: three.Vector3, radius: number): void {
 function make({ shape, kind, object }: Thing, model: three.BufferGeometry | null): three.Mesh {
   const isMover = kind === 'Mover';
   let mesh: three.Mesh;
-  if (shape.form === 'model' && model !== null) {
-    mesh = new three.Mesh(model, cloth[object % cloth.length]!);
-    mesh.frustumCulled = false;
-    mesh.castShadow = true;
-    mesh.receiveShadow = true;
-    return mesh;
-  }
   switch (shape.form) {
+    case 'model':
+      // As long as nobody knows what it looks like it is a ball, of the same cloth: no other shader is needed later.
+      mesh = new three.Mesh(model ?? ballGeometry, cloth[object % cloth.length]!);
+      if (model === null) mesh.scale.setScalar(shape.radius);
+      else mesh.frustumCulled = false;
+      break;
     case 'box':
       mesh = new three.Mesh(crateGeometry, isMover ? brass : wood);
       mesh.scale.set(...shape.half);

@@ -31,7 +31,7 @@ export class Touches {
   look(client: Client, own: Point, elapsed: number, isMarked: boolean): void {
     const bodies: { object: number; pos: Point; shape: Shape; isOwn: boolean }[] = [];
     bodies.push({ object: client.welcome!.own, pos: own, shape: client.welcome!.shape, isOwn: true });
-    for (const other of client.others.all.values()) {
+    for (const other of client.others.near()) {
       const { entered, x, y, z } = other;
       if (Math.abs(x - own.x) > REACH || Math.abs(z - own.z) > REACH || entered.object === client.held) continue;
       const pos = { x, y, z };

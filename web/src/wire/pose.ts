@@ -61,6 +61,18 @@ export function headingOf([, y, , w]: Quat): number {
   return 2 * Math.atan2(y, w);
 }
 
+const angles = new Map<Turn, number>();
+
+/** The same of a turn: walkers have few. */
+export function angleOf(turn: Turn): number {
+  let found = angles.get(turn);
+  if (found === undefined) {
+    found = headingOf(quat(turn));
+    if (angles.size < WORKED_MAX) angles.set(turn, found);
+  }
+  return found;
+}
+
 /** The turn by so many 256ths about the upright axis. */
 export function heading(part: number): Turn {
   return headings[part & 255]!;

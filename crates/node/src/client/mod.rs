@@ -33,6 +33,8 @@ const SOLIDS_MAX: usize = 65_536;
 /// A server of several that was not heard for so long is given up for another, in microseconds; one that was greeted may
 /// have to ask the others first.
 const SILENCE_US: [i64; 2] = [2_000_000, 8_000_000];
+/// Whoever was woken so late has not listened either, in microseconds: that time says nothing about the server.
+const ASLEEP_US: i64 = 500_000;
 
 /// How a client presents itself.
 #[derive(Clone, Debug)]
@@ -481,6 +483,10 @@ impl Node for Client {
             return;
         }
         let tick_us = self.welcome.as_ref().map_or(FRAME_US, |welcome| i64::from(welcome.tick_us));
+        let late = now - self.next_wake;
+        if late > ASLEEP_US {
+            self.heard_at = (self.heard_at + late).min(now);
+        }
         // In step with itself, unless it slept for long.
         let next = self.next_wake + tick_us;
         self.next_wake = if next > now { next } else { now + tick_us };

@@ -35,7 +35,7 @@ pub(super) struct Fleet {
     pub(super) settings: ClusterSettings,
     pub(super) door: Door,
     pub(super) sends: VecDeque<(NodeId, ToNode)>,
-    /// What is offered to others, as it was when it was offered.
+    /// What is offered to others, as it was when it was last in this world.
     leaving: BTreeMap<ObjectId, Seen>,
     /// Who has gone, and since when it is shown where it was.
     gone: BTreeMap<ObjectId, Time>,
@@ -205,6 +205,7 @@ impl Server {
             while let Some((object, passport)) = fleet.cluster.part_mut().arrived.pop_front() {
                 self.arrive(now, &mut fleet, object, &passport);
             }
+            self.stand_in(&mut fleet);
             self.follow_ghosts(now, &mut fleet);
             let offered = fleet.cluster.custody().leaving().map(|(object, _)| object);
             fleet.leaving = offered.filter_map(|object| Some((object, self.truth.seen(object)?))).collect();
@@ -341,12 +342,13 @@ impl Server {
         let Some(slot) = self.truth.slot(object) else { return };
         self.users.remove(&slot);
         self.audience.set_aura(slot, self.aura(false)).expect("it was in the audience while it was here");
-        match fleet.leaving.remove(&object) {
-            Some(seen) => {
-                self.truth.ghosts_mut().insert(object, seen);
-                fleet.gone.insert(object, now);
-            }
-            None => self.hide(object),
+        if let Some(seen) = fleet.leaving.remove(&object) {
+            self.truth.ghosts_mut().insert(object, seen);
+        }
+        if self.truth.ghosts().contains_key(&object) {
+            fleet.gone.insert(object, now);
+        } else {
+            self.hide(object);
         }
         let is_its = |stage: Stage| matches!(stage, Stage::In { object: own, .. } if own == object);
         let found = self.sessions.values().find(|session| is_its(session.stage));
@@ -355,6 +357,19 @@ impl Server {
         if let (Some(link), Some(address)) = (link, fleet.address_of(to)) {
             let address = address.to_owned();
             self.redirect(link, &address);
+        }
+    }
+
+    /// What was offered to a server that died is in no world until it has found a place, here or elsewhere: until then it is
+    /// shown where it was, in the row that it had. So whoever has a row is in the world or among the ghosts, and has one row.
+    fn stand_in(&mut self, fleet: &mut Fleet) {
+        for (object, _) in fleet.cluster.custody().leaving() {
+            if self.truth.pose(object).is_none()
+                && self.truth.slot(object).is_some()
+                && let Some(seen) = fleet.leaving.remove(&object)
+            {
+                self.truth.ghosts_mut().insert(object, seen);
+            }
         }
     }
 
@@ -375,8 +390,8 @@ impl Server {
                         self.bodies.moved(slot, tick, place, turn, false);
                     }
                 }
-                (Some(_), Some(_)) => {}
-                _ => unknown.push((object, place, turn, ghost.model, ghost.name.clone())),
+                (Some(_), _) => {}
+                (None, _) => unknown.push((object, place, turn, ghost.model, ghost.name.clone())),
             }
         }
         for (object, place, turn, model, name) in unknown {
@@ -388,7 +403,10 @@ impl Server {
         }
         fleet.gone.retain(|_, since| now - *since < STAND_IN_US);
         let ghosts = &fleet.cluster.part().ghosts;
-        let is_over = |object: &&ObjectId| ghosts.get(**object).is_none() && !fleet.gone.contains_key(object);
+        let custody = fleet.cluster.custody();
+        let is_over = |object: &&ObjectId| {
+            ghosts.get(**object).is_none() && !fleet.gone.contains_key(object) && !custody.has(**object)
+        };
         let over: Vec<ObjectId> = self.truth.ghosts().keys().filter(is_over).copied().collect();
         over.into_iter().for_each(|object| self.hide(object));
     }

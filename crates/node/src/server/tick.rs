@@ -266,7 +266,7 @@ impl Server {
     pub(super) fn welcome(&mut self, sender: NodeId, is_resumed: bool) {
         let Some(session) = self.sessions.get_mut(&sender) else { return };
         let (Stage::In { object, .. }, Some(link)) = (session.stage, session.link) else { return };
-        let Some((place, turn)) = self.truth.pose(object) else { return };
+        let Some((place, turn)) = self.truth.pose(object).or_else(|| self.truth.ghost_pose(object)) else { return };
         session.behind_since = None;
         let ServerSettings { focus, nimbus, .. } = self.settings;
         let welcome = Welcome {

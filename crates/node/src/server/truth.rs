@@ -214,6 +214,11 @@ impl Truth {
         &self.ghosts
     }
 
+    /// Where an object that is not in this world was last seen.
+    pub fn ghost_pose(&self, object: ObjectId) -> Option<(GridPoint, Turn)> {
+        self.ghosts.get(&object).map(|seen| (seen.place, seen.turn))
+    }
+
     pub fn ghosts_mut(&mut self) -> &mut BTreeMap<ObjectId, Seen> {
         &mut self.ghosts
     }
