@@ -7,24 +7,30 @@
 //! The cover is repaired from tick to tick rather than made anew, for each join and leave costs traffic. What a tick
 //! does: whoever no longer fits leaves, what is no longer covered joins a group that it fits, or opens one, who has become
 //! redundant leaves ([`repair`]), and a small budget is spent on dissolving small groups ([`tidy`]), so that the cover does
-//! not drift away from a fresh one.
+//! not drift away from a fresh one. A component of up to 256 objects is repaired in machine words ([`circle`]), a larger one
+//! by lists; both ways make the same choices.
 //!
 //! Invariants, after a repair:
 //! - Every pair of the graph shares a group; every two members of a group are a pair; a group has two members or more.
-//! - `members` and `memberships` say the same, and the shadows of groups and neighbourhoods are theirs.
+//! - `members` and `memberships` say the same, the shadows of groups are theirs, and circles that are kept say the same.
 
+mod circle;
 mod free;
 mod greedy;
 mod marks;
 mod repair;
+mod seats;
 mod shadow;
 mod tidy;
 mod uncovered;
 
-use space::Slot;
+use space::{Pair, Slot};
 
+use self::circle::{Circle, Kept};
 use self::free::Free;
+use self::seats::Seats;
 use self::shadow::Shadow;
+use self::tidy::Tidying;
 use self::uncovered::Uncovered;
 use crate::Graph;
 use crate::lists::{Lists, Word};
@@ -81,13 +87,16 @@ pub struct Groups {
     freed: Vec<u32>,
     /// The groups of each object, ascending.
     memberships: Lists<u32>,
-    /// The shadow of each object's neighbours.
-    reaches: Vec<Shadow>,
     groups: usize,
     joined: usize,
     journal: Journal,
     changes: Vec<GroupChange>,
     uncovered: Uncovered,
+    seats: Seats,
+    circle: Circle,
+    kept: Kept,
+    /// Whether circles are repaired by lists too, as a twin of what they are for.
+    by_lists: bool,
     /// Where tidying goes on.
     next_tidied: u32,
     /// Scratch.
@@ -97,7 +106,12 @@ pub struct Groups {
     round: u32,
     ranking: Vec<(u32, u32)>,
     shared: Vec<u32>,
+    ended: Vec<Pair>,
+    began: Vec<Pair>,
 }
+
+/// When more pairs change than this, everything is repaired by lists: to note who is new to whom would take too much room.
+const UPHEAVAL: usize = 1 << 19;
 
 /// A group, or room for one, in half a line of the cache.
 #[derive(Clone, Copy, Debug, Default)]
@@ -136,18 +150,23 @@ impl Groups {
             free: Free::default(),
             freed: Vec::new(),
             memberships: Lists::new(),
-            reaches: Vec::new(),
             groups: 0,
             joined: 0,
             journal: Journal::default(),
             changes: Vec::new(),
             uncovered: Uncovered::default(),
+            seats: Seats::default(),
+            circle: Circle::default(),
+            kept: Kept::default(),
+            by_lists: false,
             next_tidied: 0,
             list: Vec::new(),
             candidates: Vec::new(),
             round: 0,
             ranking: Vec::new(),
             shared: Vec::new(),
+            ended: Vec::new(),
+            began: Vec::new(),
         }
     }
 
@@ -155,11 +174,15 @@ impl Groups {
     pub fn repair(&mut self, graph: &Graph) -> &[GroupChange] {
         self.journal.start(&mut self.places);
         self.freed.drain(..).for_each(|place| self.free.insert(place));
-        self.look_around(graph);
-        self.part(graph);
-        self.cover(graph);
-        self.uncovered.release();
-        self.tidy(graph);
+        self.changes.clear();
+        self.seats.start(graph.rows());
+        let tidying = self.next_tidying();
+        if graph.ended().len() + graph.began().len() > UPHEAVAL {
+            self.repair_by_lists(graph.ended(), graph.began(), graph);
+        } else {
+            self.repair_circles(graph, &tidying);
+        }
+        self.tidy(&tidying, graph);
         self.write_changes();
         &self.changes
     }
@@ -212,20 +235,85 @@ impl Groups {
             + self.uncovered.bytes()
             + self.journal.bytes()
             + self.places.capacity() * size_of::<Place>()
-            + self.reaches.capacity() * size_of::<Shadow>()
+            + self.seats.bytes()
+            + self.circle.bytes()
+            + self.kept.bytes()
+            + 8 * (self.ended.capacity() + self.began.capacity())
             + self.free.bytes()
             + 4 * (self.freed.capacity() + self.candidates.capacity() + self.list.capacity())
             + 8 * self.ranking.capacity()
             + self.changes.capacity() * size_of::<GroupChange>()
     }
 
+    /// Repairs circle by circle, and by lists what is too large for one.
+    fn repair_circles(&mut self, graph: &Graph, tidying: &Tidying) {
+        self.seats.take_in(graph);
+        let mut are_all_seated = true;
+        for pair in graph.ended().iter().chain(graph.began()) {
+            if self.seats.is_seated(pair.a()) {
+                continue;
+            }
+            if !self.recall_circle(pair.a(), graph) && !self.gather_circle(pair.a(), graph) {
+                are_all_seated = false;
+                continue;
+            }
+            if self.by_lists {
+                self.repair_circle_by_lists(graph, tidying);
+            } else {
+                self.repair_circle(graph, tidying);
+            }
+            self.keep_circle();
+        }
+        if !are_all_seated {
+            let is_left = |pair: &&Pair| !self.seats.is_in_circle(pair.a());
+            let [mut ended, mut began] = [&mut self.ended, &mut self.began].map(std::mem::take);
+            ended.clear();
+            ended.extend(graph.ended().iter().filter(is_left));
+            began.clear();
+            began.extend(graph.began().iter().filter(is_left));
+            self.repair_by_lists(&ended, &began, graph);
+            (self.ended, self.began) = (ended, began);
+        }
+    }
+
+    /// Repairs the circle that has been gathered.
+    fn repair_circle(&mut self, graph: &Graph, tidying: &Tidying) {
+        let Groups { circle, seats, free, places, .. } = self;
+        circle.part(graph.ended(), seats);
+        circle.cover(&mut |near| take_place(near, free, places));
+        circle.tidy(tidying);
+        self.write_circle_back();
+    }
+
+    /// Does the same by lists.
+    fn repair_circle_by_lists(&mut self, graph: &Graph, tidying: &Tidying) {
+        self.seats.settle(self.circle.slots(), seats::NOWHERE);
+        let (mut ended, mut began) = (Vec::new(), Vec::new());
+        for &slot in self.circle.slots() {
+            ended.extend_from_slice(self.seats.ended(slot, graph.ended()));
+            began.extend_from_slice(self.seats.began(slot, graph.began()));
+        }
+        self.repair_by_lists(&ended, &began, graph);
+        self.lay_out_anew();
+        let turns = self.circle.places().iter().filter_map(|&place| Some((tidying.turn(place)?, place)));
+        let mut turns: Vec<(u32, u32)> = turns.collect();
+        turns.sort_unstable();
+        turns.into_iter().for_each(|(_, group)| self.tidy_group(group, tidying, graph));
+        self.lay_out_anew();
+    }
+
+    /// Repairs what some pairs that ended and began ask for.
+    fn repair_by_lists(&mut self, ended: &[Pair], began: &[Pair], graph: &Graph) {
+        self.part(ended, began, graph);
+        self.cover(graph);
+        self.uncovered.release();
+    }
+
     fn open(&mut self, members: &[Slot]) {
         // Near a group of the same crowd, if there is one: what is looked at together is together in memory then.
         let near = members.iter().find_map(|member| self.memberships.get(member.row()).first().copied());
-        let group = self.free.take_near(near, self.places.len()).unwrap_or_else(|| {
-            self.places.push(Place::default());
-            self.places.len() as u32 - 1
-        });
+        let group = take_place(near, &mut self.free, &mut self.places);
+        members.iter().for_each(|&member| self.forget(self.seats.home(member)));
         self.touch(group);
         self.groups += 1;
         self.joined += members.len();
@@ -235,6 +323,7 @@ impl Groups {
     }
 
     fn join(&mut self, group: u32, slot: Slot) {
+        self.forget(self.seats.home(slot));
         self.touch(group);
         insert(&mut self.members, group as usize, slot);
         insert(&mut self.memberships, slot.row(), group);
@@ -260,6 +349,10 @@ impl Groups {
 
     /// Keeps what a group was when the tick began.
     fn touch(&mut self, group: u32) {
+        // Of a circle that was kept, a group has all its members or none.
+        if let Some(&member) = self.members.get(group as usize).first() {
+            self.forget(self.seats.home(member));
+        }
         let place = &mut self.places[group as usize];
         if std::mem::replace(&mut place.touched, self.journal.tick) != self.journal.tick {
             self.journal.keep(group, place.generation, self.members.get(group as usize));
@@ -278,7 +371,6 @@ impl Groups {
 
     /// Compares what was touched with what it was.
     fn write_changes(&mut self) {
-        self.changes.clear();
         for &(group, generation, start, end) in &self.journal.before {
             let id = GroupId(u64::from(generation) << 32 | u64::from(group));
             let old = &self.journal.members[start as usize..end as usize];
@@ -352,6 +444,14 @@ impl Journal {
     fn bytes(&self) -> usize {
         4 * self.members.capacity() + 16 * self.before.capacity()
     }
+}
+
+/// A place for another group.
+fn take_place(near: Option<u32>, free: &mut Free, places: &mut Vec<Place>) -> u32 {
+    free.take_near(near, places.len()).unwrap_or_else(|| {
+        places.push(Place::default());
+        places.len() as u32 - 1
+    })
 }
 
 /// Puts an entry into the list of a row, unless it is there.

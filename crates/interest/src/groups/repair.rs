@@ -7,22 +7,10 @@ use super::{Groups, is_within};
 use crate::Graph;
 
 impl Groups {
-    /// Brings the shadows of all neighbourhoods up to date.
-    pub(super) fn look_around(&mut self, graph: &Graph) {
-        self.reaches.resize(graph.rows(), Shadow::default());
-        for slot in graph.ended().iter().flat_map(|pair| [pair.a(), pair.b()]) {
-            self.reaches[slot.row()] = Shadow::of_all(graph.neighbours(slot));
-        }
-        for pair in graph.began() {
-            self.reaches[pair.a().row()] |= Shadow::of(pair.b());
-            self.reaches[pair.b().row()] |= Shadow::of(pair.a());
-        }
-    }
-
     /// Whoever is in a group with somebody it no longer overlaps leaves it. Notes what is no longer covered.
-    pub(super) fn part(&mut self, graph: &Graph) {
+    pub(super) fn part(&mut self, ended: &[Pair], began: &[Pair], graph: &Graph) {
         self.uncovered.clear();
-        for pair in graph.ended() {
+        for pair in ended {
             self.shared.clear();
             common(self.memberships.get(pair.a().row()), self.memberships.get(pair.b().row()), &mut self.shared);
             for index in 0..self.shared.len() {
@@ -40,7 +28,7 @@ impl Groups {
                 }
             }
         }
-        self.uncovered.gather(graph.rows(), graph.began());
+        self.uncovered.gather(graph.rows(), began);
     }
 
     /// With how many of a group's members an object shares no other group. `others` is the shadow of its other company.
@@ -60,10 +48,10 @@ impl Groups {
     /// Notes the pairs of an object with members of the group it left that no other group covers. `others` is the shadow
     /// of its remaining company.
     fn note_uncovered(&mut self, leaver: Slot, others: Shadow, group: u32, graph: &Graph) {
-        let (reach, own) = (self.reaches[leaver.row()], self.memberships.get(leaver.row()));
+        let own = self.memberships.get(leaver.row());
         for &member in self.members.get(group as usize) {
             let is_covered = others.may_hold(member) && meet(own, self.memberships.get(member.row()), group);
-            if !is_covered && reach.may_hold(member) && graph.contains(leaver, member) {
+            if !is_covered && graph.contains(leaver, member) {
                 self.uncovered.note(Pair::new(leaver, member));
             }
         }
@@ -106,7 +94,7 @@ impl Groups {
             return None;
         }
         self.start_counting();
-        let reach = self.reaches[slot.row()];
+        let reach = Shadow::of_all(graph.neighbours(slot));
         let Groups { places, memberships, uncovered, candidates, round, .. } = self;
         for other in uncovered.of(slot) {
             for &group in memberships.get(other.row()) {
@@ -136,7 +124,8 @@ impl Groups {
 
     /// Lets another object join the group of an object that it fits and that covers most of its uncovered pairs.
     fn invite(&mut self, slot: Slot, other: Slot, graph: &Graph) -> bool {
-        let (reach, neighbours) = (self.reaches[other.row()], graph.neighbours(other));
+        let neighbours = graph.neighbours(other);
+        let reach = Shadow::of_all(neighbours);
         let wanted = self.uncovered.of(other);
         let mut best = None;
         for &group in self.memberships.get(slot.row()) {

@@ -4,10 +4,37 @@ use space::Slot;
 
 use super::Groups;
 use super::repair::meet;
+use super::shadow::Shadow;
 use crate::Graph;
 
 /// Larger groups are left alone: to look for others that take their pairs takes too long.
-const TIDY_MAX: usize = 16;
+pub(super) const TIDY_MAX: usize = 16;
+
+/// Which groups a tick tidies: a run of places, and no groups above the typical size.
+#[derive(Clone, Copy, Debug)]
+pub struct Tidying {
+    /// The first place, how many follow it, and how many places there are, after the last of which comes the first.
+    start: u32,
+    looks: u32,
+    places: u32,
+    size_max: usize,
+}
+
+impl Tidying {
+    /// When it is the turn of a place, if at all.
+    #[inline]
+    pub fn turn(&self, place: u32) -> Option<u32> {
+        let ahead = if place >= self.start { 0 } else { self.places };
+        let turn = place + ahead - self.start;
+        (place < self.places && turn < self.looks).then_some(turn)
+    }
+
+    /// Whether a group is there and small enough.
+    #[inline]
+    pub fn is_small(&self, size: usize) -> bool {
+        size > 0 && size <= self.size_max
+    }
+}
 
 /// A small group that may be dissolved, and how.
 struct Dissolution {
@@ -22,21 +49,32 @@ struct Dissolution {
 }
 
 impl Groups {
-    /// Dissolves small groups whose pairs others can take.
-    pub(super) fn tidy(&mut self, graph: &Graph) {
+    /// Goes on to the groups that this tick tidies.
+    pub(super) fn next_tidying(&mut self) -> Tidying {
         let places = self.places.len();
-        if self.tidying == 0 || self.groups == 0 {
-            return;
-        }
-        let typical = self.joined / self.groups;
-        let looks = (places / self.tidying + 4).min(places);
-        for _ in 0..looks {
-            self.next_tidied = (self.next_tidied + 1) % places as u32;
-            let group = self.next_tidied;
-            let size = self.members.len(group as usize);
-            if size > 0 && size <= typical.max(2) && size <= TIDY_MAX {
-                self.dissolve(group, graph);
+        let typical = self.joined / self.groups.max(1);
+        let looks = places.checked_div(self.tidying).map_or(0, |looks| (looks + 4).min(places));
+        let start = self.next_tidied;
+        self.next_tidied = (start + looks as u32) % places.max(1) as u32;
+        let size_max = typical.clamp(2, TIDY_MAX);
+        Tidying { start, looks: looks as u32, places: places as u32, size_max }
+    }
+
+    /// Dissolves small groups whose pairs others can take, but for those of circles, which have been tidied.
+    pub(super) fn tidy(&mut self, tidying: &Tidying, graph: &Graph) {
+        for turn in 0..tidying.looks {
+            let group = (tidying.start + turn) % tidying.places;
+            let is_done = |member: &Slot| self.seats.is_in_circle(*member);
+            if !self.members.get(group as usize).first().is_some_and(is_done) {
+                self.tidy_group(group, tidying, graph);
             }
+        }
+    }
+
+    /// Dissolves a group if it is small and others can take its pairs.
+    pub(super) fn tidy_group(&mut self, group: u32, tidying: &Tidying, graph: &Graph) {
+        if tidying.is_small(self.members.len(group as usize)) {
+            self.dissolve(group, graph);
         }
     }
 
@@ -88,7 +126,7 @@ impl Groups {
                 continue;
             }
             self.start_counting();
-            let reach = self.reaches[members[i].row()];
+            let reach = Shadow::of_all(graph.neighbours(members[i]));
             let Groups { places, memberships, candidates, round, .. } = self;
             for (j, other) in members[..*size].iter().enumerate().filter(|(j, _)| alone[i] >> j & 1 == 1) {
                 let theirs = memberships.get(other.row()).iter().filter(|&other| other != group);
