@@ -428,10 +428,7 @@ impl World {
         if carrier.holds.is_some() {
             return Err(Reason::HandsFull);
         }
-        // What is on its way to another node stays as it was when it was offered.
-        let is_on_the_way =
-            self.border.as_ref().is_some_and(|border| [carrier.id, object].iter().any(|id| border.held.contains(id)));
-        if card.held_by.is_some() || is_on_the_way {
+        if card.held_by.is_some() {
             return Err(Reason::AlreadyHeld);
         }
         if !self.is_in_reach(row, target) {
