@@ -56,8 +56,10 @@ impl Chart {
         }
         for (point, label) in labels {
             let (x, y) = frame.at(*point);
-            let (beside, anchor) = if x > frame.right - 60.0 { (-2.0, Anchor::End) } else { (9.0, Anchor::Start) };
-            svg.text((x + beside, y - 8.0), label, 11.0, Color::INK, anchor);
+            // At the right end a label lies along its curve: higher, so as not to be struck through.
+            let is_at_end = x > frame.right - 60.0;
+            let (beside, above, anchor) = if is_at_end { (-2.0, 20.0, Anchor::End) } else { (9.0, 8.0, Anchor::Start) };
+            svg.text((x + beside, y - above), label, 11.0, Color::INK, anchor);
         }
         self.draw_names(&mut svg, &frame);
         svg.finish()
