@@ -1,5 +1,7 @@
 //! Many clients in one process: company, load test, and witness to what the server promises.
 
+mod report;
+mod says;
 pub mod witness;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -12,14 +14,16 @@ use node::bot::Behaviour;
 use node::client::{ClientSettings, Phase};
 use node::hostile::Malice;
 use node::{Bot, Channel, Effect, Event, Hostile, LinkId, Node};
-use serde::Serialize;
 use space::Time;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 use wire::{ToClient, ToServer, kind};
 
-use self::witness::{Violations, Witness};
-use crate::fetch::{Address, fetch};
+use self::report::quantiles;
+pub use self::report::{BotsReport, Quantiles};
+use self::says::ServerSays;
+use self::witness::Witness;
+use crate::fetch::Address;
 use crate::link::client::{Client, ConnectError, Host};
 use crate::link::{Inbox, LinkEvent, LinkLimits, Links, Outbox};
 
@@ -79,58 +83,6 @@ pub struct BotsSettings {
     pub name: String,
     /// The same seed makes the same decisions.
     pub seed: u64,
-}
-
-/// Milliseconds below which a share of the samples is.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct Quantiles {
-    /// Half of them.
-    pub p50: f64,
-    /// All but one in a hundred.
-    pub p99: f64,
-    /// All.
-    pub max: f64,
-}
-
-/// What came of it.
-#[derive(Clone, Debug, Serialize)]
-pub struct BotsReport {
-    /// How many there were to be.
-    pub count: usize,
-    /// How many were in at the end, after those on the way had arrived.
-    pub joined: usize,
-    /// How long they ran after that.
-    pub seconds: f64,
-    /// Inputs sent while they ran.
-    pub moves_sent: u64,
-    /// Bodies heard of while they ran.
-    pub updates_received: u64,
-    /// From the mover's sending to a listener's receipt, on one clock.
-    pub update_latency_ms: Quantiles,
-    /// How many of those were measured.
-    pub latency_samples: usize,
-    /// How long the server's ticks took, as it says.
-    pub server_tick_ms: Option<Quantiles>,
-    /// The share of the server's ticks that ended after the next was due.
-    pub overruns: Option<f64>,
-    /// Promises that were broken.
-    pub violations: Violations,
-    /// Ticks whose promises were checked.
-    pub ticks_checked: u64,
-    /// What a client received of states, per second.
-    pub bytes_per_client_s: f64,
-    /// Connections that were lost and made again.
-    pub reconnected: u64,
-    /// Times somebody was sent to another server.
-    pub redirected: u64,
-    /// How long those whose server was lost were out of the world, and those who were sent on, in milliseconds.
-    pub resumed_ms: Quantiles,
-    /// See above.
-    pub redirected_ms: Quantiles,
-    /// Who is in, by the address of their server.
-    pub servers: BTreeMap<String, usize>,
-    /// What the server said to those it refused or sent away, and how often.
-    pub refusals: BTreeMap<String, u64>,
 }
 
 /// Lets bots loose on a server. `progress` is told how many have joined, and then how many seconds have passed; when it says
@@ -196,15 +148,6 @@ pub async fn run(
         servers,
         refusals,
     })
-}
-
-fn quantiles(sorted_us: &[i64]) -> Quantiles {
-    let at = |share: f64| {
-        let last = sorted_us.len().checked_sub(1)?;
-        Some(sorted_us[((last as f64 * share).round() as usize).min(last)] as f64 / 1_000.0)
-    };
-    let at = |share| at(share).unwrap_or(0.0);
-    Quantiles { p50: at(0.5), p99: at(0.99), max: at(1.0) }
 }
 
 /// One of the crowd.
@@ -644,64 +587,5 @@ impl Crowd {
         while self.outboxes.iter().any(Option::is_some) && Instant::now() < end {
             self.run_until(Instant::now() + Duration::from_millis(50)).await;
         }
-    }
-}
-
-/// What a server says of itself.
-struct ServerSays {
-    ticks: f64,
-    overruns: f64,
-    tick_ms: Option<Quantiles>,
-}
-
-impl ServerSays {
-    async fn ask(address: &Address) -> Option<ServerSays> {
-        ServerSays::read(&fetch(address, "/metrics").await.ok()?)
-    }
-
-    fn read(metrics: &str) -> Option<ServerSays> {
-        let value = |name: &str| {
-            metrics.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse::<f64>().ok())
-        };
-        let quantile =
-            |share: &str| Some(value(&format!("kinesphere_tick_seconds{{quantile=\"{share}\"}}"))? * 1_000.0);
-        let tick_ms = || Some(Quantiles { p50: quantile("0.5")?, p99: quantile("0.99")?, max: quantile("1")? });
-        Some(ServerSays {
-            ticks: value("kinesphere_ticks_total")?,
-            // It is not there before the first.
-            overruns: value("kinesphere_tick_overruns_total").unwrap_or(0.0),
-            tick_ms: tick_ms(),
-        })
-    }
-
-    fn overruns_since(&self, before: &ServerSays) -> Option<f64> {
-        let ticks = self.ticks - before.ticks;
-        (ticks > 0.0).then(|| (self.overruns - before.overruns) / ticks)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_server_says_of_itself_is_read() {
-        let text = "# TYPE kinesphere_ticks_total counter\nkinesphere_ticks_total 95\n\
-             kinesphere_tick_seconds{quantile=\"0.5\"} 0.0002\nkinesphere_tick_seconds{quantile=\"0.99\"} 0.001\n\
-             kinesphere_tick_seconds{quantile=\"1\"} 0.002\n";
-        let says = ServerSays::read(text).unwrap();
-        assert_eq!((says.ticks, says.overruns), (95.0, 0.0));
-        assert_eq!(says.tick_ms.unwrap().p99, 1.0);
-        let later = ServerSays { ticks: 195.0, overruns: 1.0, tick_ms: None };
-        assert_eq!(later.overruns_since(&says), Some(0.01));
-        assert!(ServerSays::read("nothing").is_none());
-    }
-
-    #[test]
-    fn quantiles_are_of_what_there_is() {
-        assert_eq!(quantiles(&[]).max, 0.0);
-        let sorted: Vec<i64> = (0..=100).map(|number| number * 1_000).collect();
-        let Quantiles { p50, p99, max } = quantiles(&sorted);
-        assert_eq!((p50, p99, max), (50.0, 99.0, 100.0));
     }
 }
