@@ -25,6 +25,7 @@ mod queues;
 mod renewal;
 mod scout;
 mod search;
+mod strays;
 mod tile;
 mod tile_map;
 

@@ -36,8 +36,6 @@ pub struct Tile {
     pub due: u64,
     /// The tick at which that happened last.
     pub renewed: u64,
-    /// Objects that have left for another tile and wait for it to fall due and adopt them.
-    pub guests: Vec<Guest>,
     /// With [`PADDING`] more at the end.
     rows: Vec<Row>,
     holes: usize,
@@ -49,15 +47,6 @@ pub struct Tile {
     /// The box of all places.
     low: Vec3,
     high: Vec3,
-}
-
-/// An object that is entered in one tile and has left for another.
-#[derive(Clone, Copy, Debug)]
-pub struct Guest {
-    /// Who.
-    pub id: u32,
-    /// The cell it is entered in, which is in the tile it has left for.
-    pub cell: [i32; 3],
 }
 
 /// How a layer divides space: into cubic cells, and those into tiles.
@@ -137,6 +126,12 @@ impl Cells {
         std::array::from_fn(|axis| cell[axis] >> self.tile_bits[axis])
     }
 
+    /// The cells of a tile.
+    pub fn block_of(&self, key: Key) -> Block {
+        let low: [i32; 3] = std::array::from_fn(|axis| key[axis] << self.tile_bits[axis]);
+        Block { low, high: std::array::from_fn(|axis| low[axis] + ((1 << self.tile_bits[axis]) - 1)) }
+    }
+
     /// The corners of a block of cells.
     pub fn corners(&self, block: Block) -> (Vec3, Vec3) {
         let corner = |cell: i32| (f64::from(cell) * self.edge) as f32;
@@ -152,11 +147,8 @@ impl Cells {
     /// Whether a cell is in the tile at `key`, or touches it from outside.
     #[inline]
     pub fn is_at(&self, key: Key, cell: [i32; 3]) -> bool {
-        (0..3).all(|axis| {
-            let first = key[axis] << self.tile_bits[axis];
-            let last = first + (1 << self.tile_bits[axis]) - 1;
-            (first.saturating_sub(1)..=last.saturating_add(1)).contains(&cell[axis])
-        })
+        let Block { low, high } = self.block_of(key).grown();
+        (0..3).all(|axis| (low[axis]..=high[axis]).contains(&cell[axis]))
     }
 }
 
@@ -190,13 +182,6 @@ impl Tile {
         (self.origin, self.size) = ([0; 3], [0; 3]);
         (self.low, self.high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
         self.starts.clear();
-        self.guests.clear();
-    }
-
-    /// Forgets all guests, and makes room for as many as there may be next time.
-    pub fn clear_guests(&mut self) {
-        self.guests.clear();
-        self.guests.reserve(roomy(self.count() / 8) + 1);
     }
 
     /// How many objects it holds.
@@ -356,6 +341,24 @@ impl Tile {
         self.starts[(line + first) as usize]..self.starts[(line + last + 1) as usize]
     }
 
+    /// How many lines of cells there are.
+    pub fn lines(&self) -> u32 {
+        (self.size[1] * self.size[2]) as u32
+    }
+
+    /// Where a line of cells is: its `y` and its `z`.
+    pub fn line_at(&self, line: u32) -> (i32, i32) {
+        let height = self.size[1];
+        (self.origin[1] + line as i32 % height, self.origin[2] + line as i32 / height)
+    }
+
+    /// How many rows a line of cells has, holes included.
+    pub fn rows_of_line(&self, line: u32) -> u32 {
+        let width = self.size[0] as usize;
+        let first = line as usize * width;
+        self.starts[first + width] - self.starts[first]
+    }
+
     /// The block of all cells that objects are in.
     #[inline]
     pub fn block(&self) -> Block {
@@ -376,9 +379,7 @@ impl Tile {
 
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
-        self.rows.capacity() * size_of::<Row>()
-            + self.starts.capacity() * 4
-            + self.guests.capacity() * size_of::<Guest>()
+        self.rows.capacity() * size_of::<Row>() + self.starts.capacity() * 4
     }
 
     /// The number of a cell, if it is in the block.
