@@ -11,7 +11,8 @@ use super::course::{Course, Courses};
 use super::lattice::Lattice;
 use super::mood::Mood;
 use super::plan::Plan;
-use super::renewal::Renewal;
+use super::renewal::{REFINE_EVERY, Renewal};
+use super::room::stock_up_as_used;
 use super::search::{Piece, Scratch, Search};
 use super::strays::Departure;
 use super::tile::{NEVER, Tile, Workbench};
@@ -69,6 +70,9 @@ pub struct Following {
     /// Whether everybody is being entered, and tiles are sorted later.
     pub(super) is_starting: bool,
     shares: Vec<Share>,
+    /// When courses began, and the next tick at which lists get more memory than they have needed until then.
+    started_at: u64,
+    stock_up_at: u64,
     /// How many pairs the last report had, and how many positions it compared.
     reported: usize,
     compared: u64,
@@ -155,6 +159,8 @@ impl Following {
         }
         self.is_starting = false;
         self.stagger();
+        // By then all tiles have been renewed, and refined.
+        (self.started_at, self.stock_up_at) = (now, now + REFINE_EVERY * self.life);
         self.search(columns).0
     }
 
@@ -190,6 +196,9 @@ impl Following {
             self.enter(self.emigrants[index], columns);
         }
         let (tests, found) = self.search(columns);
+        if now == self.stock_up_at {
+            self.stock_up();
+        }
         let renewed = self.due.iter().map(|&tile| self.lattice.tiles[tile as usize].len()).sum();
         let (newcomers, reported, compared) = (self.newcomers.len(), self.reported, self.compared);
         Some(Effort { newcomers, renewed, tests, found, reported, compared })
@@ -300,6 +309,31 @@ impl Following {
         }
     }
 
+    /// Takes more memory than was ever needed, so that the ticks to come need not. Some numbers take their time to become
+    /// what they usually are: so this is done again after twice the time, and twice that.
+    fn stock_up(&mut self) {
+        let age = self.now - self.started_at;
+        self.stock_up_at = self.now + age;
+        self.lattice.stock_up();
+        self.shares.iter_mut().for_each(|share| share.agenda.stock_up());
+        if age > REFINE_EVERY * self.life {
+            return;
+        }
+        for rows in [&mut self.strayed, &mut self.adopted, &mut self.due, &mut self.emigrants] {
+            stock_up_as_used(rows);
+        }
+        stock_up_as_used(&mut self.departures);
+        stock_up_as_used(&mut self.newcomers);
+        stock_up_as_used(&mut self.pieces);
+        self.calendar.iter_mut().for_each(stock_up_as_used);
+        self.bench.stock_up();
+        self.renewals.iter_mut().for_each(Renewal::stock_up);
+        for share in &mut self.shares {
+            share.scratch.stock_up();
+            stock_up_as_used(&mut share.pairs);
+        }
+    }
+
     /// Sorts all tiles and spreads the ticks at which they fall due, so that each tick has about as much to do.
     fn stagger(&mut self) {
         let Following { lattice, due, calendar, now, life, bench, .. } = self;
@@ -317,6 +351,7 @@ impl Following {
         for &number in due.iter() {
             let tile = &mut lattice.tiles[number as usize];
             tile.sort(&lattice.layers[tile.layer as usize].cells, bench);
+            tile.stock_up(0);
             tile.renewed = *now;
             if tile.due != NEVER {
                 tile.due = *now + 1 + (before * *life / total).min(*life - 1);

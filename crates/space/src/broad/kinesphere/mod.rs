@@ -23,6 +23,7 @@ mod moving;
 mod plan;
 mod queues;
 mod renewal;
+mod room;
 mod scout;
 mod search;
 mod strays;

@@ -16,6 +16,7 @@ use super::following::{Following, NOWHERE};
 use super::lattice::{Lattice, Layer};
 use super::mood::{Mood, bent};
 use super::moving::{entered, reach};
+use super::room::stock_up_as_used;
 use super::tile::{Block, Tile, Workbench};
 use crate::Columns;
 use crate::simd::sweep::Row;
@@ -63,6 +64,15 @@ impl Renewal {
     /// Writes down the better courses of those in tiles that were renewed at `now`.
     pub fn refine(&mut self, now: u64, courses: &mut Refiner<'_>, moods: &mut [u8]) {
         self.refined.drain(..).for_each(|refined| refined.write(now, courses, moods));
+    }
+
+    /// Takes more memory than was ever needed.
+    pub fn stock_up(&mut self) {
+        stock_up_as_used(&mut self.tiles);
+        stock_up_as_used(&mut self.emigrants);
+        stock_up_as_used(&mut self.adopted);
+        stock_up_as_used(&mut self.refined);
+        self.bench.stock_up();
     }
 
     /// Heap memory, in bytes.
@@ -169,14 +179,22 @@ impl Terms<'_> {
     fn work(&self, renewal: &mut Renewal) {
         let Renewal { tiles, emigrants, adopted, refined, bench } = renewal;
         for (number, tile) in tiles {
-            self.renew(*number, tile, refined, emigrants);
-            self.adopt(*number, tile, adopted);
-            tile.sort(&self.lattice.layer_of(tile).cells, bench);
+            bench.clear();
+            self.renew(*number, tile, bench, refined, emigrants);
+            self.adopt(*number, tile, bench, adopted);
+            tile.arrange(&self.lattice.layer_of(tile).cells, bench);
         }
     }
 
     /// Enters everybody of a tile where they will be halfway through the tile's next life.
-    fn renew(&self, number: u32, tile: &mut Tile, refined: &mut Vec<Refined>, emigrants: &mut Vec<Emigrant>) {
+    fn renew(
+        &self,
+        number: u32,
+        tile: &mut Tile,
+        bench: &mut Workbench,
+        refined: &mut Vec<Refined>,
+        emigrants: &mut Vec<Emigrant>,
+    ) {
         let middle = self.now + self.half;
         let ticks = (middle - tile.middle) as f32;
         (tile.middle, tile.due, tile.renewed) = (middle, self.now + self.life, self.now);
@@ -201,17 +219,16 @@ impl Terms<'_> {
             let cell = cells.cells(entry.place.into());
             let fits = entry.velocity != [0.0; 3] && cells.is_at(key, cell) && reach(&entry, self.half) <= *farthest;
             if fits {
-                tile.replace(row, entry);
+                bench.put(entry);
                 refined.extend(better);
             } else {
-                tile.dig(row);
                 emigrants.push(Emigrant { id: entry.id, layer, refined: better });
             }
         }
     }
 
     /// Takes in those of the tiles around who have moved on to this one: they are entered in its cells.
-    fn adopt(&self, number: u32, tile: &mut Tile, adopted: &mut Vec<Adoption>) {
+    fn adopt(&self, number: u32, tile: &Tile, bench: &mut Workbench, adopted: &mut Vec<Adoption>) {
         let (key, layer) = (tile.key, tile.layer);
         let cells = &self.lattice.layers[layer as usize].cells;
         for step in 0..27 {
@@ -230,7 +247,7 @@ impl Terms<'_> {
                     let course = self.courses.at(id, self.now, self.half as f32);
                     let entry = entered(id, course, self.columns.radius[id as usize], self.life);
                     if cells.key(cells.cells(entry.place.into())) == key {
-                        tile.push(entry);
+                        bench.put(entry);
                         adopted.push(Adoption { id, from: other, row, to: number });
                     }
                 }

@@ -56,11 +56,17 @@ impl Scratch {
     /// Takes memory for more than a tile usually needs, so that it need not be taken bit by bit.
     pub fn reserve(&mut self) {
         for list in [&mut self.kin, &mut self.others, &mut self.beside] {
-            list.reserve(32);
+            list.reserve(128);
         }
-        self.strips.reserve(64);
+        self.strips.reserve(128);
         self.hits.resize(256, 0);
         self.gathered.reserve(256);
+    }
+
+    /// Takes half as much memory again as was needed so far.
+    pub fn stock_up(&mut self) {
+        self.hits.resize(self.hits.len() * 3 / 2, 0);
+        self.gathered.reserve(self.gathered.room() * 3 / 2);
     }
 
     /// Heap memory, in bytes.

@@ -14,6 +14,7 @@ use std::ops::Range;
 
 use glam::Vec3;
 
+use super::room::{roomy, stock_up, stock_up_as_used};
 use super::tile_map::Key;
 use crate::simd::sweep::{PADDING, Row};
 
@@ -76,19 +77,34 @@ pub struct Workbench {
 }
 
 impl Workbench {
+    /// Clears the bench.
+    pub fn clear(&mut self) {
+        self.rows.clear();
+    }
+
+    /// Puts an object on it.
+    #[inline]
+    pub fn put(&mut self, row: Row) {
+        self.rows.push(row);
+    }
+
+    /// Takes more memory than was ever needed.
+    pub fn stock_up(&mut self) {
+        stock_up_as_used(&mut self.cells);
+        stock_up_as_used(&mut self.rows);
+    }
+
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
         self.cells.capacity() * 4 + self.rows.capacity() * size_of::<Row>()
     }
 }
 
+/// By how many cells a tile may get longer, wider and thicker before more memory has to be taken.
+const MARGIN: [i32; 3] = [4, 2, 2];
+
 /// One cell in so many ends with a hole.
 const GAP: usize = 8;
-
-/// So many rows, and as many more as numbers like this vary by, and some.
-fn roomy(rows: usize) -> usize {
-    rows + rows / 4 + rows.min(16)
-}
 
 const HOLE: Row = Row { place: [f32::NAN; 3], radius: 0.0, velocity: [0.0; 3], id: NOBODY };
 
@@ -139,9 +155,9 @@ impl Cells {
         (Vec3::from(block.low.map(corner)), Vec3::from(block.high.map(next)))
     }
 
-    /// How many cells a tile has, and those that touch it from outside.
-    fn most(&self) -> usize {
-        self.tile_bits.iter().map(|bits| (1 << bits) + 2).product()
+    /// How many cells a tile has along each axis, with those that touch it from outside.
+    fn most(&self) -> [i32; 3] {
+        self.tile_bits.map(|bits| (1 << bits) + 2)
     }
 
     /// Whether a cell is in the tile at `key`, or touches it from outside.
@@ -203,8 +219,7 @@ impl Tile {
     /// Adds an object at the end, where it need not belong: [`Tile::sort`] must follow.
     pub fn push(&mut self, row: Row) {
         if self.rows.len() == self.rows.capacity() {
-            // Room for those who come and go, so that memory is not moved for each; little where somebody is alone.
-            self.rows.reserve_exact(roomy(self.rows.len()) - self.rows.len() + PADDING / 2);
+            stock_up(&mut self.rows);
         }
         let last = self.count();
         self.rows.push(HOLE);
@@ -264,12 +279,6 @@ impl Tile {
         (row.id != NOBODY).then_some(row)
     }
 
-    /// Enters the object of `row` anew; [`Tile::sort`] must follow.
-    #[inline]
-    pub fn replace(&mut self, row: usize, entry: Row) {
-        self.rows[row] = entry;
-    }
-
     /// Makes a row a hole.
     pub fn dig(&mut self, row: usize) {
         self.rows[row] = HOLE;
@@ -281,11 +290,29 @@ impl Tile {
         self.holes > 16 + self.count() / 4
     }
 
+    /// Takes memory for as many rows as there may be, and for so many cells.
+    pub fn stock_up(&mut self, cells: usize) {
+        stock_up(&mut self.rows);
+        if self.starts.capacity() < cells + 2 {
+            self.starts.reserve_exact(cells + 2 - self.starts.len());
+        }
+    }
+
+    /// How many cells the block has that objects are in.
+    pub fn cells(&self) -> usize {
+        self.size.iter().map(|&cells| cells as usize).product()
+    }
+
     /// Sorts all rows by cell and closes the holes.
     pub fn sort(&mut self, cells: &Cells, bench: &mut Workbench) {
-        bench.rows.clear();
+        bench.clear();
         let count = self.count();
         bench.rows.extend(self.rows[..count].iter().filter(|row| row.id != NOBODY));
+        self.arrange(cells, bench);
+    }
+
+    /// Forgets its rows and holds those on the bench instead, sorted by cell.
+    pub fn arrange(&mut self, cells: &Cells, bench: &mut Workbench) {
         self.enclose(&bench.rows, cells);
         let [width, height, depth] = self.size;
         let boxes = (width * height * depth) as usize;
@@ -293,9 +320,10 @@ impl Tile {
         // that to where the next one begins.
         self.starts.clear();
         if self.starts.capacity() < boxes + 2 {
-            // Room for the cells all around, too, as far as it can ever have them.
-            let around = ((width + 2) * (height + 2) * (depth + 2)) as usize;
-            self.starts.reserve_exact(around.min(cells.most()).max(boxes) + 2);
+            // Room for some cells around, too, as far as it can ever have them.
+            let most = cells.most();
+            let around: usize = (0..3).map(|axis| (self.size[axis] + MARGIN[axis]).min(most[axis]) as usize).product();
+            self.starts.reserve_exact(around.max(boxes) + 2);
         }
         self.starts.resize(boxes + 2, 0);
         bench.cells.clear();
@@ -316,7 +344,7 @@ impl Tile {
         let count = bench.rows.len() + self.holes;
         self.rows.clear();
         if self.rows.capacity() < count + PADDING {
-            self.rows.reserve_exact(roomy(count) + PADDING);
+            self.rows.reserve_exact(roomy(count + PADDING));
         }
         self.rows.resize(count + PADDING, HOLE);
         for (row, &cell) in bench.rows.iter().zip(&bench.cells) {
