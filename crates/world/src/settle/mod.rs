@@ -120,11 +120,11 @@ impl Settler<'_> {
             if let Some(&far) = order.get(at + FAR) {
                 let far = far as usize;
                 fetch_ahead(&self.objects.body[far]);
-                fetch_ahead(&self.objects.drive[far]);
-                fetch_ahead(&self.objects.clear_until[far]);
                 self.neighbours.fetch(far);
             }
             if let Some(&near) = order.get(at + NEAR) {
+                fetch_ahead(&self.objects.drive[near as usize]);
+                fetch_ahead(&self.objects.clear_until[near as usize]);
                 for &other in self.neighbours.of(near) {
                     fetch_ahead(&self.objects.body[other as usize]);
                 }
@@ -205,15 +205,15 @@ impl Settler<'_> {
         }
         let index = row as usize;
         let (body, odometer) = (&self.objects.body[index], self.objects.drive[index].odometer);
-        let reached = odometer + f64::from(body.reach.excess(&body.block()));
+        let reached = odometer + i64::from(body.reach.excess(&body.block()));
         reached < self.objects.clear_until[index] || reached < self.look_for_scenery(index)
     }
 
     /// Finds anew until when somebody is clear of everything fixed.
     #[inline(never)]
-    fn look_for_scenery(&mut self, index: usize) -> f64 {
+    fn look_for_scenery(&mut self, index: usize) -> i64 {
         let clearance = self.scenery.clearance(&self.objects.body[index].block());
-        let until = self.objects.drive[index].odometer + f64::from(clearance);
+        let until = self.objects.drive[index].odometer + i64::from(clearance);
         self.objects.clear_until[index] = until;
         until
     }
