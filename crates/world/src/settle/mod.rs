@@ -1,18 +1,21 @@
 //! Settling: everybody in turn, in an order that favours nobody, against the others as they stand at that moment.
 
 mod attention;
+mod motion;
 mod order;
 mod ride;
 mod schedule;
 mod stroll;
 mod surroundings;
 mod walk;
+mod weave;
 
 pub(crate) use attention::Attention;
 pub(crate) use order::Order;
 pub(crate) use ride::longest_arm;
 pub(crate) use schedule::Schedule;
 pub(crate) use surroundings::{CLOSEST_M, Surroundings};
+pub(crate) use weave::Circles;
 
 use space::bits::Bits;
 use space::fetch_ahead;
@@ -26,7 +29,8 @@ use crate::outcome::{Met, Outcome};
 use crate::scenery::Scenery;
 use crate::solid::Joint;
 use crate::spec::{Policy, Rule, Spec};
-use surroundings::{ExactPair, Hit, Other};
+use motion::{Around, Hit, Other};
+use surroundings::ExactPair;
 
 /// The speed that a ball keeps of what it loses to a wall.
 const RESTITUTION: f64 = 0.7;
@@ -50,6 +54,8 @@ pub(crate) struct Settler<'a> {
     /// Who is looked at coarsely in this tick.
     pub attention: &'a Attention,
     pub surroundings: &'a mut Surroundings,
+    /// The same for those who only meet people.
+    pub circles: &'a mut Circles,
     /// What a pushed object may meet.
     pub pushed: &'a mut Surroundings,
     /// Who has been pushed in this tick already.
@@ -74,7 +80,11 @@ impl Settler<'_> {
         if self.border.is_some() && self.is_held(row) {
             return;
         }
-        if !self.stroll(row) {
+        let is_settled = match self.stride(row) {
+            Some(stride) => self.stroll(row, stride) || self.weave(row, stride),
+            None => false,
+        };
+        if !is_settled {
             self.settle_with_care(row);
         }
     }

@@ -7,6 +7,7 @@
 use space::impact::rounded;
 use space::{DVec3, Quat, Turn, snap};
 
+use super::motion::Around;
 use super::surroundings::ExactPair;
 use super::{Settler, rule_pose};
 use crate::objects::{Body, EXACT};
