@@ -62,7 +62,7 @@ impl Settler<'_> {
     }
 
     /// Takes the stride, which may have been cut short.
-    #[inline]
+    #[inline(always)]
     pub(super) fn take(&mut self, row: u32, stride: Stride, hit: Option<Hit>) {
         let drive = &mut self.objects.drive[row as usize];
         drive.rest = kept_back(stride.v, stride.to, hit);

@@ -107,8 +107,7 @@ impl Around for Circles {
         for circle in &self.near {
             let [x, z] = [circle.d[0] + from[0], circle.d[1] + from[2]].map(f64::from);
             let reach = f64::from(circle.radius + GAP);
-            let passes_by =
-                |one: f64, along: f64| one.min(one + along) > reach || one.max(one + along) < -reach;
+            let passes_by = |one: f64, along: f64| one.min(one + along) > reach || one.max(one + along) < -reach;
             if passes_by(x, v.x) | passes_by(z, v.z) {
                 continue;
             }
