@@ -73,6 +73,8 @@ pub struct Following {
     /// When courses began, and the next tick at which lists get more memory than they have needed until then.
     started_at: u64,
     stock_up_at: u64,
+    /// Whether the lists that are empty between ticks ever did. They keep their memory, also when courses begin anew.
+    is_stocked_up: bool,
     /// How many pairs the last report had, and how many positions it compared.
     reported: usize,
     compared: u64,
@@ -312,11 +314,10 @@ impl Following {
     /// Takes more memory than was ever needed, so that the ticks to come need not. Some numbers take their time to become
     /// what they usually are: so this is done again after twice the time, and twice that.
     fn stock_up(&mut self) {
-        let age = self.now - self.started_at;
-        self.stock_up_at = self.now + age;
+        self.stock_up_at = self.now + (self.now - self.started_at);
         self.lattice.stock_up();
         self.shares.iter_mut().for_each(|share| share.agenda.stock_up());
-        if age > REFINE_EVERY * self.life {
+        if std::mem::replace(&mut self.is_stocked_up, true) {
             return;
         }
         for rows in [&mut self.strayed, &mut self.adopted, &mut self.due, &mut self.emigrants] {

@@ -30,3 +30,39 @@ pub fn make_room<T>(list: &mut Vec<T>, usual: usize) {
         list.reserve_exact(room - list.len());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::Random;
+
+    /// Of a thousand objects in ten places, at random, over and over: none ever has more than its first look made room for.
+    #[test]
+    fn there_is_room_for_whatever_chance_brings() {
+        for seed in 0..20 {
+            let mut random = Random::new(seed);
+            let mut deal = || {
+                let mut counts = [0; 10];
+                (0..1_000).for_each(|_| counts[random.whole(0, 10) as usize] += 1);
+                counts
+            };
+            let rooms = deal().map(roomy);
+            for round in 0..200 {
+                let counts = deal();
+                assert!(counts.iter().zip(&rooms).all(|(count, room)| count <= room), "seed {seed}, round {round}");
+            }
+        }
+    }
+
+    /// Whoever stocks up again and again has no more in the end.
+    #[test]
+    fn stocking_up_twice_is_stocking_up_once() {
+        for usual in [0, 1, 10, 1_000] {
+            let mut list = vec![0; usual];
+            stock_up(&mut list);
+            let room = list.capacity();
+            (0..10).for_each(|_| stock_up(&mut list));
+            assert_eq!(list.capacity(), room, "{usual}");
+        }
+    }
+}
