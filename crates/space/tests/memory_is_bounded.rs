@@ -32,7 +32,8 @@ fn a_uniform_world_takes_150_bytes_per_object() {
     let mut workload = Workload::new(Settings { objects, ..Settings::default() }).unwrap();
     let mut kinesphere = Kinesphere::new();
     let (mut pairs, mut followed) = (Vec::new(), 0);
-    while followed < 100 {
+    // Long enough that lists have been stocked up.
+    while followed < 600 {
         kinesphere.pairs(workload.spheres(), &mut pairs);
         followed += usize::from(kinesphere.is_following());
         workload.step();

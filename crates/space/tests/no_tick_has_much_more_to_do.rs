@@ -32,3 +32,20 @@ fn work_is_spread_over_the_ticks() {
         assert!(most as f64 <= times * mean, "{name}: {most} tests in a tick, {mean:.0} on average");
     }
 }
+
+/// In a small world, where courses do not pay and pairs are found afresh, no tick has more tests than others; nor have those
+/// in which courses are considered again.
+#[test]
+fn small_worlds_have_the_same_to_do_in_every_tick() {
+    let mut workload = Workload::new(Settings { objects: 4_000, ..Settings::default() }).unwrap();
+    let mut kinesphere = Kinesphere::new();
+    let mut pairs = Vec::new();
+    let mut counts = Vec::new();
+    for _ in 0..700 {
+        counts.push(kinesphere.pairs(workload.spheres(), &mut pairs).sphere_tests);
+        assert!(!kinesphere.is_following());
+        workload.step();
+    }
+    let (most, mean) = (counts.iter().max().unwrap(), counts.iter().sum::<u64>() / counts.len() as u64);
+    assert!(*most * 10 <= mean * 11, "{most} tests in a tick, {mean} on average");
+}

@@ -59,6 +59,19 @@ fn in_every_workload() {
     }
 }
 
+/// Large enough that meetings are kept in several shares, and tiles cut into several pieces.
+#[test]
+fn in_a_large_world() {
+    let settings = Settings { objects: 70_000, seed: 6, ..Settings::default() };
+    let mut workload = Workload::new(settings).unwrap();
+    let mut teams = teams();
+    for tick in 0..50 {
+        check(&mut teams, workload.spheres(), &format!("70000 objects, seed 6, tick {tick}"));
+        workload.step();
+    }
+    assert!(teams.iter().all(|team| team.kinesphere.is_following()));
+}
+
 #[test]
 fn in_every_scene() {
     for scene in SCENES {

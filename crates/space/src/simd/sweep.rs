@@ -66,6 +66,11 @@ impl Gathered {
         }
     }
 
+    /// For how many there is room.
+    pub fn room(&self) -> usize {
+        self.id.len()
+    }
+
     /// How many were gathered.
     #[inline]
     pub fn len(&self) -> usize {

@@ -12,6 +12,7 @@
 
 use super::encounter::Window;
 use super::queues::Queues;
+use super::room::{make_room, stock_up};
 use crate::bits::Bits;
 use crate::{Columns, Pair, Sphere, Vec3};
 
@@ -157,6 +158,17 @@ impl Agenda {
         self.resting.clear();
         self.resting_versions.clear();
         self.resting_reported = 0;
+    }
+
+    /// Takes more memory than was ever needed.
+    pub fn stock_up(&mut self) {
+        self.waiting.stock_up();
+        stock_up(&mut self.running);
+        stock_up(&mut self.standing);
+        stock_up(&mut self.resting);
+        stock_up(&mut self.resting_versions);
+        stock_up(&mut self.doubtful);
+        make_room(&mut self.touches, self.doubtful.len().max(self.standing.len()));
     }
 
     /// Heap memory, in bytes.

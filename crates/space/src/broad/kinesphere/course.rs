@@ -41,6 +41,14 @@ pub struct Course {
     pub slack: f32,
 }
 
+/// All of the courses but their versions.
+#[derive(Debug)]
+pub struct Refiner<'a> {
+    blocks: &'a mut [Lines],
+    moving: &'a mut Bits,
+    set_at: &'a mut [u8],
+}
+
 /// After so many ticks a block's reference tick moves on, so that products stay small however long a line lasts.
 pub const REFERENCE_TICKS: u64 = 256;
 
@@ -131,10 +139,10 @@ impl Courses {
         self.set_at[row as usize] = now as u8;
     }
 
-    /// Gives a row a better line at a moment at which nothing is known about the old one any more.
-    pub fn refine(&mut self, row: u32, now: u64, course: Course) {
-        self.write(row, now, course);
-        self.set_at[row as usize] = now as u8;
+    /// The versions, and beside them whoever gives rows better lines, which changes no version.
+    pub fn versions_and_refiner(&mut self) -> (&[u8], Refiner<'_>) {
+        let Courses { blocks, moving, versions, set_at, .. } = self;
+        (versions, Refiner { blocks, moving, set_at })
     }
 
     /// Counts a row's course as another one, though the line stays: what was found with the old count is void.
@@ -168,18 +176,30 @@ impl Courses {
     }
 
     fn write(&mut self, row: u32, now: u64, course: Course) {
-        let (block, lane) = (row as usize / 8, row as usize % 8);
-        let time = ticks_since_reference(block, now) as f32;
-        let place = course.place - course.velocity * time;
-        let lines = &mut self.blocks[block];
-        (lines.x[lane], lines.y[lane], lines.z[lane]) = place.into();
-        (lines.vx[lane], lines.vy[lane], lines.vz[lane]) = course.velocity.into();
-        lines.slack2[lane] = slack2(course.slack);
-        if course.velocity == Vec3::ZERO {
-            self.moving.remove(row as usize);
-        } else {
-            self.moving.insert(row as usize);
-        }
+        write(&mut self.blocks, &mut self.moving, row, now, course);
+    }
+}
+
+impl Refiner<'_> {
+    /// Gives a row a better line at a moment at which nothing is known about the old one any more.
+    pub fn refine(&mut self, row: u32, now: u64, course: Course) {
+        write(self.blocks, self.moving, row, now, course);
+        self.set_at[row as usize] = now as u8;
+    }
+}
+
+fn write(blocks: &mut [Lines], moving: &mut Bits, row: u32, now: u64, course: Course) {
+    let (block, lane) = (row as usize / 8, row as usize % 8);
+    let time = ticks_since_reference(block, now) as f32;
+    let place = course.place - course.velocity * time;
+    let lines = &mut blocks[block];
+    (lines.x[lane], lines.y[lane], lines.z[lane]) = place.into();
+    (lines.vx[lane], lines.vy[lane], lines.vz[lane]) = course.velocity.into();
+    lines.slack2[lane] = slack2(course.slack);
+    if course.velocity == Vec3::ZERO {
+        moving.remove(row as usize);
+    } else {
+        moving.insert(row as usize);
     }
 }
 

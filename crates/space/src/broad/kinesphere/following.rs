@@ -9,14 +9,16 @@ use rayon::prelude::*;
 use super::agenda::{Agenda, LOOK_AHEAD, Moment, Turnover};
 use super::course::{Course, Courses};
 use super::lattice::Lattice;
-use super::mood::{Mood, Stray};
+use super::mood::Mood;
 use super::plan::Plan;
-use super::renewal::{Refined, Renewal};
-use super::search::{Scratch, Search};
+use super::renewal::{REFINE_EVERY, Renewal};
+use super::room::stock_up_as_used;
+use super::search::{Piece, Scratch, Search};
+use super::strays::Departure;
 use super::tile::{NEVER, Tile, Workbench};
 use crate::bits::Bits;
 use crate::simd::sweep::Row;
-use crate::{Columns, Pair, Slot, Spheres};
+use crate::{Columns, Pair, Spheres};
 
 /// No tile.
 pub const NOWHERE: u32 = u32::MAX;
@@ -45,7 +47,9 @@ pub struct Following {
     /// By the tick at which they fall due, modulo [`LOOK_AHEAD`].
     pub(super) calendar: Vec<Vec<u32>>,
     /// Rows that strayed, came, went or changed size in this tick.
-    strayed: Vec<u32>,
+    pub(super) strayed: Vec<u32>,
+    /// What becomes of each of them.
+    pub(super) departures: Vec<Departure>,
     /// Whether any of them stood before.
     pub(super) any_stood: bool,
     /// Rows whose tile changed though their course did not.
@@ -58,14 +62,19 @@ pub struct Following {
     pub(super) emigrants: Vec<u32>,
     pub(super) newcomers: Vec<Newcomer>,
     pub(super) newcomer_rows: Bits,
+    /// The tiles renewed in this tick, cut into pieces of work.
+    pieces: Vec<Piece>,
     pub(super) bench: Workbench,
     /// As many as there are shares.
     pub(super) renewals: Vec<Renewal>,
-    /// As many lists as there are shares.
-    pub(super) refined: Vec<Vec<Refined>>,
     /// Whether everybody is being entered, and tiles are sorted later.
     pub(super) is_starting: bool,
     shares: Vec<Share>,
+    /// When courses began, and the next tick at which lists get more memory than they have needed until then.
+    started_at: u64,
+    stock_up_at: u64,
+    /// Whether the lists that are empty between ticks ever did. They keep their memory, also when courses begin anew.
+    is_stocked_up: bool,
     /// How many pairs the last report had, and how many positions it compared.
     reported: usize,
     compared: u64,
@@ -133,7 +142,6 @@ impl Following {
         self.calendar.iter_mut().for_each(Vec::clear);
         self.shares.resize_with((spheres.len() / OBJECTS_PER_SHARE).clamp(1, SHARES_MAX), Share::default);
         self.renewals.resize_with(self.shares.len(), Renewal::default);
-        self.refined.resize_with(self.shares.len(), Vec::new);
         for share in &mut self.shares {
             share.agenda.open(plan.life);
             share.scratch.reserve();
@@ -153,6 +161,8 @@ impl Following {
         }
         self.is_starting = false;
         self.stagger();
+        // By then all tiles have been renewed, and refined.
+        (self.started_at, self.stock_up_at) = (now, now + REFINE_EVERY * self.life);
         self.search(columns).0
     }
 
@@ -181,34 +191,16 @@ impl Following {
             return None;
         }
         let columns = spheres.columns();
-        for slot in spheres.replaced() {
-            // Somebody else is here now: what the last one did says nothing about it.
-            self.leave(slot.number());
-            self.courses.clear(slot.number());
-        }
-        // Those of one tile after another: what they touch is then still in cache.
-        let homes = &self.homes;
-        self.strayed.sort_unstable_by_key(|&row| (homes[row as usize], row));
-        for index in 0..self.strayed.len() {
-            let row = self.strayed[index];
-            self.leave(row);
-            if spheres.is_alive(Slot::new(row)) {
-                self.set_course(row, columns);
-            } else {
-                self.courses.clear(row);
-            }
-        }
+        self.see_strays_off(spheres);
         self.renew_due(columns);
-        for index in 0..self.strayed.len() {
-            let row = self.strayed[index];
-            if spheres.is_alive(Slot::new(row)) {
-                self.enter(row, columns);
-            }
-        }
+        self.take_strays_in(columns);
         for index in 0..self.emigrants.len() {
             self.enter(self.emigrants[index], columns);
         }
         let (tests, found) = self.search(columns);
+        if now == self.stock_up_at {
+            self.stock_up();
+        }
         let renewed = self.due.iter().map(|&tile| self.lattice.tiles[tile as usize].len()).sum();
         let (newcomers, reported, compared) = (self.newcomers.len(), self.reported, self.compared);
         Some(Effort { newcomers, renewed, tests, found, reported, compared })
@@ -232,7 +224,7 @@ impl Following {
             return self.compared;
         }
         let is_wanted = turnover.is_wanted;
-        self.shares.par_iter_mut().for_each(|share| {
+        self.shares.par_iter_mut().with_max_len(1).for_each(|share| {
             share.pairs.clear();
             share.turnover.is_wanted = is_wanted;
             share.compared = share.agenda.report(&moment, &mut share.pairs, &mut share.turnover);
@@ -295,7 +287,8 @@ impl Following {
             + self.calendar.iter().map(|tiles| tiles.capacity() * 4).sum::<usize>()
             + self.bench.bytes()
             + self.renewals.iter().map(Renewal::bytes).sum::<usize>()
-            + self.refined.iter().map(|refined| refined.capacity() * size_of::<Refined>()).sum::<usize>()
+            + self.departures.capacity() * size_of::<Departure>()
+            + self.pieces.capacity() * size_of::<Piece>()
             + self.packed.capacity() * 16
             + shares.sum::<usize>()
     }
@@ -318,25 +311,28 @@ impl Following {
         }
     }
 
-    /// Gives an object that strayed, or has just come into the world, a course.
-    fn set_course(&mut self, row: u32, columns: Columns<'_>) {
-        let sphere = columns.sphere(row as usize);
-        let old = self.courses.at(row, self.now, 0.0);
-        let (mood, velocity) = if old.place.is_finite() {
-            Mood::from_byte(self.moods[row as usize]).after(Stray {
-                place: sphere.center,
-                expected: old.place,
-                velocity: old.velocity,
-                slack: old.slack,
-                age: self.courses.age(row, self.now).max(1),
-                radius: sphere.radius,
-            })
-        } else {
-            (Mood::new(0), Vec3::ZERO)
-        };
-        self.moods[row as usize] = mood.to_byte();
-        let slack = mood.slack(sphere.radius, velocity);
-        self.courses.set(row, self.now, Course { place: sphere.center, velocity, slack });
+    /// Takes more memory than was ever needed, so that the ticks to come need not. Some numbers take their time to become
+    /// what they usually are: so this is done again after twice the time, and twice that.
+    fn stock_up(&mut self) {
+        self.stock_up_at = self.now + (self.now - self.started_at);
+        self.lattice.stock_up();
+        self.shares.iter_mut().for_each(|share| share.agenda.stock_up());
+        if std::mem::replace(&mut self.is_stocked_up, true) {
+            return;
+        }
+        for rows in [&mut self.strayed, &mut self.adopted, &mut self.due, &mut self.emigrants] {
+            stock_up_as_used(rows);
+        }
+        stock_up_as_used(&mut self.departures);
+        stock_up_as_used(&mut self.newcomers);
+        stock_up_as_used(&mut self.pieces);
+        self.calendar.iter_mut().for_each(stock_up_as_used);
+        self.bench.stock_up();
+        self.renewals.iter_mut().for_each(Renewal::stock_up);
+        for share in &mut self.shares {
+            share.scratch.stock_up();
+            stock_up_as_used(&mut share.pairs);
+        }
     }
 
     /// Sorts all tiles and spreads the ticks at which they fall due, so that each tick has about as much to do.
@@ -356,6 +352,7 @@ impl Following {
         for &number in due.iter() {
             let tile = &mut lattice.tiles[number as usize];
             tile.sort(&lattice.layers[tile.layer as usize].cells, bench);
+            tile.stock_up(0);
             tile.renewed = *now;
             if tile.due != NEVER {
                 tile.due = *now + 1 + (before * *life / total).min(*life - 1);
@@ -366,29 +363,35 @@ impl Following {
     }
 
     /// Lets renewed tiles and newcomers look for meetings. Returns how many tests that took, and how many they found.
+    ///
+    /// At the same time the better courses of those in renewed tiles are written down: whoever searches looks at tiles.
     fn search(&mut self, columns: Columns<'_>) -> (u64, u64) {
-        let search = Search {
-            now: self.now,
-            lattice: &self.lattice,
-            columns,
-            versions: self.courses.versions(),
-            newcomers: &self.newcomer_rows,
-        };
-        let (due, newcomers) = (&self.due, &self.newcomers);
+        self.pieces.clear();
+        for &number in &self.due {
+            Piece::cut(number, &self.lattice.tiles[number as usize], &mut self.pieces);
+        }
+        let Following { now, lattice, pieces, newcomers, newcomer_rows, courses, moods, renewals, .. } = self;
+        let (versions, mut refiner) = courses.versions_and_refiner();
+        let search = Search { now: *now, lattice, columns, versions, newcomers: newcomer_rows };
+        let mut refine = || renewals.iter_mut().for_each(|renewal| renewal.refine(*now, &mut refiner, moods));
         let shares = self.shares.len();
+        // Neighbours go to the same share: what one has looked at the next one finds in cache.
+        let part = |index: usize, count: usize| index * count / shares..(index + 1) * count / shares;
         let task = |(index, share): (usize, &mut Share)| {
             (share.scratch.tests, share.scratch.found) = (0, 0);
-            for &tile in due.iter().skip(index).step_by(shares) {
-                search.examine(tile, &mut share.scratch, &mut share.agenda);
+            for piece in &pieces[part(index, pieces.len())] {
+                search.examine(piece, &mut share.scratch, &mut share.agenda);
             }
-            for newcomer in newcomers.iter().skip(index).step_by(shares) {
+            for newcomer in &newcomers[part(index, newcomers.len())] {
                 search.welcome(newcomer, &mut share.scratch, &mut share.agenda);
             }
         };
         if self.threads < 2 {
+            refine();
             self.shares.iter_mut().enumerate().for_each(task);
         } else {
-            self.shares.par_iter_mut().enumerate().for_each(task);
+            let shares = &mut self.shares;
+            rayon::join(refine, || shares.par_iter_mut().with_max_len(1).enumerate().for_each(task));
         }
         let counts = self.shares.iter().map(|share| (share.scratch.tests, share.scratch.found));
         counts.fold((0, 0), |sum, next| (sum.0 + next.0, sum.1 + next.1))

@@ -13,6 +13,7 @@
 
 use glam::Vec3;
 
+use super::room::{roomy, stock_up};
 use super::tile::{Cells, NEVER, Tile};
 use super::tile_map::{Key, TileMap};
 
@@ -39,6 +40,11 @@ pub struct Lattice {
     pub tiles: Vec<Tile>,
     spare: Vec<u32>,
 }
+
+/// So many cells for each object are little: four bytes each.
+const CELLS_PER_OBJECT: usize = 2;
+/// What a tile takes for one object.
+const FEW_CELLS: usize = 45;
 
 impl Lattice {
     /// Forgets all objects and all layers.
@@ -83,6 +89,35 @@ impl Lattice {
         map.insert(key, tile);
         self.tiles[tile as usize].reset(key, layer, middle, due);
         (tile, true)
+    }
+
+    /// Takes memory for more objects in every tile, and for more tiles: at the edges of the world some come and go.
+    pub fn stock_up(&mut self) {
+        let Lattice { layers, tiles, spare } = self;
+        // Where tiles are thinly filled their blocks vary by much: all get room for their layer's largest, if that is little.
+        let mut largest = vec![FEW_CELLS; layers.len()];
+        for tile in tiles.iter() {
+            if let Some(cells) = largest.get_mut(tile.layer as usize) {
+                *cells = tile.cells().max(*cells);
+            }
+        }
+        let cells_of = |tile: &Tile| largest.get(tile.layer as usize).copied().unwrap_or(FEW_CELLS);
+        let objects: usize = layers.iter().map(|layer| layer.objects).sum();
+        let is_little = tiles.iter().map(cells_of).sum::<usize>() <= CELLS_PER_OBJECT * objects;
+        for tile in tiles.iter_mut() {
+            tile.stock_up(if is_little { cells_of(tile) } else { 0 });
+        }
+        let used = tiles.len() - spare.len();
+        let room = roomy(used) - used;
+        while spare.len() < room / 2 {
+            let mut tile = Tile::default();
+            tile.reset([0; 3], 0, 0, NEVER);
+            tile.stock_up(FEW_CELLS);
+            spare.push(tiles.len() as u32);
+            tiles.push(tile);
+        }
+        stock_up(spare);
+        layers.iter_mut().for_each(|layer| layer.map.stock_up());
     }
 
     /// Gives an empty tile up.

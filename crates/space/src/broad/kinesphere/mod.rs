@@ -23,8 +23,10 @@ mod moving;
 mod plan;
 mod queues;
 mod renewal;
+mod room;
 mod scout;
 mod search;
+mod strays;
 mod tile;
 mod tile_map;
 

@@ -8,8 +8,9 @@ use glam::Vec3;
 use super::agenda::LOOK_AHEAD;
 use super::course::{Course, REFERENCE_TICKS, drift};
 use super::following::{Following, NOWHERE, Newcomer};
+use super::lattice::Lattice;
 use super::renewal::REFINE_EVERY;
-use super::tile::NEVER;
+use super::tile::{NEVER, Tile};
 use super::tile_map::Key;
 use crate::Columns;
 use crate::simd::sweep::Row;
@@ -17,9 +18,40 @@ use crate::simd::sweep::Row;
 /// Rounding of a sum of a few distances, generously.
 const ROUND_UP: f32 = 1.0 + 1e-5;
 
+/// A tile that somebody can move into.
+#[derive(Clone, Copy, Debug)]
+pub struct Lodging {
+    tile: u32,
+    layer: u32,
+    key: Key,
+    middle: u64,
+    /// How it is entered there.
+    entry: Row,
+}
+
+/// Where an object is entered.
+#[derive(Clone, Copy, Debug)]
+pub struct Whereabouts {
+    home: u32,
+    /// The row of the tile.
+    row: u32,
+}
+
+impl Lodging {
+    /// Whether the tile is still what it was expected to be. Tiles are given up and taken again under the same number.
+    fn is_there(&self, lattice: &Lattice) -> bool {
+        let Tile { layer, key, middle, .. } = lattice.tiles[self.tile as usize];
+        (layer, key, middle) == (self.layer, self.key, self.middle)
+    }
+}
+
 impl Following {
     /// Puts an object into the tile that its course leads to.
     pub(super) fn enter(&mut self, row: u32, columns: Columns<'_>) {
+        if let Some(lodging) = self.lodging(|middle| self.entry(row, middle, columns)) {
+            self.move_in(lodging.tile, lodging.entry);
+            return;
+        }
         let middle = self.now + self.half;
         let entry = self.entry(row, middle, columns);
         if entry.velocity == [0.0; 3] {
@@ -32,18 +64,7 @@ impl Following {
         }
         let layer = self.layer_for(reach(&entry, self.half), false);
         let cells = self.lattice.layers[layer as usize].cells;
-        let mut key = cells.key(cells.cells(entry.place.into()));
-        for _ in 0..4 {
-            let Some(tile) = self.lattice.tile_at(layer, key) else { break };
-            let entry = self.entry(row, self.lattice.tiles[tile as usize].middle, columns);
-            let cell = cells.cells(entry.place.into());
-            if cells.is_at(key, cell) {
-                self.move_in(tile, entry);
-                return;
-            }
-            key = cells.key(cell);
-        }
-        key = cells.key(cells.cells(entry.place.into()));
+        let key = cells.key(cells.cells(entry.place.into()));
         let due = self.now + 1 + spread(key) % self.life;
         match self.lattice.tile_or_new(layer, key, middle, due) {
             (tile, true) => {
@@ -63,18 +84,59 @@ impl Following {
         }
     }
 
-    /// Takes an object out of its tile, if it is in one. Its course is still the one it was entered with.
-    pub(super) fn leave(&mut self, row: u32) {
-        let home = std::mem::replace(&mut self.homes[row as usize], NOWHERE);
-        if home == NOWHERE {
-            return;
+    /// The tile that a moving object belongs to, if that is there; `entry_at` says how it is entered at some middle.
+    ///
+    /// It may be asked for before the tiles that are due are renewed, and knows what will become of them.
+    pub(super) fn lodging(&self, entry_at: impl Fn(u64) -> Row) -> Option<Lodging> {
+        let entry = entry_at(self.now + self.half);
+        if entry.velocity == [0.0; 3] {
+            return None;
         }
+        let layer = self.lattice.layer_for(reach(&entry, self.half), false)?;
+        let cells = self.lattice.layers[layer as usize].cells;
+        let mut key = cells.key(cells.cells(entry.place.into()));
+        for _ in 0..4 {
+            let number = self.lattice.tile_at(layer, key)?;
+            let tile = &self.lattice.tiles[number as usize];
+            let middle = if tile.due == self.now { self.now + self.half } else { tile.middle };
+            let entry = entry_at(middle);
+            let cell = cells.cells(entry.place.into());
+            if cells.is_at(key, cell) {
+                return Some(Lodging { tile: number, layer, key, middle, entry });
+            }
+            key = cells.key(cell);
+        }
+        None
+    }
+
+    /// Puts an object into the tile that was found for it, or into another if that is no longer what it was.
+    pub(super) fn enter_at(&mut self, lodging: Option<Lodging>, row: u32, columns: Columns<'_>) {
+        match lodging {
+            Some(lodging) if lodging.is_there(&self.lattice) => self.move_in(lodging.tile, lodging.entry),
+            _ => self.enter(row, columns),
+        }
+    }
+
+    /// The tile that an object is in, and its row there. Its course is still the one it was entered with.
+    pub(super) fn whereabouts(&self, row: u32) -> Option<Whereabouts> {
+        let home = self.homes[row as usize];
+        if home == NOWHERE {
+            return None;
+        }
+        let tile = &self.lattice.tiles[home as usize];
+        let ahead = if tile.due == NEVER { 0.0 } else { (tile.middle as i64 - self.now as i64) as f32 };
+        let cell = self.lattice.layer_of(tile).cells.cells(self.courses.at(row, self.now, ahead).place);
+        let row = tile.find(row, cell).expect("an object is in its home tile");
+        Some(Whereabouts { home, row: row as u32 })
+    }
+
+    /// Takes an object out of its tile.
+    pub(super) fn leave(&mut self, row: u32, from: Whereabouts) {
+        let home = from.home;
+        self.homes[row as usize] = NOWHERE;
         let tile = &mut self.lattice.tiles[home as usize];
         let layer = &mut self.lattice.layers[tile.layer as usize];
-        let ahead = if tile.due == NEVER { 0.0 } else { (tile.middle as i64 - self.now as i64) as f32 };
-        let cell = layer.cells.cells(self.courses.at(row, self.now, ahead).place);
-        let row = tile.find(row, cell).expect("an object is in its home tile");
-        tile.dig(row);
+        tile.dig(from.row as usize);
         layer.objects -= 1;
         self.any_stood |= layer.standing;
         if tile.due == NEVER && tile.len() == 0 {

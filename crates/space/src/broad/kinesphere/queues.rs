@@ -83,6 +83,13 @@ impl<T: Copy + Default> Queues<T> {
         }
     }
 
+    /// Takes more memory than was ever needed.
+    pub fn stock_up(&mut self) {
+        if self.blocks.capacity() < self.blocks.len() + self.step() {
+            self.blocks.reserve_exact(self.step());
+        }
+    }
+
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
         self.ends.capacity() * size_of::<Ends>() + self.blocks.capacity() * size_of::<Block<T>>()
@@ -101,11 +108,16 @@ impl<T: Copy + Default> Queues<T> {
         number
     }
 
+    /// By how many blocks it grows.
+    fn step(&self) -> usize {
+        self.blocks.len() / 8 + 8
+    }
+
     fn free_block(&mut self) -> u32 {
         let empty = Block { things: [T::default(); BLOCK], count: 0, next: NONE };
         if self.free == NONE {
             if self.blocks.len() == self.blocks.capacity() {
-                self.blocks.reserve_exact(self.blocks.len() / 8 + 8);
+                self.blocks.reserve_exact(self.step());
             }
             self.blocks.push(empty);
             return self.blocks.len() as u32 - 1;

@@ -56,11 +56,17 @@ impl Scratch {
     /// Takes memory for more than a tile usually needs, so that it need not be taken bit by bit.
     pub fn reserve(&mut self) {
         for list in [&mut self.kin, &mut self.others, &mut self.beside] {
-            list.reserve(32);
+            list.reserve(128);
         }
-        self.strips.reserve(64);
+        self.strips.reserve(128);
         self.hits.resize(256, 0);
         self.gathered.reserve(256);
+    }
+
+    /// Takes half as much memory again as was needed so far.
+    pub fn stock_up(&mut self) {
+        self.hits.resize(self.hits.len() * 3 / 2, 0);
+        self.gathered.reserve(self.gathered.room() * 3 / 2);
     }
 
     /// Heap memory, in bytes.
@@ -85,37 +91,68 @@ struct Strip {
     ticks: f32,
 }
 
+/// Some lines of cells of a tile, one after another.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece {
+    tile: u32,
+    /// The first line, and the one after the last.
+    first: u32,
+    end: u32,
+}
+
+/// A piece has so many rows, or is one line: enough that looking for the tiles around it is worth it, and so few that there
+/// are many pieces for threads to share even where one or two large tiles fall due.
+const PIECE_ROWS: u32 = 512;
+
+impl Piece {
+    /// Cuts a tile into pieces.
+    pub fn cut(number: u32, tile: &Tile, pieces: &mut Vec<Piece>) {
+        let (mut first, mut rows) = (0, 0);
+        for line in 0..tile.lines() {
+            rows += tile.rows_of_line(line);
+            if rows >= PIECE_ROWS || line + 1 == tile.lines() {
+                pieces.push(Piece { tile: number, first, end: line + 1 });
+                (first, rows) = (line + 1, 0);
+            }
+        }
+    }
+}
+
 impl Search<'_> {
-    /// Finds the meetings of everybody in a tile that was renewed in this tick.
-    pub fn examine(&self, number: u32, scratch: &mut Scratch, agenda: &mut Agenda) {
+    /// Finds the meetings of everybody in a piece of a tile that was renewed in this tick.
+    pub fn examine(&self, piece: &Piece, scratch: &mut Scratch, agenda: &mut Agenda) {
+        let tile = self.tile(piece.tile);
+        self.find_neighbours(piece.tile, tile, scratch);
+        for line in piece.first..piece.end {
+            let (y, z) = tile.line_at(line);
+            self.examine_line(piece.tile, y, z, scratch, agenda);
+        }
+    }
+
+    fn examine_line(&self, number: u32, y: i32, z: i32, scratch: &mut Scratch, agenda: &mut Agenda) {
         let tile = self.tile(number);
         let (stored, shift, ticks) = (tile.rows(), self.shift(tile), self.ticks(tile, tile));
-        self.find_neighbours(number, tile, scratch);
         let Block { low, high } = tile.block();
-        for z in low[2]..=high[2] {
-            for y in low[1]..=high[1] {
-                if tile.line(y, z, low[0], high[0]).is_empty() {
-                    continue;
-                }
-                self.find_strips(number, y, z, scratch);
-                for x in low[0]..=high[0] {
-                    let here = tile.line(y, z, x, x);
-                    if here.is_empty() {
-                        continue;
-                    }
-                    scratch.gathered.clear();
-                    scratch.gathered.add(stored, tile.line(y, z, x, (x + 1).min(high[0])), shift, ticks);
-                    self.gather_strips(x, scratch);
-                    for index in 0..scratch.beside.len() {
-                        let cell = Block { low: [x, y, z], high: [x, y, z] };
-                        self.gather_around(tile, cell, scratch.beside[index], &mut scratch.gathered);
-                    }
-                    for index in 0..here.len() {
-                        self.look(index, scratch, agenda, |id, other| {
-                            !self.newcomers.contains(id as usize) && !self.newcomers.contains(other as usize)
-                        });
-                    }
-                }
+        if tile.line(y, z, low[0], high[0]).is_empty() {
+            return;
+        }
+        self.find_strips(number, y, z, scratch);
+        for x in low[0]..=high[0] {
+            let here = tile.line(y, z, x, x);
+            if here.is_empty() {
+                continue;
+            }
+            scratch.gathered.clear();
+            scratch.gathered.add(stored, tile.line(y, z, x, (x + 1).min(high[0])), shift, ticks);
+            self.gather_strips(x, scratch);
+            for index in 0..scratch.beside.len() {
+                let cell = Block { low: [x, y, z], high: [x, y, z] };
+                self.gather_around(tile, cell, scratch.beside[index], &mut scratch.gathered);
+            }
+            for index in 0..here.len() {
+                self.look(index, scratch, agenda, |id, other| {
+                    !self.newcomers.contains(id as usize) && !self.newcomers.contains(other as usize)
+                });
             }
         }
     }

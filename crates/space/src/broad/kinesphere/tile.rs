@@ -14,6 +14,7 @@ use std::ops::Range;
 
 use glam::Vec3;
 
+use super::room::{roomy, stock_up, stock_up_as_used};
 use super::tile_map::Key;
 use crate::simd::sweep::{PADDING, Row};
 
@@ -36,8 +37,6 @@ pub struct Tile {
     pub due: u64,
     /// The tick at which that happened last.
     pub renewed: u64,
-    /// Objects that have left for another tile and wait for it to fall due and adopt them.
-    pub guests: Vec<Guest>,
     /// With [`PADDING`] more at the end.
     rows: Vec<Row>,
     holes: usize,
@@ -49,15 +48,6 @@ pub struct Tile {
     /// The box of all places.
     low: Vec3,
     high: Vec3,
-}
-
-/// An object that is entered in one tile and has left for another.
-#[derive(Clone, Copy, Debug)]
-pub struct Guest {
-    /// Who.
-    pub id: u32,
-    /// The cell it is entered in, which is in the tile it has left for.
-    pub cell: [i32; 3],
 }
 
 /// How a layer divides space: into cubic cells, and those into tiles.
@@ -87,19 +77,34 @@ pub struct Workbench {
 }
 
 impl Workbench {
+    /// Clears the bench.
+    pub fn clear(&mut self) {
+        self.rows.clear();
+    }
+
+    /// Puts an object on it.
+    #[inline]
+    pub fn put(&mut self, row: Row) {
+        self.rows.push(row);
+    }
+
+    /// Takes more memory than was ever needed.
+    pub fn stock_up(&mut self) {
+        stock_up_as_used(&mut self.cells);
+        stock_up_as_used(&mut self.rows);
+    }
+
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
         self.cells.capacity() * 4 + self.rows.capacity() * size_of::<Row>()
     }
 }
 
+/// By how many cells a tile may get longer, wider and thicker before more memory has to be taken.
+const MARGIN: [i32; 3] = [4, 2, 2];
+
 /// One cell in so many ends with a hole.
 const GAP: usize = 8;
-
-/// So many rows, and as many more as numbers like this vary by, and some.
-fn roomy(rows: usize) -> usize {
-    rows + rows / 4 + rows.min(16)
-}
 
 const HOLE: Row = Row { place: [f32::NAN; 3], radius: 0.0, velocity: [0.0; 3], id: NOBODY };
 
@@ -137,6 +142,12 @@ impl Cells {
         std::array::from_fn(|axis| cell[axis] >> self.tile_bits[axis])
     }
 
+    /// The cells of a tile.
+    pub fn block_of(&self, key: Key) -> Block {
+        let low: [i32; 3] = std::array::from_fn(|axis| key[axis] << self.tile_bits[axis]);
+        Block { low, high: std::array::from_fn(|axis| low[axis] + ((1 << self.tile_bits[axis]) - 1)) }
+    }
+
     /// The corners of a block of cells.
     pub fn corners(&self, block: Block) -> (Vec3, Vec3) {
         let corner = |cell: i32| (f64::from(cell) * self.edge) as f32;
@@ -144,19 +155,16 @@ impl Cells {
         (Vec3::from(block.low.map(corner)), Vec3::from(block.high.map(next)))
     }
 
-    /// How many cells a tile has, and those that touch it from outside.
-    fn most(&self) -> usize {
-        self.tile_bits.iter().map(|bits| (1 << bits) + 2).product()
+    /// How many cells a tile has along each axis, with those that touch it from outside.
+    fn most(&self) -> [i32; 3] {
+        self.tile_bits.map(|bits| (1 << bits) + 2)
     }
 
     /// Whether a cell is in the tile at `key`, or touches it from outside.
     #[inline]
     pub fn is_at(&self, key: Key, cell: [i32; 3]) -> bool {
-        (0..3).all(|axis| {
-            let first = key[axis] << self.tile_bits[axis];
-            let last = first + (1 << self.tile_bits[axis]) - 1;
-            (first.saturating_sub(1)..=last.saturating_add(1)).contains(&cell[axis])
-        })
+        let Block { low, high } = self.block_of(key).grown();
+        (0..3).all(|axis| (low[axis]..=high[axis]).contains(&cell[axis]))
     }
 }
 
@@ -190,13 +198,6 @@ impl Tile {
         (self.origin, self.size) = ([0; 3], [0; 3]);
         (self.low, self.high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
         self.starts.clear();
-        self.guests.clear();
-    }
-
-    /// Forgets all guests, and makes room for as many as there may be next time.
-    pub fn clear_guests(&mut self) {
-        self.guests.clear();
-        self.guests.reserve(roomy(self.count() / 8) + 1);
     }
 
     /// How many objects it holds.
@@ -218,8 +219,7 @@ impl Tile {
     /// Adds an object at the end, where it need not belong: [`Tile::sort`] must follow.
     pub fn push(&mut self, row: Row) {
         if self.rows.len() == self.rows.capacity() {
-            // Room for those who come and go, so that memory is not moved for each; little where somebody is alone.
-            self.rows.reserve_exact(roomy(self.rows.len()) - self.rows.len() + PADDING / 2);
+            stock_up(&mut self.rows);
         }
         let last = self.count();
         self.rows.push(HOLE);
@@ -279,12 +279,6 @@ impl Tile {
         (row.id != NOBODY).then_some(row)
     }
 
-    /// Enters the object of `row` anew; [`Tile::sort`] must follow.
-    #[inline]
-    pub fn replace(&mut self, row: usize, entry: Row) {
-        self.rows[row] = entry;
-    }
-
     /// Makes a row a hole.
     pub fn dig(&mut self, row: usize) {
         self.rows[row] = HOLE;
@@ -296,11 +290,29 @@ impl Tile {
         self.holes > 16 + self.count() / 4
     }
 
+    /// Takes memory for as many rows as there may be, and for so many cells.
+    pub fn stock_up(&mut self, cells: usize) {
+        stock_up(&mut self.rows);
+        if self.starts.capacity() < cells + 2 {
+            self.starts.reserve_exact(cells + 2 - self.starts.len());
+        }
+    }
+
+    /// How many cells the block has that objects are in.
+    pub fn cells(&self) -> usize {
+        self.size.iter().map(|&cells| cells as usize).product()
+    }
+
     /// Sorts all rows by cell and closes the holes.
     pub fn sort(&mut self, cells: &Cells, bench: &mut Workbench) {
-        bench.rows.clear();
+        bench.clear();
         let count = self.count();
         bench.rows.extend(self.rows[..count].iter().filter(|row| row.id != NOBODY));
+        self.arrange(cells, bench);
+    }
+
+    /// Forgets its rows and holds those on the bench instead, sorted by cell.
+    pub fn arrange(&mut self, cells: &Cells, bench: &mut Workbench) {
         self.enclose(&bench.rows, cells);
         let [width, height, depth] = self.size;
         let boxes = (width * height * depth) as usize;
@@ -308,9 +320,10 @@ impl Tile {
         // that to where the next one begins.
         self.starts.clear();
         if self.starts.capacity() < boxes + 2 {
-            // Room for the cells all around, too, as far as it can ever have them.
-            let around = ((width + 2) * (height + 2) * (depth + 2)) as usize;
-            self.starts.reserve_exact(around.min(cells.most()).max(boxes) + 2);
+            // Room for some cells around, too, as far as it can ever have them.
+            let most = cells.most();
+            let around: usize = (0..3).map(|axis| (self.size[axis] + MARGIN[axis]).min(most[axis]) as usize).product();
+            self.starts.reserve_exact(around.max(boxes) + 2);
         }
         self.starts.resize(boxes + 2, 0);
         bench.cells.clear();
@@ -331,7 +344,7 @@ impl Tile {
         let count = bench.rows.len() + self.holes;
         self.rows.clear();
         if self.rows.capacity() < count + PADDING {
-            self.rows.reserve_exact(roomy(count) + PADDING);
+            self.rows.reserve_exact(roomy(count + PADDING));
         }
         self.rows.resize(count + PADDING, HOLE);
         for (row, &cell) in bench.rows.iter().zip(&bench.cells) {
@@ -356,6 +369,24 @@ impl Tile {
         self.starts[(line + first) as usize]..self.starts[(line + last + 1) as usize]
     }
 
+    /// How many lines of cells there are.
+    pub fn lines(&self) -> u32 {
+        (self.size[1] * self.size[2]) as u32
+    }
+
+    /// Where a line of cells is: its `y` and its `z`.
+    pub fn line_at(&self, line: u32) -> (i32, i32) {
+        let height = self.size[1];
+        (self.origin[1] + line as i32 % height, self.origin[2] + line as i32 / height)
+    }
+
+    /// How many rows a line of cells has, holes included.
+    pub fn rows_of_line(&self, line: u32) -> u32 {
+        let width = self.size[0] as usize;
+        let first = line as usize * width;
+        self.starts[first + width] - self.starts[first]
+    }
+
     /// The block of all cells that objects are in.
     #[inline]
     pub fn block(&self) -> Block {
@@ -376,9 +407,7 @@ impl Tile {
 
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
-        self.rows.capacity() * size_of::<Row>()
-            + self.starts.capacity() * 4
-            + self.guests.capacity() * size_of::<Guest>()
+        self.rows.capacity() * size_of::<Row>() + self.starts.capacity() * 4
     }
 
     /// The number of a cell, if it is in the block.

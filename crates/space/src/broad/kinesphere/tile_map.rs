@@ -2,6 +2,8 @@
 //!
 //! Worlds are unbounded, so tiles cannot be an array; and every object asks for its tile, so a tree is too slow.
 
+use super::room::roomy;
+
 /// Where a tile is, in tiles from the origin along each axis.
 pub type Key = [i32; 3];
 
@@ -28,9 +30,7 @@ impl TileMap {
 
     /// Says that the tile at `key` is `tile`.
     pub fn insert(&mut self, key: Key, tile: u32) {
-        if (self.taken + 1) * 2 > self.places.len() {
-            self.widen();
-        }
+        self.make_room(self.taken + 1);
         let place = self.find(key);
         self.taken += usize::from(self.places[place].1 == EMPTY);
         self.places[place] = (key, tile);
@@ -66,6 +66,11 @@ impl TileMap {
         }
     }
 
+    /// Takes memory for as many more as there may be.
+    pub fn stock_up(&mut self) {
+        self.make_room(roomy(self.taken));
+    }
+
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
         self.places.capacity() * size_of::<(Key, u32)>()
@@ -82,8 +87,11 @@ impl TileMap {
         place
     }
 
-    fn widen(&mut self) {
-        let wider = (self.places.len() * 2).max(64);
+    fn make_room(&mut self, tiles: usize) {
+        if tiles * 2 <= self.places.len() {
+            return;
+        }
+        let wider = (tiles * 2).next_power_of_two().max(64);
         let old = std::mem::replace(&mut self.places, vec![([0; 3], EMPTY); wider]);
         for (key, tile) in old.into_iter().filter(|(_, tile)| *tile != EMPTY) {
             let place = self.find(key);

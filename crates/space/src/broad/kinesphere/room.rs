@@ -1,0 +1,68 @@
+//! How much memory to take, so that a steady tick takes none.
+//!
+//! How many objects are in a tile, stray in a tick or are about to meet varies from tick to tick, about as a number of
+//! independent events does: by its root. A list that grows whenever it is longer than ever before grows again and again,
+//! ever more rarely and never for the last time. So lists get room for eight times that much more, once they have been
+//! seen at work: a count that far from the usual one does not come by chance.
+
+/// So many, and as many more as there may be at times.
+pub fn roomy(usual: usize) -> usize {
+    usual + 8 * usual.isqrt() + 8
+}
+
+/// Takes memory for a list that usually holds as many as it does now.
+pub fn stock_up<T>(list: &mut Vec<T>) {
+    make_room(list, list.len());
+}
+
+/// As [`stock_up`], for a list that is empty between ticks and has grown to what it needed at most; small ones get twice as
+/// much. To be called once.
+pub fn stock_up_as_used<T>(list: &mut Vec<T>) {
+    let used = list.capacity();
+    make_room(list, used + used.min(256));
+}
+
+/// Takes memory for a list that usually holds so many, unless there is half of that room already: what is usual is known
+/// from one look, which may have been at an unusual moment.
+pub fn make_room<T>(list: &mut Vec<T>, usual: usize) {
+    let room = roomy(usual);
+    if list.capacity() < (usual + room) / 2 {
+        list.reserve_exact(room - list.len());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::Random;
+
+    /// Of a thousand objects in ten places, at random, over and over: none ever has more than its first look made room for.
+    #[test]
+    fn there_is_room_for_whatever_chance_brings() {
+        for seed in 0..20 {
+            let mut random = Random::new(seed);
+            let mut deal = || {
+                let mut counts = [0; 10];
+                (0..1_000).for_each(|_| counts[random.whole(0, 10) as usize] += 1);
+                counts
+            };
+            let rooms = deal().map(roomy);
+            for round in 0..200 {
+                let counts = deal();
+                assert!(counts.iter().zip(&rooms).all(|(count, room)| count <= room), "seed {seed}, round {round}");
+            }
+        }
+    }
+
+    /// Whoever stocks up again and again has no more in the end.
+    #[test]
+    fn stocking_up_twice_is_stocking_up_once() {
+        for usual in [0, 1, 10, 1_000] {
+            let mut list = vec![0; usual];
+            stock_up(&mut list);
+            let room = list.capacity();
+            (0..10).for_each(|_| stock_up(&mut list));
+            assert_eq!(list.capacity(), room, "{usual}");
+        }
+    }
+}

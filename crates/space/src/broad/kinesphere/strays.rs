@@ -1,0 +1,113 @@
+//! Those who strayed, in this tick: out of their tiles, onto other courses, and into the tiles where these lead.
+//!
+//! Most of the time goes into looking: for an object's row in its tile, at what it did, for its next tile. All of that is
+//! far apart in memory, and nothing is changed by it; so it is done for all strays first, by several threads at once, and
+//! written down in a [`Departure`] each. Only then do they leave, one after the other, and, once the tiles that are due
+//! have been renewed, come in again.
+
+use glam::Vec3;
+use rayon::prelude::*;
+
+use super::course::{Course, Courses};
+use super::following::Following;
+use super::mood::{Mood, Stray};
+use super::moving::{Lodging, Whereabouts, entered};
+use crate::{Columns, Slot, Spheres};
+
+/// What becomes of somebody who strayed.
+#[derive(Clone, Copy, Debug)]
+pub struct Departure {
+    row: u32,
+    /// Where it was, if it was anywhere.
+    from: Option<Whereabouts>,
+    /// What it does next, unless it is gone for good.
+    next: Option<Next>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Next {
+    mood: Mood,
+    course: Course,
+    lodging: Option<Lodging>,
+}
+
+impl Following {
+    /// Takes all who strayed out of their tiles, and gives those who are still there another course.
+    pub(super) fn see_strays_off(&mut self, spheres: &Spheres) {
+        for slot in spheres.replaced() {
+            // Somebody else is here now: what the last one did says nothing about it.
+            if let Some(from) = self.whereabouts(slot.number()) {
+                self.leave(slot.number(), from);
+            }
+            self.courses.clear(slot.number());
+        }
+        // Those of one tile after another: what they touch is then still in cache.
+        let homes = &self.homes;
+        self.strayed.sort_unstable_by_key(|&row| (homes[row as usize], row));
+        let mut departures = std::mem::take(&mut self.departures);
+        departures.clear();
+        if self.threads < 2 {
+            departures.extend(self.strayed.iter().map(|&row| self.departure(row, spheres)));
+        } else {
+            const TOGETHER: usize = 64;
+            let strayed = self.strayed.par_iter().with_min_len(TOGETHER);
+            strayed.map(|&row| self.departure(row, spheres)).collect_into_vec(&mut departures);
+        }
+        for &Departure { row, from, next } in &departures {
+            if let Some(from) = from {
+                self.leave(row, from);
+            }
+            match next {
+                Some(Next { mood, course, .. }) => {
+                    self.moods[row as usize] = mood.to_byte();
+                    self.courses.set(row, self.now, course);
+                }
+                None => self.courses.clear(row),
+            }
+        }
+        self.departures = departures;
+    }
+
+    /// Lets them into the tiles where their courses lead.
+    pub(super) fn take_strays_in(&mut self, columns: Columns<'_>) {
+        for index in 0..self.departures.len() {
+            let Departure { row, next, .. } = self.departures[index];
+            if let Some(Next { lodging, .. }) = next {
+                self.enter_at(lodging, row, columns);
+            }
+        }
+    }
+
+    fn departure(&self, row: u32, spheres: &Spheres) -> Departure {
+        let next = spheres.is_alive(Slot::new(row)).then(|| {
+            let columns = spheres.columns();
+            let (mood, course) = self.next_course(row, columns);
+            let lodging = self.lodging(|middle| {
+                let course = Courses::once_set(row, self.now, course, (middle as i64 - self.now as i64) as f32);
+                entered(row, course, columns.radius[row as usize], self.life)
+            });
+            Next { mood, course, lodging }
+        });
+        Departure { row, from: self.whereabouts(row), next }
+    }
+
+    /// The course of an object that strayed, or has just come into the world.
+    fn next_course(&self, row: u32, columns: Columns<'_>) -> (Mood, Course) {
+        let sphere = columns.sphere(row as usize);
+        let old = self.courses.at(row, self.now, 0.0);
+        let (mood, velocity) = if old.place.is_finite() {
+            Mood::from_byte(self.moods[row as usize]).after(Stray {
+                place: sphere.center,
+                expected: old.place,
+                velocity: old.velocity,
+                slack: old.slack,
+                age: self.courses.age(row, self.now).max(1),
+                radius: sphere.radius,
+            })
+        } else {
+            (Mood::new(0), Vec3::ZERO)
+        };
+        let slack = mood.slack(sphere.radius, velocity);
+        (mood, Course { place: sphere.center, velocity, slack })
+    }
+}
