@@ -214,7 +214,7 @@ impl World {
         self.propose();
         finished(Stage::Propose);
         let Scratch { neighbours, proposals, .. } = &mut self.scratch;
-        neighbours.sort(self.grid.low(), self.grid.high(), &self.objects.body, &proposals.is_mover);
+        neighbours.sort(&self.objects.body, &proposals.is_mover);
         finished(Stage::Broad);
         outcome.work.pairs = neighbours.pair_up(self.objects.body.len());
         finished(Stage::Narrow);
