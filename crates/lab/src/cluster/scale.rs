@@ -365,3 +365,37 @@ fn border_m(territory: &Territory, node: NodeId, grid: Grid) -> f32 {
     };
     territory.of_node(node).map(sides).sum::<i64>() as f32 / snap::STEPS_PER_METRE as f32
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stopwatch::SteadyStopwatch;
+
+    fn small(stopwatch: &mut dyn Stopwatch) -> Run {
+        run(&Scale { nodes: 4, users: 30, side: 60.0, ticks: 12, nodes_in_turn: 4 }, stopwatch)
+    }
+
+    #[test]
+    fn twins_do_what_nodes_did() {
+        let mut stopwatch = SteadyStopwatch::new(1);
+        let run = small(&mut stopwatch);
+        assert_eq!(run.users, 30);
+        assert_eq!(run.tapes.iter().map(|tape| tape.stands_for).sum::<f64>(), 4.0);
+        for tape in &run.tapes {
+            assert_eq!(tape.border_m, 120.0, "each of four has two borders");
+            // It looks by itself whether the twin's world came out the same.
+            let ticks = tape.replay(&mut stopwatch);
+            assert_eq!(ticks.len(), 12);
+            assert!(Spent::sum(&ticks).bytes > 0, "it has neighbours, and tells them of its users");
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "a twin that is told the same does the same")]
+    fn a_twin_that_was_told_less_is_noticed() {
+        let mut stopwatch = SteadyStopwatch::new(1);
+        let mut run = small(&mut stopwatch);
+        run.tapes[0].lose_the_end();
+        run.tapes[0].replay(&mut stopwatch);
+    }
+}

@@ -99,7 +99,7 @@ pub struct Report {
     /// What a large world would take.
     pub estimate: Vec<Estimate>,
     /// The promises, over all runs.
-    pub promises: Vec<PromiseRow>,
+    pub promises: Vec<Promise>,
     /// What must be reached.
     pub verdicts: Vec<Verdict>,
 }
@@ -122,19 +122,6 @@ pub struct Estimate {
     pub value: String,
     /// How it is worked out.
     pub how: String,
-}
-
-/// A promise, and how it was kept.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct PromiseRow {
-    /// What was promised.
-    pub promise: &'static str,
-    /// How often it was looked at.
-    pub checks: u64,
-    /// How often it was broken.
-    pub violations: u64,
-    /// The first time.
-    pub first: Option<String>,
 }
 
 /// Space per node in the measured cluster: a square of this edge, in metres.
@@ -170,7 +157,7 @@ pub fn run(
     let calm_run = cluster::run(&calm, &mut |_, _| {})?;
     step();
     let mut promises = Vec::new();
-    add(&mut promises, &calm_run.promises);
+    Promise::add(&mut promises, &calm_run.promises, "the calm run");
     let kills = if settings.nodes >= 3 { 0..8 } else { 0..0 };
     let killed: Vec<Measured> = kills
         .into_par_iter()
@@ -190,8 +177,11 @@ pub fn run(
         rough.extend(part.par_iter().map(measure).collect::<Vec<_>>());
         part.iter().for_each(|_| step());
     }
-    for measured in killed.iter().chain(rough.iter().map(|(_, measured)| measured)) {
-        add(&mut promises, &measured.promises);
+    for (seed, measured) in killed.iter().enumerate() {
+        Promise::add(&mut promises, &measured.promises, &format!("a kill, seed {seed}"));
+    }
+    for (seed, measured) in &rough {
+        Promise::add(&mut promises, &measured.promises, &format!("seed {seed}"));
     }
     let all = || std::iter::once(&calm_run).chain(&killed).chain(rough.iter().map(|(_, measured)| measured));
     let mut resume: Vec<f64> = killed.iter().flat_map(|measured| measured.resume_s.iter().copied()).collect();
@@ -262,21 +252,6 @@ fn percentiles(sorted: &[f64]) -> Percentiles {
     Percentiles { p50: rank(50), p99: rank(99) }
 }
 
-fn add(sums: &mut Vec<PromiseRow>, more: &[Promise]) {
-    for more in more {
-        let row = match sums.iter_mut().find(|row| row.promise == more.promise) {
-            Some(row) => row,
-            None => {
-                sums.push(PromiseRow { promise: more.promise, checks: 0, violations: 0, first: None });
-                sums.last_mut().expect("it was just added")
-            }
-        };
-        row.checks += more.checks;
-        row.violations += more.violations;
-        row.first = row.first.take().or_else(|| more.first.clone());
-    }
-}
-
 /// What a world of a million users would take, by what was measured here.
 fn estimate(report: &Report) -> Vec<Estimate> {
     const USERS: f64 = 1e6;
@@ -329,10 +304,7 @@ impl Report {
 
     /// What did not hold, each with how to see it again.
     pub fn failures(&self) -> Vec<String> {
-        let broken = self.promises.iter().filter(|promise| promise.violations > 0).map(|promise| {
-            let first = promise.first.as_deref().unwrap_or_default();
-            format!("{}: {} of {}; first: {first}", promise.promise, promise.violations, promise.checks)
-        });
+        let broken = Promise::failures(&self.promises).into_iter();
         let seeds = self
             .broken_seeds
             .iter()
