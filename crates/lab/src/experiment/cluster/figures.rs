@@ -11,7 +11,7 @@ type Of = (&'static str, Color, fn(&Row) -> f64);
 
 /// All figures.
 pub fn all(report: &Report) -> Vec<Figure> {
-    let alone: Of = ("a twin by itself", Color("#D55E00"), |row| row.cpu_ms);
+    let alone: Of = ("by itself", Color("#D55E00"), |row| row.cpu_ms);
     let in_turn: Of = ("all in turn", Color("#0072B2"), |row| row.in_turn_ms);
     let sent: Of = ("measured", Color("#D55E00"), |row| row.bytes);
     vec![
@@ -19,6 +19,11 @@ pub fn all(report: &Report) -> Vec<Figure> {
             name: "scaling".to_owned(),
             caption: "Space and users per node are the same; only the number of nodes grows.".to_owned(),
             svg: chart(report, "Processor time per node", "ms per node and tick", &[alone, in_turn]),
+        },
+        Figure {
+            name: "borders".to_owned(),
+            caption: "Nodes of one cluster differ by how long their borders with others are.".to_owned(),
+            svg: borders(report),
         },
         Figure {
             name: "traffic".to_owned(),
@@ -40,6 +45,25 @@ fn chart(report: &Report, title: &str, y: &str, curves: &[Of]) -> String {
         x: Axis::new("nodes", Scale::Logarithmic),
         y: Axis::new(y, Scale::Logarithmic),
         curves: curves.iter().enumerate().map(curve).collect(),
+    }
+    .to_svg()
+}
+
+/// What a node costs by the length of its borders, in each cluster; one that is alone has none.
+fn borders(report: &Report) -> String {
+    let colors = [Color("#009E73"), Color("#0072B2"), Color("#D55E00")];
+    let alone = report.borders.iter().filter(|row| row.nodes == 1).map(|row| (row.border_m, row.cpu_ms));
+    let sizes = report.rows.iter().map(|row| row.nodes).filter(|&nodes| nodes > 1);
+    let curve = |(nodes, color): (usize, Color)| {
+        let own = report.borders.iter().filter(|row| row.nodes == nodes).map(|row| (row.border_m, row.cpu_ms));
+        let is_main = Some(nodes) == report.rows.last().map(|row| row.nodes);
+        Curve { name: format!("{nodes} nodes"), color, is_main, points: alone.clone().chain(own).collect() }
+    };
+    Chart {
+        title: "Processor time by the length of borders".to_owned(),
+        x: Axis::new("metres of border", Scale::Linear),
+        y: Axis::new("ms per node and tick", Scale::Linear),
+        curves: sizes.zip(colors).map(curve).collect(),
     }
     .to_svg()
 }
