@@ -527,6 +527,7 @@ impl World {
             riders,
             may_ride,
             border: self.border.as_ref(),
+            calm: self.border.as_ref().map_or_else(Vec::new, Border::calm),
             tick: self.tick.number(),
             outcome,
         };

@@ -14,7 +14,7 @@ const USERS: usize = 1_000;
 /// Ticks that count.
 const TICKS: u32 = 60;
 /// How often everything is done again to twins. Of each tick the quickest counts, as its work is the same each time.
-const REPLAYS: u32 = 7;
+const REPLAYS: u32 = 12;
 
 /// One number of nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
