@@ -95,6 +95,19 @@ impl Border {
         !self.home.iter().any(|home| home.contains(reach)) || self.guests.iter().any(|guest| guest.meets(reach))
     }
 
+    /// For each box of home, as much of it as no guest reaches into: a motion that stays in there has nothing to do with others.
+    /// Guests are near borders, so that most of it is left, and most movers need not look at each of them.
+    pub(crate) fn calm(&self) -> Vec<Block> {
+        let spare = |calm: Block, guest: &Guest| {
+            if guest.rooms.is_empty() {
+                beside(calm, &guest.standing.block())
+            } else {
+                guest.rooms.iter().fold(calm, beside)
+            }
+        };
+        self.home.iter().map(|&home| self.guests.iter().fold(home, spare)).collect()
+    }
+
     /// The walls within `reach`: what is abroad and not in one of the object's rooms.
     pub(crate) fn walls(&self, object: ObjectId, reach: &Block, mut wall: impl FnMut(Block)) {
         if self.home.iter().any(|home| home.contains(reach)) {
@@ -138,9 +151,52 @@ impl Border {
     }
 }
 
+/// As much of a box as lies on one side of another, seen from above, and does not touch it.
+fn beside(whole: Block, other: &Block) -> Block {
+    if !whole.meets(other) {
+        return whole;
+    }
+    let sides = [0, 2].into_iter().flat_map(|axis| {
+        let (mut lower, mut upper) = (whole, whole);
+        (lower.high[axis], upper.low[axis]) = (other.low[axis] - 1, other.high[axis] + 1);
+        [lower, upper]
+    });
+    let long = |block: &Block, axis: usize| i64::from(block.high[axis]) - i64::from(block.low[axis]);
+    sides.max_by_key(|side| long(side, 0).max(0) * long(side, 2).max(0)).expect("there are four")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nobody_within_the_calm_is_concerned() {
+        let mut random = space::workload::Random::new(5);
+        let mut left = 0;
+        for _ in 0..500 {
+            let mut place = |from: i32, to: i32| from + random.whole(0, (to - from) as u32) as i32;
+            let home = Block { low: [-2_000; 3], high: [2_000; 3] };
+            let solid = Solid { core: [0, 50, 0], radius: 40 };
+            let guest = |number: u64, place: &mut dyn FnMut(i32, i32) -> i32| {
+                let at = GridPoint::new(place(-2_400, 2_400), place(-90, 90), place(-2_400, 2_400));
+                let standing = Standing { object: ObjectId::new(number).unwrap(), solid, at };
+                let rooms = (0..place(0, 3)).map(|_| Block::around(at, [place(0, 300), 90, place(0, 300)])).collect();
+                Guest { standing, rooms }
+            };
+            let guests = (1..=place(0, 6) as u64).map(|number| guest(number, &mut place)).collect();
+            let border = Border { home: vec![home], guests, ..Border::default() };
+            let calm = border.calm();
+            for _ in 0..50 {
+                let at = GridPoint::new(place(-2_100, 2_100), place(-200, 200), place(-2_100, 2_100));
+                let reach = Block::around(at, [place(0, 200), 60, place(0, 200)]);
+                if calm.iter().any(|calm| calm.contains(&reach)) {
+                    assert!(!border.concerns(&reach), "{border:?} {reach:?}");
+                    left += 1;
+                }
+            }
+        }
+        assert!(left > 1_000, "little was calm: {left}");
+    }
 
     #[test]
     fn a_box_without_another_is_the_rest() {

@@ -5,10 +5,12 @@
 //! the next. Sorted, the boxes lie in memory as they lie in the world: what is compared is close by. The few that are
 //! wider than a cell are compared with everybody in all cells that they reach into.
 //!
+//! Cells are where somebody is. A world that is a part of a larger one knows the whole ground and has bodies on a part of
+//! it: cells over all of it would be the wider, and the fuller, the larger the whole is.
+//!
 //! A sphere around an upright capsule is three times as wide as the capsule; boxes leave a sixth of its pairs. What comes
 //! out does not depend on the cells: `neighbours_are_whoever_may_meet` looks at everybody.
 
-use space::GridPoint;
 use space::fetch_ahead;
 
 use crate::objects::{Body, MOVABLE, SOLID};
@@ -17,7 +19,7 @@ use crate::solid::Block;
 /// The cells into which a tick sorted everybody, for whoever looks into the engine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cells {
-    /// The ground's low corner, x and z, in grid steps.
+    /// The low corner of where somebody is, x and z, in grid steps.
     pub low: [i32; 2],
     /// How wide a cell is, in grid steps.
     pub edge: u32,
@@ -60,7 +62,9 @@ struct Entry {
 /// The cells of the ground.
 #[derive(Clone, Copy, Debug, Default)]
 struct Lattice {
+    /// Between these were the low corners of all reaches when it was made.
     low: [i32; 2],
+    high: [i32; 2],
     /// A cell's edge is two to this, in steps.
     shift: u32,
     counts: [i32; 2],
@@ -75,15 +79,15 @@ const LARGE: u32 = u32::MAX - 1;
 const AGE_MAX: u32 = 1 << 10;
 
 impl Neighbours {
-    /// Sorts everybody into cells of the ground between `low` and `high`. `is_mover` says who wants to move.
-    pub fn sort(&mut self, low: GridPoint, high: GridPoint, body: &[Body], is_mover: &[bool]) {
+    /// Sorts everybody into cells of the ground. `is_mover` says who wants to move.
+    pub fn sort(&mut self, body: &[Body], is_mover: &[bool]) {
         self.lattice.age += 1;
         if self.lattice.counts[0] == 0 || self.lattice.age > AGE_MAX {
-            self.lattice = Lattice::suiting(low, high, body);
+            self.lattice = Lattice::suiting(body);
         }
-        self.count(body);
-        if self.large.len() > large_max(body.len()) {
-            self.lattice = Lattice::suiting(low, high, body);
+        let strays = self.count(body);
+        if self.large.len().max(strays) > strays_max(body.len()) {
+            self.lattice = Lattice::suiting(body);
             self.count(body);
         }
         let mut end = 0;
@@ -161,9 +165,10 @@ impl Neighbours {
         fetch_ahead(&self.start[row]);
     }
 
-    /// Finds everybody's cell, and counts who is in each.
-    fn count(&mut self, body: &[Body]) {
+    /// Finds everybody's cell, and counts who is in each; says how many have left the ground that the cells were made for.
+    fn count(&mut self, body: &[Body]) -> usize {
         let Neighbours { lattice, cell, ends, large, .. } = self;
+        let mut strays = 0;
         ends.clear();
         ends.resize((lattice.counts[0] * lattice.counts[1]) as usize, 0);
         cell.clear();
@@ -176,11 +181,14 @@ impl Neighbours {
                 large.push(Entry::default());
                 return LARGE;
             }
-            let [x, z] = lattice.place([body.reach.low[0], body.reach.low[2]]);
+            let corner = [body.reach.low[0], body.reach.low[2]];
+            strays += usize::from(lattice.is_beyond(corner));
+            let [x, z] = lattice.place(corner);
             let cell = (z * lattice.counts[0] + x) as u32;
             ends[cell as usize] += 1;
             cell
         }));
+        strays
     }
 
     fn list_by_row(&mut self, rows: usize) -> u64 {
@@ -250,26 +258,38 @@ impl Entry {
 
 impl Lattice {
     /// Cells in which nearly everybody has room, and not many more of them than there are bodies.
-    fn suiting(low: GridPoint, high: GridPoint, body: &[Body]) -> Lattice {
+    fn suiting(body: &[Body]) -> Lattice {
         let mut wider = [0; 33];
+        let (mut low, mut high) = ([i32::MAX; 2], [i32::MIN; 2]);
         for body in body.iter().filter(|body| body.is(SOLID)) {
             wider[(width(&body.reach).max(1) as u32 - 1).checked_ilog2().map_or(0, |log| log as usize + 1)] += 1;
+            let corner = [body.reach.low[0], body.reach.low[2]];
+            low = std::array::from_fn(|axis| low[axis].min(corner[axis]));
+            high = std::array::from_fn(|axis| high[axis].max(corner[axis]));
+        }
+        if low > high {
+            (low, high) = ([0; 2], [0; 2]);
         }
         let (mut shift, mut left) = (30, 0);
-        while shift > 8 && left + wider[shift as usize] <= large_max(body.len()) {
+        while shift > 8 && left + wider[shift as usize] <= strays_max(body.len()) {
             left += wider[shift as usize];
             shift -= 1;
         }
-        let size = [high.x, high.z].map(i64::from);
-        let corner = [low.x, low.z];
-        let count = |axis: usize, shift: u32| ((size[axis] - i64::from(corner[axis])).max(0) >> shift) + 1;
+        let count = |axis: usize, shift: u32| ((i64::from(high[axis]) - i64::from(low[axis])).max(0) >> shift) + 1;
         while count(0, shift) * count(1, shift) > 2 * body.len() as i64 + 1024 {
             shift += 1;
         }
-        Lattice { low: corner, shift, counts: [count(0, shift) as i32, count(1, shift) as i32], age: 0 }
+        Lattice { low, high, shift, counts: [count(0, shift) as i32, count(1, shift) as i32], age: 0 }
     }
 
-    /// The cell of a corner. Whoever is beyond the ground's edge is in a cell at the edge, which brings nobody farther apart.
+    /// Whether nobody's corner was out there when the cells were made.
+    #[inline]
+    fn is_beyond(&self, corner: [i32; 2]) -> bool {
+        let is_beyond = |axis: usize| (corner[axis] < self.low[axis]) | (corner[axis] > self.high[axis]);
+        is_beyond(0) | is_beyond(1)
+    }
+
+    /// The cell of a corner. Whoever is beyond the cells is in one at their edge, which brings nobody farther apart.
     #[inline]
     fn place(&self, corner: [i32; 2]) -> [i32; 2] {
         let along = |axis: usize| corner[axis].saturating_sub(self.low[axis]) >> self.shift;
@@ -282,8 +302,9 @@ impl Lattice {
     }
 }
 
-/// How many may be wider than a cell: each is compared with all others of them.
-fn large_max(bodies: usize) -> usize {
+/// How many may be wider than a cell: each is compared with all others of them. And how many beyond all cells, in those at the
+/// edge.
+fn strays_max(bodies: usize) -> usize {
     32 + bodies.isqrt()
 }
 
@@ -295,6 +316,7 @@ fn width(block: &Block) -> i32 {
 mod tests {
     use super::*;
     use crate::solid::Solid;
+    use space::GridPoint;
     use space::workload::Random;
 
     /// Everybody against everybody.
@@ -309,7 +331,6 @@ mod tests {
 
     #[test]
     fn neighbours_are_whoever_may_meet() {
-        let (low, high) = (GridPoint::new(-20_000, 0, -9_000), GridPoint::new(30_000, 9_000, 40_000));
         for seed in 0..60 {
             let mut random = Random::new(seed);
             // Kept from tick to tick, while what is in the world changes.
@@ -317,12 +338,17 @@ mod tests {
             for tick in 0..20 {
                 let count = random.whole(0, 300);
                 let wide = random.unit() * random.unit();
+                // Now and then all, or some of them, are far from where they were.
+                let mut away = || if random.unit() < 0.2 { random.whole(0, 4_000_000) as i32 - 2_000_000 } else { 0 };
+                let (away, share) = ([away(), away()], random.unit());
                 let body: Vec<Body> = (0..count)
                     .map(|_| {
                         let mut place = |from: i32, to: i32| from + random.whole(0, (to - from) as u32) as i32;
-                        // Some stand outside: a reach may lead there.
-                        let at = GridPoint::new(place(-24_000, 34_000), place(0, 4_000), place(-12_000, 43_000));
+                        let mut at = GridPoint::new(place(-24_000, 34_000), place(0, 4_000), place(-12_000, 43_000));
                         let flags = [SOLID, SOLID | MOVABLE, SOLID, 0][place(0, 4) as usize];
+                        if random.unit() < share {
+                            at = GridPoint::new(at.x + away[0], at.y, at.z + away[1]);
+                        }
                         let most = if random.unit() < wide { 40_000 } else { 900 };
                         let solid = Solid {
                             core: [random.whole(1, most) as i32, 100, random.whole(1, most) as i32],
@@ -332,7 +358,7 @@ mod tests {
                     })
                     .collect();
                 let is_mover: Vec<bool> = body.iter().map(|_| random.unit() < 0.5).collect();
-                neighbours.sort(low, high, &body, &is_mover);
+                neighbours.sort(&body, &is_mover);
                 let pairs = neighbours.pair_up(body.len());
                 let cells = neighbours.cells();
                 let fits = |body: &&Body| body.is(SOLID) && width(&body.reach) <= cells.edge as i32;

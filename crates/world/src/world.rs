@@ -215,7 +215,7 @@ impl World {
         self.propose();
         finished(Stage::Propose);
         let Scratch { neighbours, proposals, .. } = &mut self.scratch;
-        neighbours.sort(self.grid.low(), self.grid.high(), &self.objects.body, &proposals.is_mover);
+        neighbours.sort(&self.objects.body, &proposals.is_mover);
         finished(Stage::Broad);
         outcome.work.pairs = neighbours.pair_up(self.objects.body.len());
         finished(Stage::Narrow);
@@ -527,6 +527,7 @@ impl World {
             riders,
             may_ride,
             border: self.border.as_ref(),
+            calm: self.border.as_ref().map_or_else(Vec::new, Border::calm),
             tick: self.tick.number(),
             outcome,
         };

@@ -6,11 +6,13 @@
 //!
 //! - [`explore`]: one object, three nodes, every interleaving.
 //! - [`fault`]: what must be found.
-//! - [`scale`]: what a node costs as nodes are added.
+//! - [`scale`]: what a node costs as nodes are added; [`tape`]: what one of them costs by itself.
 
 pub mod explore;
 pub mod fault;
 pub mod scale;
+pub mod spent;
+pub mod tape;
 mod watcher;
 
 pub use fault::Fault;

@@ -3,53 +3,46 @@
 //! A node is a whole server, from the datagrams of its users to what each of them is told, with its part in the cluster. Only
 //! what carries bytes from process to process is not in it. Users are walkers: they say hello, walk, acknowledge what they are
 //! told and go where they are sent; what they do is not counted.
+//!
+//! All nodes run in turn in one process, and what each of them takes there is noted. But there they share a heap and caches, as
+//! servers do not. So of some nodes everything that happens to them is kept on a [`Tape`], and done again to a twin that has
+//! the process to itself.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use node::cluster::{Cluster, ClusterSettings, territory};
+use node::cluster::territory::{self, Territory};
 use node::limits::Limits;
-use node::server::{Part, ServerSettings};
-use node::{Channel, Effect, Event, LinkId, Node, Server};
+use node::{Channel, Event, LinkId, Node, Server};
 use space::workload::Random;
-use space::{NodeId, Time, Vec3};
+use space::{Grid, NodeId, Time, Vec3, snap};
 use wire::cluster::Member;
 use wire::session::ResumeKey;
 use wire::state::VELOCITY_PARTS;
-use wire::{Hello, Moves, Step, ToClient, ToNode, ToServer, VERSION};
-use world::{Plaza, World};
+use wire::{Hello, Moves, Step, ToClient, ToServer, VERSION};
+use world::{Block, Plaza, World};
 
 use super::TICK_US;
+use super::spent::{ARRIVALS, BETWEEN, FAN_OUT, Spent};
+use super::tape::{self, Founding, Happening, Tape};
 use crate::stopwatch::Stopwatch;
 
-/// One number of nodes.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Row {
-    /// Nodes.
+/// What came of one number of nodes that ran in turn.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Nodes of a cluster.
     pub nodes: usize,
     /// Objects per node, and users of these.
     pub objects: usize,
     /// See above.
     pub users: usize,
-    /// Processor time per node and tick, in milliseconds.
-    pub cpu_ms: f64,
-    /// Of that, by what it was for, as in [`PARTS`].
-    pub parts_ms: [f64; PARTS.len()],
-    /// Batches sent per node and tick.
-    pub batches: f64,
-    /// Bytes per node and tick: batches, copies, and everything.
-    pub batch_bytes: f64,
+    /// What all of them took in all ticks that count, and how many ticks of a node that were.
+    pub spent: Spent,
     /// See above.
-    pub copy_bytes: f64,
-    /// See above.
-    pub bytes: f64,
+    pub node_ticks: f64,
+    /// What happened to some nodes of the first cluster: of every length of border, a few.
+    pub tapes: Vec<Tape>,
 }
-
-/// What a node's time goes to.
-pub const PARTS: [&str; 7] =
-    ["arrivals", "inputs", "world and border", "follow", "audience", "fan-out", "between nodes"];
-const ARRIVALS: usize = 0;
-const FAN_OUT: usize = 5;
-const BETWEEN: usize = 6;
 
 /// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,25 +53,23 @@ pub struct Scale {
     pub users: usize,
     /// The edge of the square of space per node, in metres.
     pub side: f32,
-    /// How many ticks a stretch has. Of several the quickest counts: what else a machine does only adds.
+    /// How many ticks count.
     pub ticks: u32,
-    /// How many stretches.
-    pub stretches: u32,
     /// At least so many nodes run in turn, as several clusters if need be: what is near in memory for one node alone must not
     /// be counted as a virtue of being alone.
     pub nodes_in_turn: usize,
 }
 
-/// How far users hear, in metres.
-const FOCUS: f32 = 20.0;
 /// Users who say hello in one tick, at each node.
 const HELLOS_PER_TICK: usize = 50;
 /// After everybody is in, so many ticks pass before time counts.
 const WARM_UP_TICKS: u32 = 30;
+/// Of nodes with borders of one length, so many are kept on tape.
+const TAPES: usize = 2;
 
-/// Measures what a node costs.
-pub fn measure(scale: &Scale, stopwatch: &mut dyn Stopwatch) -> Row {
-    let Scale { nodes, users, ticks, stretches, nodes_in_turn, .. } = *scale;
+/// Lets a cluster run, and as many others as are needed beside it.
+pub fn run(scale: &Scale, stopwatch: &mut dyn Stopwatch) -> Run {
+    let Scale { nodes, users, ticks, nodes_in_turn, .. } = *scale;
     let mut swarms: Vec<Swarm> =
         (0..nodes_in_turn.div_ceil(nodes).max(1)).map(|number| Swarm::new(scale, number as u64)).collect();
     let mut now = Time::from_micros(0);
@@ -91,46 +82,15 @@ pub fn measure(scale: &Scale, stopwatch: &mut dyn Stopwatch) -> Row {
         spent
     };
     run((users.div_ceil(HELLOS_PER_TICK)) as u32 + WARM_UP_TICKS, &mut swarms);
+    swarms.iter_mut().flat_map(|swarm| swarm.tapes.values_mut()).for_each(Tape::start_timing);
+    let spent = run(ticks, &mut swarms);
     let all = swarms.len() * nodes;
-    let per = 1.0 / (f64::from(ticks) * all as f64);
-    let spent = (0..stretches.max(1)).map(|_| run(ticks, &mut swarms));
-    let spent = spent.min_by(|one, other| one.total_ms().total_cmp(&other.total_ms())).expect("there is one at least");
     let servers = || swarms.iter().flat_map(|swarm| &swarm.servers);
     let own = |server: &Server| server.cluster().map_or(0, |cluster| cluster.custody().own().count());
-    Row {
-        nodes,
-        objects: servers().map(own).sum::<usize>() / all,
-        users: servers().map(|server| server.users().filter(|user| user.3.is_some()).count()).sum::<usize>() / all,
-        cpu_ms: spent.total_ms() * per,
-        parts_ms: spent.parts_ms.map(|part| part * per),
-        batches: spent.batches as f64 * per,
-        batch_bytes: spent.batch_bytes as f64 * per,
-        copy_bytes: spent.copy_bytes as f64 * per,
-        bytes: spent.bytes as f64 * per,
-    }
-}
-
-/// What some ticks took.
-#[derive(Clone, Copy, Debug, Default)]
-struct Spent {
-    parts_ms: [f64; PARTS.len()],
-    batches: u64,
-    batch_bytes: u64,
-    copy_bytes: u64,
-    bytes: u64,
-}
-
-impl Spent {
-    fn total_ms(&self) -> f64 {
-        self.parts_ms.iter().sum()
-    }
-
-    /// Time since the last reading goes to a part.
-    fn lap(&mut self, part: usize, last: &mut std::time::Duration, stopwatch: &mut dyn Stopwatch) {
-        let now = stopwatch.read().cpu;
-        self.parts_ms[part] += now.saturating_sub(*last).as_secs_f64() * 1e3;
-        *last = now;
-    }
+    let objects = servers().map(own).sum::<usize>() / all;
+    let users = servers().map(|server| server.users().filter(|user| user.3.is_some()).count()).sum::<usize>() / all;
+    let tapes = swarms.into_iter().flat_map(Swarm::into_tapes).collect();
+    Run { nodes, objects, users, spent, node_ticks: f64::from(ticks) * all as f64, tapes }
 }
 
 /// One cluster of nodes, each with as much space, and its users.
@@ -138,6 +98,8 @@ struct Swarm {
     servers: Vec<Server>,
     walkers: Vec<Walker>,
     posts: Vec<Post>,
+    /// By the server's place in the list.
+    tapes: BTreeMap<usize, Tape>,
     ticks: usize,
 }
 
@@ -179,6 +141,7 @@ struct Walker {
 }
 
 impl Swarm {
+    /// The first of several is the one that tapes are kept of; of nodes that are alone, some of the first.
     fn new(scale: &Scale, number: u64) -> Swarm {
         let Scale { nodes, users, side, .. } = *scale;
         let whole = (side * (nodes as f32).sqrt()).max(60.0);
@@ -189,17 +152,21 @@ impl Swarm {
         let members: Vec<Member> =
             (1..=nodes as u64).map(|node| Member { node, address: address(node), is_witness: false }).collect();
         let plan = territory::even(members, all.grid());
-        let territory = territory::Territory::of(&plan, all.grid());
+        let territory = Territory::of(&plan, all.grid());
         // Users come where their node decides: a world lets them in at its spawn places, in turn.
         let mut random = Random::new(9 + number);
         let half = 0.5 * whole - 2.0;
         let mut places: BTreeMap<NodeId, Vec<Vec3>> = BTreeMap::new();
-        for _ in 0..users * nodes {
+        let mut missing = users * nodes;
+        while missing > 0 {
             let at = Vec3::new(random.between(-half, half), 0.0, random.between(-half, half));
-            let owner = space::GridPoint::nearest(at).and_then(|at| territory.owner(at));
-            places.entry(owner.unwrap_or(NodeId::new(1))).or_default().push(at);
+            let owner = space::GridPoint::nearest(at).and_then(|at| territory.owner(at)).unwrap_or(NodeId::new(1));
+            let places = places.entry(owner).or_default();
+            if places.len() < users {
+                places.push(at);
+                missing -= 1;
+            }
         }
-        let mut walkers = Vec::new();
         let limits = Limits {
             clients: 4 * users,
             links: 8 * users,
@@ -207,36 +174,43 @@ impl Swarm {
             joins_per_tick: 2 * HELLOS_PER_TICK,
             ..Limits::default()
         };
-        let mut server = |node: u64| {
-            let me = NodeId::new(node);
+        let founding = |node: u64| {
+            let (node, address) = (NodeId::new(node), address(node));
             let mut spec = spec.clone();
-            spec.spawns = places.remove(&me).unwrap_or_default();
-            let walker = |number: usize| Walker {
-                server: node as usize - 1,
-                stays: 0,
-                link: None,
-                key: None,
-                says_hello_at: number / HELLOS_PER_TICK,
-                is_in: false,
-                heard: 0,
-                number: 0,
-            };
-            walkers.extend((0..spec.spawns.len()).map(walker));
-            let mut world = World::new(spec).expect("a plaza is a world");
-            let address = address(node);
-            let settings =
-                ClusterSettings { node: me, address, is_witness: false, copies: 2, reach: 1.1 * FOCUS, world: 7 };
-            let now = Time::from_micros(0);
-            let cluster = Cluster::founding(settings.clone(), &mut world, plan.clone(), now);
-            let server = ServerSettings { limits, focus: FOCUS, ..ServerSettings::default() };
-            Server::in_cluster(world, server, cluster, settings, now).expect("an aura of some metres is one")
+            spec.spawns = places.get(&node).cloned().unwrap_or_default();
+            Founding { node, address, spec: Arc::new(spec), plan: plan.clone(), limits }
+        };
+        let foundings: Vec<Founding> = (1..=nodes as u64).map(founding).collect();
+        let walker = |number: usize| Walker {
+            server: number / users,
+            stays: 0,
+            link: None,
+            key: None,
+            says_hello_at: number % users / HELLOS_PER_TICK,
+            is_in: false,
+            heard: 0,
+            number: 0,
         };
         Swarm {
-            servers: (1..=nodes as u64).map(&mut server).collect(),
-            walkers,
+            servers: foundings.iter().map(Founding::server).collect(),
+            walkers: (0..users * nodes).map(walker).collect(),
             posts: vec![Post::default(); nodes],
+            tapes: if number == 0 || nodes == 1 && number < TAPES as u64 {
+                tapes(&foundings, &territory, all.grid())
+            } else {
+                BTreeMap::new()
+            },
             ticks: 0,
         }
+    }
+
+    /// What happened to those of whom it was kept.
+    fn into_tapes(self) -> impl Iterator<Item = Tape> {
+        let Swarm { servers, tapes, .. } = self;
+        tapes.into_iter().map(move |(index, mut tape)| {
+            tape.end(&servers[index]);
+            tape
+        })
     }
 
     /// One tick of all nodes, and all that they say to each other until they wait for the next one.
@@ -244,21 +218,17 @@ impl Swarm {
         self.connect(now);
         self.wish(now);
         let mut told: Vec<(LinkId, Vec<u8>)> = Vec::new();
-        for (server, post) in self.servers.iter_mut().zip(&self.posts) {
+        for (index, (server, post)) in self.servers.iter_mut().zip(&self.posts).enumerate() {
+            if let Some(tape) = self.tapes.get_mut(&index) {
+                post.iter().for_each(|(link, bytes)| tape.note(now, Happening::Sent(link), bytes));
+                tape.note(now, Happening::Ticked, &[]);
+            }
             let mut last = stopwatch.read().cpu;
             for (link, bytes) in post.iter() {
                 server.handle(now, Event::Arrived { link, channel: Channel::Datagram, bytes });
             }
             spent.lap(ARRIVALS, &mut last, stopwatch);
-            server.tick(now, &mut |part| {
-                let part = 1 + Part::ALL.iter().position(|(known, _)| *known == part).expect("it is one of all");
-                spent.lap(part, &mut last, stopwatch);
-            });
-            while let Some(effect) = server.poll() {
-                if let Effect::Send { link, channel: Channel::Stream, bytes } = effect {
-                    told.push((link, bytes));
-                }
-            }
+            tape::tick(server, now, spent, &mut last, stopwatch, |link, bytes| told.push((link, bytes)));
             spent.lap(FAN_OUT, &mut last, stopwatch);
         }
         let mut last = stopwatch.read().cpu;
@@ -282,10 +252,17 @@ impl Swarm {
             let server = &mut self.servers[walker.server];
             let mut secret = [0; 16];
             secret[..8].copy_from_slice(&link.0.to_le_bytes());
+            let mut tape = self.tapes.get_mut(&walker.server);
+            if let Some(tape) = &mut tape {
+                tape.note(now, Happening::Opened(link, secret), &[]);
+            }
             server.handle(now, Event::Opened { link, secret });
             let nickname = format!("user {index}");
             let hello = Hello { version: VERSION, nickname, resume: walker.key, ..Hello::default() };
             let bytes = ToServer::Hello(hello).encode();
+            if let Some(tape) = &mut tape {
+                tape.note(now, Happening::Greeted(link), &bytes);
+            }
             server.handle(now, Event::Arrived { link, channel: Channel::Stream, bytes: &bytes });
         }
     }
@@ -313,26 +290,20 @@ impl Swarm {
     fn talk(&mut self, now: Time, spent: &mut Spent) {
         let mut under_way: Vec<(NodeId, NodeId, Vec<u8>)> = Vec::new();
         for round in 0..4 {
+            let now = now + 1_000 * round;
             for (index, server) in self.servers.iter_mut().enumerate() {
-                let from = NodeId::new(index as u64 + 1);
-                while let Some((to, message)) = server.poll_node() {
-                    let bytes = message.encode();
-                    server.sent_to_node(&message, bytes.len());
-                    let length = bytes.len() as u64;
-                    match message {
-                        ToNode::Batch(_) => {
-                            (spent.batches, spent.batch_bytes) = (spent.batches + 1, spent.batch_bytes + length)
-                        }
-                        ToNode::Replicate(_) => spent.copy_bytes += length,
-                        _ => {}
-                    }
-                    spent.bytes += length;
-                    under_way.push((from, to, bytes));
+                if let Some(tape) = self.tapes.get_mut(&index) {
+                    tape.note(now, Happening::Asked, &[]);
                 }
+                let from = NodeId::new(index as u64 + 1);
+                tape::ask(server, spent, |to, bytes| under_way.push((from, to, bytes)));
             }
             for (from, to, bytes) in under_way.drain(..) {
-                let message = ToNode::decode(&bytes).expect("it was encoded");
-                self.servers[to.number() as usize - 1].handle_node(now + 1_000 * round, from, &message);
+                let index = to.number() as usize - 1;
+                if let Some(tape) = self.tapes.get_mut(&index) {
+                    tape.note(now, Happening::Heard(from), &bytes);
+                }
+                tape::hear(&mut self.servers[index], now, from, &bytes);
             }
         }
     }
@@ -361,4 +332,71 @@ impl Walker {
 
 fn address(node: u64) -> String {
     format!("node {node}")
+}
+
+/// An empty tape for some of the nodes with borders of each length, evenly from all of them, by their places in the list.
+fn tapes(foundings: &[Founding], territory: &Territory, grid: Grid) -> BTreeMap<usize, Tape> {
+    let mut alike: BTreeMap<i32, Vec<usize>> = BTreeMap::new();
+    for (index, founding) in foundings.iter().enumerate() {
+        alike.entry(border_m(territory, founding.node, grid).round() as i32).or_default().push(index);
+    }
+    let mut tapes = BTreeMap::new();
+    for (border_m, alike) in alike {
+        let some = alike.len().min(TAPES);
+        for number in 0..some {
+            let index = alike[(2 * number + 1) * alike.len() / (2 * some)];
+            let stands_for = alike.len() as f64 / some as f64;
+            tapes.insert(index, Tape::new(foundings[index].clone(), border_m as f32, stands_for));
+        }
+    }
+    tapes
+}
+
+/// How long the borders of a node with others are, in metres.
+fn border_m(territory: &Territory, node: NodeId, grid: Grid) -> f32 {
+    let ([low, high], all) = ([grid.low(), grid.high()], territory::everything(grid));
+    let ground = Block { low: [low.x, low.y, low.z], high: [high.x, high.y, high.z] };
+    let sides = |leaf: &Block| {
+        let inside = leaf.within(&ground);
+        let long = |axis: usize| i64::from(inside.high[axis] - inside.low[axis]);
+        let open =
+            |axis: usize| i64::from(leaf.low[axis] > all.low[axis]) + i64::from(leaf.high[axis] < all.high[axis]);
+        open(0) * long(2) + open(2) * long(0)
+    };
+    territory.of_node(node).map(sides).sum::<i64>() as f32 / snap::STEPS_PER_METRE as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stopwatch::SteadyStopwatch;
+
+    fn small(stopwatch: &mut dyn Stopwatch) -> Run {
+        run(&Scale { nodes: 4, users: 30, side: 60.0, ticks: 12, nodes_in_turn: 4 }, stopwatch)
+    }
+
+    #[test]
+    fn twins_do_what_nodes_did() {
+        let mut stopwatch = SteadyStopwatch::new(1);
+        let run = small(&mut stopwatch);
+        // Who is on the way from one node to another is connected to neither.
+        assert!((28..=30).contains(&run.users), "{}", run.users);
+        assert_eq!(run.tapes.iter().map(|tape| tape.stands_for).sum::<f64>(), 4.0);
+        for tape in &run.tapes {
+            assert_eq!(tape.border_m, 120.0, "each of four has two borders");
+            // It looks by itself whether the twin's world came out the same.
+            let ticks = tape.replay(&mut stopwatch);
+            assert_eq!(ticks.len(), 12);
+            assert!(Spent::sum(&ticks).bytes > 0, "it has neighbours, and tells them of its users");
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "a twin that is told the same does the same")]
+    fn a_twin_that_was_told_less_is_noticed() {
+        let mut stopwatch = SteadyStopwatch::new(1);
+        let mut run = small(&mut stopwatch);
+        run.tapes[0].lose_the_end();
+        run.tapes[0].replay(&mut stopwatch);
+    }
 }

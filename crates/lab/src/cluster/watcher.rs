@@ -86,12 +86,7 @@ impl Measured {
 
     /// The promises that did not, each with the first time.
     pub fn failures(&self) -> Vec<String> {
-        let broken = self.promises.iter().filter(|promise| promise.violations > 0);
-        let text = |promise: &Promise| {
-            let first = promise.first.as_deref().unwrap_or_default();
-            format!("{}: {} of {}; first: {first}", promise.promise, promise.violations, promise.checks)
-        };
-        broken.map(text).collect()
+        Promise::failures(&self.promises)
     }
 }
 

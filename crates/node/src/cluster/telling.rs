@@ -73,11 +73,12 @@ impl Cluster {
     pub(super) fn batch(&mut self, world: &World) {
         let me = self.settings.node;
         let is_inside = |block: &Block| self.part.home.iter().any(|home| home.contains(block));
+        let known = self.part.tenancies.objects();
         let mut tenants = Vec::new();
         for standing in &self.part.standing {
             let object = standing.object;
             let ahead = world.prospect(object, AHEAD_TICKS).unwrap_or_default();
-            if is_inside(&ahead) && !self.part.tenancies.has(object) || !self.custody.owns(object) {
+            if is_inside(&ahead) && known.binary_search(&object).is_err() || !self.custody.owns(object) {
                 continue;
             }
             let soon = world.prospect(object, SOON_TICKS).unwrap_or_default();

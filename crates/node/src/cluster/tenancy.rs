@@ -87,10 +87,11 @@ impl Tenancies {
         rooms
     }
 
-    /// Whether something was asked for an object.
-    pub fn has(&self, object: ObjectId) -> bool {
-        !self.table.is_empty()
-            && self.table.range((object, NodeId::new(0))..=(object, NodeId::new(u64::MAX))).next().is_some()
+    /// For whom something was asked, by name: few, of all objects.
+    pub fn objects(&self) -> Vec<ObjectId> {
+        let mut objects: Vec<ObjectId> = self.table.keys().map(|(object, _)| *object).collect();
+        objects.dedup();
+        objects
     }
 
     /// Whether an object's rooms may overlap those of another than its present mate.

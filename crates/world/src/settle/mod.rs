@@ -27,7 +27,7 @@ use crate::neighbours::Neighbours;
 use crate::objects::{AVATAR, Body, EXACT, HELD, MOVABLE, Objects, RULED, SOLID};
 use crate::outcome::{Met, Outcome};
 use crate::scenery::Scenery;
-use crate::solid::Joint;
+use crate::solid::{Block, Joint};
 use crate::spec::{Policy, Rule, Spec};
 use motion::{Around, Hit, Other};
 use surroundings::ExactPair;
@@ -70,6 +70,8 @@ pub(crate) struct Settler<'a> {
     pub may_ride: &'a mut [bool],
     /// What lies around this world, if it is a part of a larger one.
     pub border: Option<&'a Border>,
+    /// Where nobody has to do with what lies around it.
+    pub calm: Vec<Block>,
     pub tick: u64,
     pub outcome: &'a mut Outcome,
 }
@@ -141,6 +143,12 @@ impl Settler<'_> {
             }
             self.settle(row);
         }
+    }
+
+    /// Whether a motion within `reach` may have to do with others beyond the border, or with their objects here.
+    #[inline]
+    fn is_concerned(&self, reach: &Block) -> bool {
+        self.border.is_some_and(|border| !self.calm.iter().any(|calm| calm.contains(reach)) && border.concerns(reach))
     }
 
     /// Whether the border keeps somebody, or what it holds, where it is.

@@ -50,7 +50,7 @@ impl Settler<'_> {
         }
         let v = self.level_wish(drive);
         let stride = Stride { v, to: [nearest(v.x), 0, nearest(v.z)] };
-        let is_free = is_within(body, low, high, v) && !self.border.is_some_and(|border| border.concerns(&body.reach));
+        let is_free = is_within(body, low, high, v) && !self.is_concerned(&body.reach);
         (is_free && self.is_clear_of_scenery(row)).then_some(stride)
     }
 

@@ -50,10 +50,12 @@ pub(super) fn judge(report: &Report) -> Vec<Verdict> {
             report.rows.iter().map(|row| row.over_one < 1.2).collect(),
             format!(
                 "At most {:.2} times what one node alone takes, which has no border and keeps no copies, and {:.2} times what each \
-                 of four takes. A node is a whole server with its users: what they send, the world's step, border, copies, \
-                 messages between nodes, and what each user is told. Sockets are not in it.",
+                 of four takes; {:.2} times where all run in turn in one process. A node is a whole server with its users: what \
+                 they send, the world's step, border, copies, messages between nodes, and what each user is told. Sockets are not \
+                 in it.",
                 most(|row| row.over_one),
-                most(|row| row.over_four)
+                most(|row| row.over_four),
+                most(|row| row.in_turn_over_one)
             ),
         ),
     ]

@@ -6,29 +6,64 @@ use crate::report::chart::{Chart, Curve};
 use crate::report::page::Figure;
 use crate::report::svg::Color;
 
+/// A curve's name, its color, and what it shows of a row.
+type Of = (&'static str, Color, fn(&Row) -> f64);
+
 /// All figures.
 pub fn all(report: &Report) -> Vec<Figure> {
+    let alone: Of = ("by itself", Color("#D55E00"), |row| row.cpu_ms);
+    let in_turn: Of = ("all in turn", Color("#0072B2"), |row| row.in_turn_ms);
+    let sent: Of = ("measured", Color("#D55E00"), |row| row.bytes);
     vec![
         Figure {
             name: "scaling".to_owned(),
             caption: "Space and users per node are the same; only the number of nodes grows.".to_owned(),
-            svg: chart(report, "Processor time per node", "ms per node and tick", |row| row.cpu_ms),
+            svg: chart(report, "Processor time per node", "ms per node and tick", &[alone, in_turn]),
+        },
+        Figure {
+            name: "borders".to_owned(),
+            caption: "Nodes of one cluster differ by how long their borders with others are.".to_owned(),
+            svg: borders(report),
         },
         Figure {
             name: "traffic".to_owned(),
             caption: "All that a node sends to others, copies and beats included.".to_owned(),
-            svg: chart(report, "Bytes between nodes", "bytes per node and tick", |row| row.bytes),
+            svg: chart(report, "Bytes between nodes", "bytes per node and tick", &[sent]),
         },
     ]
 }
 
-fn chart(report: &Report, title: &str, y: &str, value: fn(&Row) -> f64) -> String {
-    let points = report.rows.iter().map(|row| (row.nodes as f64, value(row).max(1e-6))).collect();
+fn chart(report: &Report, title: &str, y: &str, curves: &[Of]) -> String {
+    let curve = |(number, &(name, color, value)): (usize, &Of)| {
+        // One alone says nothing to anybody, which has no place among logarithms.
+        let rows = report.rows.iter().filter(|row| value(row) > 0.0);
+        let points = rows.map(|row| (row.nodes as f64, value(row))).collect();
+        Curve { name: name.to_owned(), color, is_main: number == 0, points }
+    };
     Chart {
         title: title.to_owned(),
         x: Axis::new("nodes", Scale::Logarithmic),
         y: Axis::new(y, Scale::Logarithmic),
-        curves: vec![Curve { name: "measured".to_owned(), color: Color("#D55E00"), is_main: true, points }],
+        curves: curves.iter().enumerate().map(curve).collect(),
+    }
+    .to_svg()
+}
+
+/// What a node costs by the length of its borders, in each cluster; one that is alone has none.
+fn borders(report: &Report) -> String {
+    let colors = [Color("#009E73"), Color("#0072B2"), Color("#D55E00")];
+    let alone = report.borders.iter().filter(|row| row.nodes == 1).map(|row| (row.border_m, row.cpu_ms));
+    let sizes = report.rows.iter().map(|row| row.nodes).filter(|&nodes| nodes > 1);
+    let curve = |(nodes, color): (usize, Color)| {
+        let own = report.borders.iter().filter(|row| row.nodes == nodes).map(|row| (row.border_m, row.cpu_ms));
+        let is_main = Some(nodes) == report.rows.last().map(|row| row.nodes);
+        Curve { name: format!("{nodes} nodes"), color, is_main, points: alone.clone().chain(own).collect() }
+    };
+    Chart {
+        title: "Processor time by the length of borders".to_owned(),
+        x: Axis::new("metres of border", Scale::Linear),
+        y: Axis::new("ms per node and tick", Scale::Linear),
+        curves: sizes.zip(colors).map(curve).collect(),
     }
     .to_svg()
 }

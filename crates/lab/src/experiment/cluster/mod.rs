@@ -6,12 +6,15 @@
 mod claims;
 mod figures;
 mod page;
+mod scaling;
+
+pub use scaling::{BorderRow, Row};
 
 use rayon::prelude::*;
 use serde::Serialize;
 
 use super::Document;
-use crate::cluster::{self, Measured, explore, scale};
+use crate::cluster::{self, Measured, explore};
 use crate::promise::Promise;
 use crate::report::number::grouped;
 use crate::report::table::Table;
@@ -91,10 +94,12 @@ pub struct Report {
     pub explored_failure: Option<String>,
     /// What a node costs as nodes are added.
     pub rows: Vec<Row>,
+    /// What a border costs, by its length.
+    pub borders: Vec<BorderRow>,
     /// What a large world would take.
     pub estimate: Vec<Estimate>,
     /// The promises, over all runs.
-    pub promises: Vec<PromiseRow>,
+    pub promises: Vec<Promise>,
     /// What must be reached.
     pub verdicts: Vec<Verdict>,
 }
@@ -108,45 +113,6 @@ pub struct Percentiles {
     pub p99: f64,
 }
 
-/// One number of nodes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Row {
-    /// Nodes.
-    pub nodes: usize,
-    /// Objects per node.
-    pub objects: usize,
-    /// Of these, users who are connected.
-    pub users: usize,
-    /// Processor time per node and tick, in milliseconds: a whole server's, with its part in the cluster.
-    pub cpu_ms: f64,
-    /// Of that, what users sent: decoded and checked.
-    pub arrivals_ms: f64,
-    /// What they want, as inputs of the world.
-    pub inputs_ms: f64,
-    /// The world's step with its border; copies, batches and beats are made here.
-    pub world_ms: f64,
-    /// What moved, here and across borders, for those who tell of it.
-    pub follow_ms: f64,
-    /// Who hears whom.
-    pub audience_ms: f64,
-    /// What each user is told.
-    pub fan_out_ms: f64,
-    /// What nodes say to each other: encoded, decoded and taken in.
-    pub between_ms: f64,
-    /// By that of one node alone.
-    pub over_one: f64,
-    /// By that of four nodes, the first that have borders on two sides; for fewer, by itself.
-    pub over_four: f64,
-    /// Batches per node and tick.
-    pub batches: f64,
-    /// Bytes per node and tick, of batches.
-    pub batch_bytes: f64,
-    /// Of copies.
-    pub copy_bytes: f64,
-    /// Of all that is said between nodes.
-    pub bytes: f64,
-}
-
 /// One line of the estimate.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Estimate {
@@ -158,28 +124,8 @@ pub struct Estimate {
     pub how: String,
 }
 
-/// A promise, and how it was kept.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct PromiseRow {
-    /// What was promised.
-    pub promise: &'static str,
-    /// How often it was looked at.
-    pub checks: u64,
-    /// How often it was broken.
-    pub violations: u64,
-    /// The first time.
-    pub first: Option<String>,
-}
-
 /// Space per node in the measured cluster: a square of this edge, in metres.
 const SIDE: f32 = 44.0;
-/// Space per node as nodes are added, and users on it. Twenty auras long, so that what is near a border is a part of it; each
-/// user hears about nine others.
-const SCALE_SIDE: f32 = 400.0;
-const SCALE_USERS: usize = 1_000;
-/// Ticks of a stretch that is timed, and how many stretches; the quickest counts.
-const SCALE_TICKS: u32 = 40;
-const SCALE_STRETCHES: u32 = 3;
 
 /// Runs everything. `progress` is told how many parts are done, of how many.
 pub fn run(
@@ -211,7 +157,7 @@ pub fn run(
     let calm_run = cluster::run(&calm, &mut |_, _| {})?;
     step();
     let mut promises = Vec::new();
-    add(&mut promises, &calm_run.promises);
+    Promise::add(&mut promises, &calm_run.promises, "the calm run");
     let kills = if settings.nodes >= 3 { 0..8 } else { 0..0 };
     let killed: Vec<Measured> = kills
         .into_par_iter()
@@ -219,35 +165,7 @@ pub fn run(
         .map(|settings| cluster::run(&settings, &mut |_, _| {}).expect("the same settings were taken before"))
         .collect();
     step();
-    let mut rows: Vec<Row> = Vec::new();
-    let nodes_in_turn = sizes.last().copied().unwrap_or(1);
-    for nodes in sizes {
-        let (users, side, ticks, stretches) = (SCALE_USERS, SCALE_SIDE, SCALE_TICKS, SCALE_STRETCHES);
-        let scale = scale::Scale { nodes, users, side, ticks, stretches, nodes_in_turn };
-        let scale = scale::measure(&scale, stopwatch);
-        let one = rows.first().map_or(scale.cpu_ms, |row| row.cpu_ms);
-        let four = rows.iter().find(|row| row.nodes == 4).map_or(scale.cpu_ms, |row| row.cpu_ms);
-        rows.push(Row {
-            nodes,
-            objects: scale.objects,
-            users: scale.users,
-            cpu_ms: scale.cpu_ms,
-            arrivals_ms: scale.parts_ms[0],
-            inputs_ms: scale.parts_ms[1],
-            world_ms: scale.parts_ms[2],
-            follow_ms: scale.parts_ms[3],
-            audience_ms: scale.parts_ms[4],
-            fan_out_ms: scale.parts_ms[5],
-            between_ms: scale.parts_ms[6],
-            over_one: scale.cpu_ms / one.max(1e-9),
-            over_four: scale.cpu_ms / four.max(1e-9),
-            batches: scale.batches,
-            batch_bytes: scale.batch_bytes,
-            copy_bytes: scale.copy_bytes,
-            bytes: scale.bytes,
-        });
-        step();
-    }
+    let (rows, borders) = scaling::measure(&sizes, stopwatch, &mut step);
     let explored = explore::explore(&explore::Settings { depth: settings.depth, ..explore::Settings::default() });
     step();
     let mut rough: Vec<(u64, Measured)> = Vec::new();
@@ -259,8 +177,11 @@ pub fn run(
         rough.extend(part.par_iter().map(measure).collect::<Vec<_>>());
         part.iter().for_each(|_| step());
     }
-    for measured in killed.iter().chain(rough.iter().map(|(_, measured)| measured)) {
-        add(&mut promises, &measured.promises);
+    for (seed, measured) in killed.iter().enumerate() {
+        Promise::add(&mut promises, &measured.promises, &format!("a kill, seed {seed}"));
+    }
+    for (seed, measured) in &rough {
+        Promise::add(&mut promises, &measured.promises, &format!("seed {seed}"));
     }
     let all = || std::iter::once(&calm_run).chain(&killed).chain(rough.iter().map(|(_, measured)| measured));
     let mut resume: Vec<f64> = killed.iter().flat_map(|measured| measured.resume_s.iter().copied()).collect();
@@ -299,6 +220,7 @@ pub fn run(
         explored_depth: explored.depth,
         explored_failure: explored.failure,
         rows,
+        borders,
         estimate: Vec::new(),
         promises,
         verdicts: Vec::new(),
@@ -328,21 +250,6 @@ fn percentiles(sorted: &[f64]) -> Percentiles {
         sorted.get(at).copied().unwrap_or(0.0)
     };
     Percentiles { p50: rank(50), p99: rank(99) }
-}
-
-fn add(sums: &mut Vec<PromiseRow>, more: &[Promise]) {
-    for more in more {
-        let row = match sums.iter_mut().find(|row| row.promise == more.promise) {
-            Some(row) => row,
-            None => {
-                sums.push(PromiseRow { promise: more.promise, checks: 0, violations: 0, first: None });
-                sums.last_mut().expect("it was just added")
-            }
-        };
-        row.checks += more.checks;
-        row.violations += more.violations;
-        row.first = row.first.take().or_else(|| more.first.clone());
-    }
 }
 
 /// What a world of a million users would take, by what was measured here.
@@ -397,10 +304,7 @@ impl Report {
 
     /// What did not hold, each with how to see it again.
     pub fn failures(&self) -> Vec<String> {
-        let broken = self.promises.iter().filter(|promise| promise.violations > 0).map(|promise| {
-            let first = promise.first.as_deref().unwrap_or_default();
-            format!("{}: {} of {}; first: {first}", promise.promise, promise.violations, promise.checks)
-        });
+        let broken = Promise::failures(&self.promises).into_iter();
         let seeds = self
             .broken_seeds
             .iter()
@@ -413,6 +317,7 @@ impl Report {
         let mut documents = vec![
             Document::page(&page::page(self)),
             Document::csv("cluster", &self.rows),
+            Document::csv("borders", &self.borders),
             Document::json("cluster", self),
         ];
         documents.extend(Document::plots(figures::all(self)));
@@ -423,10 +328,11 @@ impl Report {
     pub fn to_text(&self) -> String {
         let verdicts: Vec<String> = self.verdicts.iter().map(Verdict::to_string).collect();
         format!(
-            "{}\n{}\n{}\n{}\n{}\n",
+            "{}\n{}\n{}\n{}\n{}\n{}\n",
             measures(self),
-            scaling(&self.rows),
-            parts(&self.rows),
+            scaling::scaling(&self.rows),
+            scaling::parts(&self.rows),
+            scaling::borders(&self.borders),
             estimates(&self.estimate),
             verdicts.join("\n\n")
         )
@@ -450,44 +356,6 @@ fn measures(report: &Report) -> Table {
     row("objects lost", grouped(report.objects_lost));
     row("objects doubled", grouped(report.objects_doubled));
     row("copies, bytes per object and second", format!("{:.0}", report.copy_bytes_per_object_s));
-    table
-}
-
-fn scaling(rows: &[Row]) -> Table {
-    let mut table =
-        Table::new(["nodes", "users/node", "cpu ms", "over one", "over four", "batches", "bytes", "of copies"]);
-    for row in rows {
-        table.row([
-            row.nodes.to_string(),
-            row.users.to_string(),
-            format!("{:.3}", row.cpu_ms),
-            format!("{:.2}", row.over_one),
-            format!("{:.2}", row.over_four),
-            format!("{:.2}", row.batches),
-            format!("{:.0}", row.bytes),
-            format!("{:.0}", row.copy_bytes),
-        ]);
-    }
-    table
-}
-
-/// What a node's time goes to, in milliseconds.
-fn parts(rows: &[Row]) -> Table {
-    let mut table =
-        Table::new(["nodes", "arrivals", "inputs", "world, border", "follow", "audience", "fan-out", "between nodes"]);
-    for row in rows {
-        let parts = [
-            row.arrivals_ms,
-            row.inputs_ms,
-            row.world_ms,
-            row.follow_ms,
-            row.audience_ms,
-            row.fan_out_ms,
-            row.between_ms,
-        ];
-        let [a, b, c, d, e, f, g] = parts.map(|ms| format!("{ms:.3}"));
-        table.row([row.nodes.to_string(), a, b, c, d, e, f, g]);
-    }
     table
 }
 

@@ -1,6 +1,7 @@
 //! The experiment as a page that one reads from top to bottom.
 
-use super::{Report, estimates, figures, measures, parts, scaling};
+use super::scaling::{borders, parts, scaling};
+use super::{Report, estimates, figures, measures};
 use crate::report::page::{Block, Page, Section};
 
 /// The page.
@@ -34,14 +35,21 @@ pub fn page(report: &Report) -> Page {
                     text(
                         "Each node has a square of 400 m and a thousand users on it, who walk anywhere and hear 20 m. Whoever is \
                          within 26 m of a border may be heard across it, a quarter of them. A node is a whole server: it decodes \
-                         what its users send, steps its world, talks to the other nodes, and tells every user what it hears. All \
-                         nodes run in turn in one process, and as many of them whatever the size of a cluster, so that memory is \
-                         as cold for one as for many.",
+                         what its users send, steps its world, talks to the other nodes, and tells every user what it hears. The \
+                         cluster runs in one process, node after node, and all that happens to some of the nodes is kept. Then it \
+                         happens once more to a twin of each, several times and to one after the other: so a node is measured as \
+                         it would run on a machine of its own. In turn is what nodes take while all share one heap and its caches, \
+                         as many of them whatever the size of a cluster.",
                     ),
                     Block::Figures(figures::all(report)),
                     Block::Table(scaling(&report.rows)),
                     text("Where that time goes, in milliseconds per node and tick."),
                     Block::Table(parts(&report.rows)),
+                    text(
+                        "A node at the edge of the world has borders on fewer sides. By their length, in metres, with how many \
+                         nodes of the cluster have such:",
+                    ),
+                    Block::Table(borders(&report.borders)),
                 ],
             ),
             section("On paper: a million users", vec![Block::Table(estimates(&report.estimate))]),
