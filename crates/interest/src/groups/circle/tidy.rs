@@ -6,17 +6,17 @@ use super::super::tidy::{TIDY_MAX, Tidying};
 use super::{Circle, Set, indices};
 
 /// A small group that may be dissolved, and how.
-struct Dissolution {
+struct Dissolution<const WORDS: usize> {
     group: usize,
-    members: Set,
+    members: Set<WORDS>,
     /// For each member, in order, with whom of the others it shares no other group.
-    alone: [Set; TIDY_MAX],
+    alone: [Set<WORDS>; TIDY_MAX],
     /// Which member would join which group.
     joins: [(usize, usize); TIDY_MAX / 2],
     planned: usize,
 }
 
-impl Circle {
+impl<const WORDS: usize> Circle<WORDS> {
     /// Dissolves small groups whose pairs others can take.
     pub fn tidy(&mut self, tidying: &Tidying) {
         let mut ranking = std::mem::take(&mut self.desk.ranking);
@@ -53,7 +53,7 @@ impl Circle {
     }
 
     /// Finds the pairs of a group that no other covers.
-    fn consider(&self, group: usize) -> Dissolution {
+    fn consider(&self, group: usize) -> Dissolution<WORDS> {
         let members = self.masks[group];
         let mut alone = [Set::EMPTY; TIDY_MAX];
         for (alone, tag) in alone.iter_mut().zip(members.tags()) {
@@ -63,7 +63,7 @@ impl Circle {
     }
 
     /// The join that takes over the most pairs: into which group, and which member.
-    fn best_join(&mut self, dissolution: &Dissolution) -> Option<(usize, usize)> {
+    fn best_join(&mut self, dissolution: &Dissolution<WORDS>) -> Option<(usize, usize)> {
         let Dissolution { group, members, alone, joins, planned } = dissolution;
         let joins = &joins[..*planned];
         let mut best = None;
@@ -98,7 +98,7 @@ impl Circle {
     }
 
     /// Plans a join, which takes over the pairs with those who are in the other group or will be.
-    fn plan(&self, dissolution: &mut Dissolution, into: usize, joining: usize) {
+    fn plan(&self, dissolution: &mut Dissolution<WORDS>, into: usize, joining: usize) {
         let Dissolution { members, alone, joins, planned, .. } = dissolution;
         let will_be = joins[..*planned].iter().filter(|(other, _)| *other == into);
         let company = will_be.fold(self.masks[into], |mask, (_, joining)| mask | Set::of(*joining));
