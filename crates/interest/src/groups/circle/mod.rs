@@ -16,6 +16,7 @@
 //! - `of` says of each member which groups have its bit in `masks`.
 //! - Reaches and what is uncovered are symmetric; an uncovered pair is within reach and shares no group.
 
+mod of;
 mod repair;
 mod set;
 mod tidy;
@@ -23,6 +24,7 @@ mod width;
 
 use space::Slot;
 
+use self::of::Of;
 use self::set::Set;
 pub use self::width::{AnyCircle, Desks, MEMBERS_MAX};
 use super::homes::NOWHERE;
@@ -35,8 +37,6 @@ use crate::Graph;
 
 /// The most groups of a circle when it is laid out.
 pub const GROUPS_MAX: usize = 1024;
-/// Room for so many groups more.
-const ROOM: usize = 16;
 /// The place of a group that is no more.
 const VACANT: u32 = u32::MAX;
 
@@ -51,9 +51,8 @@ pub struct Circle<const WORDS: usize> {
     masks: Vec<Set<WORDS>>,
     places: Vec<u32>,
     generations: Vec<u32>,
-    /// The groups of each member: so many words each, a bit per group.
-    of: Vec<u64>,
-    words: usize,
+    /// The groups of each member.
+    of: Of,
     /// Groups that are no more.
     vacant: Vec<usize>,
     desk: Desk<WORDS>,
@@ -71,8 +70,6 @@ pub struct Desk<const WORDS: usize> {
     touched: Vec<u64>,
     shared: Vec<usize>,
     ranking: Vec<(u32, u32, usize)>,
-    /// The groups of some members: a bit each.
-    candidates: Vec<u64>,
 }
 
 /// A pair of a circle that began or ended, by its tags.
@@ -102,14 +99,15 @@ impl<const WORDS: usize> Circle<WORDS> {
     fn bytes(&self) -> usize {
         (self.reaches.capacity() + self.masks.capacity()) * size_of::<Set<WORDS>>()
             + 4 * (self.slots.capacity() + self.places.capacity() + self.generations.capacity())
-            + 8 * (self.of.capacity() + self.vacant.capacity())
+            + 8 * self.vacant.capacity()
+            + self.of.bytes()
             + self.desk.bytes()
     }
 
     /// The groups of a member.
     #[inline]
     fn groups_of(&self, tag: usize) -> impl Iterator<Item = usize> + '_ {
-        indices(&self.of[tag * self.words..][..self.words])
+        self.of.get(tag).iter().map(|&group| usize::from(group))
     }
 
     /// The name of a group.
@@ -122,12 +120,8 @@ impl<const WORDS: usize> Circle<WORDS> {
     #[inline]
     fn company_beside(&self, tag: usize, group: usize) -> Set<WORDS> {
         let mut company = Set::EMPTY;
-        for (index, &word) in self.of[tag * self.words..][..self.words].iter().enumerate() {
-            let mut rest = if index == group / 64 { word & !(1 << (group % 64)) } else { word };
-            while rest != 0 {
-                company |= self.masks[index * 64 + rest.trailing_zeros() as usize];
-                rest &= rest - 1;
-            }
+        for other in self.groups_of(tag) {
+            company |= if other == group { Set::EMPTY } else { self.masks[other] };
         }
         company
     }
@@ -136,14 +130,14 @@ impl<const WORDS: usize> Circle<WORDS> {
     fn join(&mut self, group: usize, tag: usize) {
         self.touch(group);
         self.masks[group].insert(tag);
-        self.of[tag * self.words + group / 64] |= 1 << (group % 64);
+        self.of.insert(tag, group);
     }
 
     #[inline]
     fn leave(&mut self, group: usize, tag: usize) {
         self.touch(group);
         self.masks[group].remove(tag);
-        self.of[tag * self.words + group / 64] &= !(1 << (group % 64));
+        self.of.remove(tag, group);
     }
 
     /// Keeps what a group was when the tick began.
@@ -165,7 +159,7 @@ impl<const WORDS: usize> Circle<WORDS> {
         }
         before.clear();
         touched.clear();
-        touched.resize(self.words, 0);
+        touched.resize(self.masks.len().div_ceil(64), 0);
         for news in news {
             let (one, other) = news.tags();
             if self.reaches[one].has(other) == news.begins() {
@@ -197,8 +191,8 @@ impl<const WORDS: usize> Circle<WORDS> {
     fn open(&mut self, members: Set<WORDS>, take_near: &mut dyn FnMut(Option<u32>) -> (u32, u32)) {
         let near = members.tags().find_map(|tag| self.groups_of(tag).map(|group| self.places[group]).min());
         let group = self.vacant.pop().unwrap_or_else(|| {
-            if self.masks.len() == self.words * 64 {
-                self.widen();
+            if self.masks.len().is_multiple_of(64) {
+                self.desk.touched.push(0);
             }
             self.places.push(VACANT);
             self.generations.push(0);
@@ -209,22 +203,9 @@ impl<const WORDS: usize> Circle<WORDS> {
         members.tags().for_each(|tag| self.join(group, tag));
     }
 
-    /// Makes room for more groups.
-    #[cold]
-    fn widen(&mut self) {
-        let wider = self.words + 1;
-        let mut of = vec![0; self.slots.len() * wider];
-        for (new, old) in of.chunks_exact_mut(wider).zip(self.of.chunks_exact(self.words)) {
-            new[..self.words].copy_from_slice(old);
-        }
-        (self.of, self.words) = (of, wider);
-        self.desk.touched.resize(wider, 0);
-    }
-
     /// Lays out some objects, ascending, and their groups, from lists.
     fn lay_out(&mut self, slots: &[Slot], groups: &[u32], ledger: &Ledger, rolls: &Rolls) {
-        self.words = (groups.len() + ROOM).div_ceil(64);
-        let Circle { reaches, masks, of, words, .. } = self;
+        let Circle { reaches, masks, of, .. } = self;
         self.slots.clear();
         self.slots.extend_from_slice(slots);
         self.places.clear();
@@ -235,14 +216,13 @@ impl<const WORDS: usize> Circle<WORDS> {
         masks.clear();
         reaches.clear();
         reaches.resize(slots.len(), Set::EMPTY);
-        of.clear();
-        of.resize(slots.len() * *words, 0);
+        of.start(slots.len());
         for (group, &place) in groups.iter().enumerate() {
             let mut mask = Set::EMPTY;
             for member in rolls.members.get(place as usize) {
                 let tag = slots.binary_search(member).expect("who shares a group with a member is one");
                 mask.insert(tag);
-                of[tag * *words + group / 64] |= 1 << (group % 64);
+                of.insert(tag, group);
             }
             mask.tags().for_each(|tag| reaches[tag] |= mask);
             masks.push(mask);
@@ -337,27 +317,12 @@ impl<const WORDS: usize> Circle<WORDS> {
 
 impl<const WORDS: usize> Desk<WORDS> {
     fn bytes(&self) -> usize {
-        let Desk { uncovered, ended, before, touched, shared, ranking, candidates } = self;
+        let Desk { uncovered, ended, before, touched, shared, ranking } = self;
         (uncovered.capacity() + ended.capacity()) * size_of::<Set<WORDS>>()
             + before.capacity() * size_of::<(usize, Set<WORDS>)>()
             + ranking.capacity() * size_of::<(u32, u32, usize)>()
-            + 8 * (shared.capacity() + touched.capacity() + candidates.capacity())
+            + 8 * (shared.capacity() + touched.capacity())
     }
-}
-
-/// The bits of some words, ascending.
-#[inline]
-pub fn indices(words: &[u64]) -> impl Iterator<Item = usize> + Clone + '_ {
-    let (mut index, mut rest) = (0, words.first().copied().unwrap_or(0));
-    std::iter::from_fn(move || {
-        while rest == 0 {
-            index += 1;
-            rest = *words.get(index)?;
-        }
-        let bit = rest.trailing_zeros() as usize;
-        rest &= rest - 1;
-        Some(index * 64 + bit)
-    })
 }
 
 #[cfg(test)]

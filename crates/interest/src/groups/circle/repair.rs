@@ -15,16 +15,9 @@ impl<const WORDS: usize> Circle<WORDS> {
     }
 
     fn part_pair(&mut self, one: usize, other: usize) {
-        let Circle { of, words, desk: Desk { shared, .. }, places, .. } = self;
+        let Circle { of, masks, places, desk: Desk { shared, .. }, .. } = self;
         shared.clear();
-        let both = of[one * *words..][..*words].iter().zip(&of[other * *words..][..*words]);
-        for (index, (one, other)) in both.enumerate() {
-            let mut rest = one & other;
-            while rest != 0 {
-                shared.push(index * 64 + rest.trailing_zeros() as usize);
-                rest &= rest - 1;
-            }
-        }
+        shared.extend(of.get(one).iter().map(|&group| usize::from(group)).filter(|&group| masks[group].has(other)));
         if shared.len() > 1 {
             shared.sort_unstable_by_key(|&group| places[group]);
         }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::super::tidy::{TIDY_MAX, Tidying};
-use super::{Circle, Set, indices};
+use super::{Circle, Set};
 
 /// A small group that may be dissolved, and how.
 struct Dissolution<const WORDS: usize> {
@@ -63,7 +63,7 @@ impl<const WORDS: usize> Circle<WORDS> {
     }
 
     /// The join that takes over the most pairs: into which group, and which member.
-    fn best_join(&mut self, dissolution: &Dissolution<WORDS>) -> Option<(usize, usize)> {
+    fn best_join(&self, dissolution: &Dissolution<WORDS>) -> Option<(usize, usize)> {
         let Dissolution { group, members, alone, joins, planned } = dissolution;
         let joins = &joins[..*planned];
         let mut best = None;
@@ -73,18 +73,10 @@ impl<const WORDS: usize> Circle<WORDS> {
                 continue;
             }
             let reach = self.reaches[tag];
-            // Groups that hold several of the others are looked at once.
-            let candidates = &mut self.desk.candidates;
-            candidates.clear();
-            candidates.resize(self.words, 0);
-            for other in alone.tags() {
-                let theirs = &self.of[other * self.words..][..self.words];
-                candidates.iter_mut().zip(theirs).for_each(|(all, theirs)| *all |= theirs);
-            }
-            candidates[group / 64] &= !(1 << (group % 64));
-            joins.iter().for_each(|(into, _)| candidates[into / 64] |= 1 << (into % 64));
             let mut rank = (most, Reverse(0));
-            for into in indices(candidates).filter(|&into| self.masks[into].is_within(reach)) {
+            let theirs = alone.tags().flat_map(|other| self.groups_of(other)).filter(|into| into != group);
+            let candidates = theirs.chain(joins.iter().map(|&(into, _)| into));
+            for into in candidates.filter(|&into| self.masks[into].is_within(reach)) {
                 let joining = joins.iter().filter(|(other, _)| *other == into);
                 let then = joining.fold(self.masks[into], |mask, (_, joining)| mask | Set::of(*joining));
                 let its_rank = ((then & alone).len(), Reverse(self.places[into]));

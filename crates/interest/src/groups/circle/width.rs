@@ -6,7 +6,7 @@ use super::super::GroupId;
 use super::super::ledger::Ledger;
 use super::super::rolls::Rolls;
 use super::super::tidy::Tidying;
-use super::{Circle, Desk, News, VACANT, indices};
+use super::{Circle, Desk, News, VACANT};
 use crate::Graph;
 
 /// The most members of a circle.
@@ -111,8 +111,8 @@ impl AnyCircle {
 
     /// The names of a member's groups.
     pub fn groups_of(&self, tag: usize) -> impl Iterator<Item = GroupId> + '_ {
-        let groups = with!(self, circle => &circle.of[tag * circle.words..][..circle.words]);
-        indices(groups).map(|group| self.id(group))
+        let groups = with!(self, circle => circle.of.get(tag));
+        groups.iter().map(|&group| self.id(usize::from(group)))
     }
 
     /// Heap memory, in bytes.
