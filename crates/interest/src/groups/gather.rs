@@ -117,7 +117,7 @@ impl Groups {
             rolls.memberships.fetch(slots[ring.clone()].iter().map(|slot| slot.row()));
             for slot in &slots[ring.clone()] {
                 for &group in rolls.memberships.get(slot.row()) {
-                    if std::mem::replace(&mut ledger.places[group as usize].round, *round) != *round {
+                    if std::mem::replace(&mut ledger.looks[group as usize].round, *round) != *round {
                         found.push(group);
                     }
                 }

@@ -9,6 +9,8 @@ use super::{GroupChange, GroupId};
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     pub places: Vec<Place>,
+    /// What lists need to know about each place.
+    pub looks: Vec<Look>,
     free: Free,
     /// Places that became free in this tick, and may be taken from the next on.
     pub freed: Vec<u32>,
@@ -22,12 +24,17 @@ pub struct Ledger {
 /// A group, or room for one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Place {
-    /// The shadow of its members, unless it has a home.
-    pub shadow: Shadow,
     /// How often the place has been taken.
     pub generation: u32,
     /// The home of the circle that it belongs to, if not [`NOWHERE`].
     pub home: u32,
+}
+
+/// How lists see a group that has no home.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Look {
+    /// The shadow of its members.
+    pub shadow: Shadow,
     /// The tick in which the group was touched last.
     pub touched: u32,
     /// The round in which it was counted last, and how often.
@@ -47,6 +54,7 @@ impl Ledger {
     pub fn take_place(&mut self, near: Option<u32>) -> (u32, u32) {
         let place = self.free.take_near(near, self.places.len()).unwrap_or_else(|| {
             self.places.push(Place::default());
+            self.looks.push(Look::default());
             self.places.len() as u32 - 1
         });
         (place, self.places[place as usize].generation)
@@ -68,13 +76,14 @@ impl Ledger {
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
         self.places.capacity() * size_of::<Place>()
+            + self.looks.capacity() * size_of::<Look>()
             + self.free.bytes()
             + 4 * self.freed.capacity()
             + self.changes.capacity() * size_of::<GroupChange>()
     }
 }
 
-impl Place {
+impl Look {
     /// Counts a group once more, if it may lie within somebody's reach. One that is counted first becomes a candidate.
     #[inline]
     pub fn count(&mut self, group: u32, reach: Shadow, round: u32, candidates: &mut Vec<u32>) {

@@ -34,7 +34,7 @@ use space::{Pair, Slot};
 
 use self::circle::AnyCircle;
 use self::homes::{Homes, NOWHERE};
-use self::ledger::{Ledger, Place};
+use self::ledger::{Ledger, Look};
 use self::rolls::Rolls;
 use self::seats::Seats;
 use self::shadow::Shadow;
@@ -128,9 +128,9 @@ struct Journal {
 }
 
 impl Groups {
-    /// No groups; one in eight is looked at per tick, to see whether others can take its pairs.
+    /// No groups; one in ten is looked at per tick, to see whether others can take its pairs.
     pub fn new() -> Groups {
-        Groups::with_tidying(8)
+        Groups::with_tidying(10)
     }
 
     /// No groups; one in so many is looked at per tick. More tidying means fewer groups and more changes; 0 never tidies.
@@ -163,7 +163,7 @@ impl Groups {
     /// [`Kinesphere::began`](space::Kinesphere::began) and `ended` tell, and [`PairChanges`](space::PairChanges) for any
     /// other broad phase. What is no change is ignored, as [`Graph::update`] does.
     pub fn update(&mut self, began: &[Pair], ended: &[Pair]) -> &[GroupChange] {
-        self.journal.start(&mut self.ledger.places);
+        self.journal.start(&mut self.ledger.looks);
         self.ledger.start();
         let tidying = self.next_tidying();
         let mut graph = std::mem::take(&mut self.graph);
@@ -269,14 +269,14 @@ impl Groups {
         self.touch(group);
         self.ledger.groups += 1;
         self.ledger.joined += members.len();
-        self.ledger.places[group as usize].shadow = Shadow::of_all(members);
+        self.ledger.looks[group as usize].shadow = Shadow::of_all(members);
         members.iter().for_each(|&member| self.rolls.insert(group, member));
     }
 
     fn join(&mut self, group: u32, slot: Slot) {
         self.touch(group);
         self.rolls.insert(group, slot);
-        self.ledger.places[group as usize].shadow |= Shadow::of(slot);
+        self.ledger.looks[group as usize].shadow |= Shadow::of(slot);
         self.ledger.joined += 1;
     }
 
@@ -286,7 +286,7 @@ impl Groups {
         self.rolls.remove(group, slot);
         self.ledger.joined -= 1;
         let members = self.rolls.members.get(group as usize);
-        self.ledger.places[group as usize].shadow = Shadow::of_all(members);
+        self.ledger.looks[group as usize].shadow = Shadow::of_all(members);
         if members.is_empty() {
             self.ledger.groups -= 1;
             self.ledger.give_up(group);
@@ -295,9 +295,10 @@ impl Groups {
 
     /// Keeps what a group was when the tick began.
     fn touch(&mut self, group: u32) {
-        let place = &mut self.ledger.places[group as usize];
-        if std::mem::replace(&mut place.touched, self.journal.tick) != self.journal.tick {
-            self.journal.keep(group, place.generation, self.rolls.members.get(group as usize));
+        let look = &mut self.ledger.looks[group as usize];
+        if std::mem::replace(&mut look.touched, self.journal.tick) != self.journal.tick {
+            let generation = self.ledger.places[group as usize].generation;
+            self.journal.keep(group, generation, self.rolls.members.get(group as usize));
         }
     }
 
@@ -306,7 +307,7 @@ impl Groups {
         self.candidates.clear();
         self.round = self.round.wrapping_add(1);
         if self.round == 0 {
-            self.ledger.places.iter_mut().for_each(|place| place.round = 0);
+            self.ledger.looks.iter_mut().for_each(|look| look.round = 0);
             self.round = 1;
         }
     }
@@ -352,10 +353,10 @@ impl Default for Groups {
 }
 
 impl Journal {
-    fn start(&mut self, places: &mut [Place]) {
+    fn start(&mut self, looks: &mut [Look]) {
         self.tick = self.tick.wrapping_add(1);
         if self.tick == 0 {
-            places.iter_mut().for_each(|place| place.touched = 0);
+            looks.iter_mut().for_each(|look| look.touched = 0);
             self.tick = 1;
         }
     }

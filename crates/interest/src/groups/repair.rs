@@ -47,7 +47,7 @@ impl Groups {
     /// The shadow of everybody with whom an object shares groups, one group apart.
     pub(super) fn company_beside(&self, slot: Slot, group: u32) -> Shadow {
         let others = self.rolls.memberships.get(slot.row()).iter().filter(|&&other| other != group);
-        others.fold(Shadow::default(), |shadow, &other| shadow | self.ledger.places[other as usize].shadow)
+        others.fold(Shadow::default(), |shadow, &other| shadow | self.ledger.looks[other as usize].shadow)
     }
 
     /// Notes the pairs of an object with members of the group it left that no other group covers. `others` is the shadow
@@ -100,10 +100,10 @@ impl Groups {
         }
         self.start_counting();
         let reach = Shadow::of_all(graph.neighbours(slot));
-        let Groups { ledger: Ledger { places, .. }, rolls, uncovered, candidates, round, .. } = self;
+        let Groups { ledger: Ledger { looks, .. }, rolls, uncovered, candidates, round, .. } = self;
         for other in uncovered.of(slot) {
             for &group in rolls.memberships.get(other.row()) {
-                places[group as usize].count(group, reach, *round, candidates);
+                looks[group as usize].count(group, reach, *round, candidates);
             }
         }
         self.best_candidate(graph.neighbours(slot), 0).map(|(_, group)| group)
@@ -112,17 +112,17 @@ impl Groups {
     /// Of the candidates that have been counted more than so often, that which was counted most and lies within an
     /// ascending list of neighbours; of equals the lowest.
     pub(super) fn best_candidate(&mut self, neighbours: &[Slot], more_than: u32) -> Option<(u32, u32)> {
-        let places = &self.ledger.places;
-        self.candidates.retain(|&group| places[group as usize].gain > more_than);
+        let looks = &self.ledger.looks;
+        self.candidates.retain(|&group| looks[group as usize].gain > more_than);
         loop {
             let rank = |&index: &usize| {
                 let group = self.candidates[index];
-                (self.ledger.places[group as usize].gain, std::cmp::Reverse(group))
+                (self.ledger.looks[group as usize].gain, std::cmp::Reverse(group))
             };
             let best = (0..self.candidates.len()).max_by_key(rank)?;
             let group = self.candidates.swap_remove(best);
             if is_within(self.rolls.members.get(group as usize), neighbours) {
-                return Some((self.ledger.places[group as usize].gain, group));
+                return Some((self.ledger.looks[group as usize].gain, group));
             }
         }
     }
@@ -135,7 +135,7 @@ impl Groups {
         let mut best = None;
         for &group in self.rolls.memberships.get(slot.row()) {
             let members = self.rolls.members.get(group as usize);
-            if self.ledger.places[group as usize].shadow.may_lie_within(reach) && is_within(members, neighbours) {
+            if self.ledger.looks[group as usize].shadow.may_lie_within(reach) && is_within(members, neighbours) {
                 let gain = wanted.iter().filter(|wanted| members.binary_search(wanted).is_ok()).count();
                 if best.is_none_or(|(most, _)| gain > most) {
                     best = Some((gain, group));
@@ -153,11 +153,11 @@ impl Groups {
     fn prune(&mut self, slot: Slot) {
         let (mut once, mut twice) = (Shadow::default(), Shadow::of(slot));
         for &group in self.rolls.memberships.get(slot.row()) {
-            let shadow = self.ledger.places[group as usize].shadow;
+            let shadow = self.ledger.looks[group as usize].shadow;
             twice |= once & shadow;
             once |= shadow;
         }
-        let may_go = |group: &&u32| self.ledger.places[**group as usize].shadow.may_lie_within(twice);
+        let may_go = |group: &&u32| self.ledger.looks[**group as usize].shadow.may_lie_within(twice);
         if !self.rolls.memberships.get(slot.row()).iter().any(|group| may_go(&group)) {
             return;
         }

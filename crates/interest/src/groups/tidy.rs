@@ -136,12 +136,12 @@ impl Groups {
             }
             self.start_counting();
             let reach = Shadow::of_all(graph.neighbours(members[i]));
-            let Groups { ledger: Ledger { places, .. }, rolls, candidates, round, .. } = self;
+            let Groups { ledger: Ledger { looks, .. }, rolls, candidates, round, .. } = self;
             for (j, other) in members[..*size].iter().enumerate().filter(|(j, _)| alone[i] >> j & 1 == 1) {
                 let theirs = rolls.memberships.get(other.row()).iter().filter(|&other| other != group);
                 let joined = joins[..*planned].iter().filter(|(_, joining)| *joining == j).map(|(into, _)| into);
                 for &into in theirs.chain(joined) {
-                    places[into as usize].count(into, reach, *round, candidates);
+                    looks[into as usize].count(into, reach, *round, candidates);
                 }
             }
             if let Some((gain, into)) = self.best_candidate(graph.neighbours(members[i]), most) {

@@ -69,6 +69,7 @@ pub struct Desk<const WORDS: usize> {
     before: Vec<(usize, Set<WORDS>)>,
     touched: Vec<u64>,
     shared: Vec<usize>,
+    fitting: Vec<usize>,
     ranking: Vec<(u32, u32, usize)>,
 }
 
@@ -281,8 +282,8 @@ impl<const WORDS: usize> Circle<WORDS> {
             members.clear();
             members.extend(mask.tags().map(|tag| self.slots[tag]));
             rolls.members.replace(place as usize, &members);
-            let listed = &mut ledger.places[place as usize];
-            (listed.shadow, listed.home) = (Shadow::of_all(&members), NOWHERE);
+            ledger.looks[place as usize].shadow = Shadow::of_all(&members);
+            ledger.places[place as usize].home = NOWHERE;
         }
         let mut groups = Vec::new();
         for (tag, slot) in self.slots.iter().enumerate() {
@@ -317,11 +318,11 @@ impl<const WORDS: usize> Circle<WORDS> {
 
 impl<const WORDS: usize> Desk<WORDS> {
     fn bytes(&self) -> usize {
-        let Desk { uncovered, ended, before, touched, shared, ranking } = self;
+        let Desk { uncovered, ended, before, touched, shared, fitting, ranking } = self;
         (uncovered.capacity() + ended.capacity()) * size_of::<Set<WORDS>>()
             + before.capacity() * size_of::<(usize, Set<WORDS>)>()
             + ranking.capacity() * size_of::<(u32, u32, usize)>()
-            + 8 * (shared.capacity() + touched.capacity())
+            + 8 * (shared.capacity() + fitting.capacity() + touched.capacity())
     }
 }
 
