@@ -2,7 +2,7 @@
 //! the WebSocket for those whom QUIC does not reach.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, State, WebSocketUpgrade};
@@ -36,7 +36,7 @@ pub struct Answers {
     /// What the QUIC endpoint shows.
     pub certificates: Arc<Certificates>,
     /// Where the QUIC endpoint is.
-    pub quic_port: u16,
+    pub quic: SocketAddr,
     /// What was counted.
     pub metrics: PrometheusHandle,
     /// Whether the server is well; if not, why.
@@ -81,7 +81,7 @@ pub fn router(answers: Answers) -> Router {
         let models = models.clone();
         async { ([(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-cache")], models) }
     };
-    let (quic_port, origins) = (answers.quic_port, answers.origins.clone());
+    let (quic_port, origins) = (answers.quic.port(), answers.origins.clone());
     let guard = move |response: Response| {
         let policy = page::content_policy(quic_port, &origins.servers());
         std::future::ready(page::guard(&policy, response))
@@ -131,7 +131,8 @@ async fn introduce(State(answers): State<Answers>, headers: HeaderMap) -> Respon
     let spec = answers.operator.as_ref().map(|operator| operator.watchers.spec());
     let introduction = Introduction {
         sha256: certificate.hash().to_string(),
-        quic_port: answers.quic_port,
+        quic_port: answers.quic.port(),
+        loopback: Some(answers.quic.ip()).filter(IpAddr::is_loopback),
         is_self_signed: certificate.is_self_signed(),
         world: spec.map_or_else(String::new, |spec| spec.name.clone()),
         avatars: spec.map_or_else(Vec::new, |spec| spec.avatars.iter().map(avatar_look).collect()),

@@ -53,7 +53,8 @@ impl Origins {
     }
 
     /// Whether a page may open a session. It is asked for at the QUIC port, so that only the host can be compared with
-    /// what the browser asked for; the port must be our page's, or the one that a scheme implies.
+    /// what the browser asked for; the port must be our page's, or the one that a scheme implies. This machine is one
+    /// host, by whichever of its names.
     pub fn admit_session(&self, origin: Option<&str>, authority: &str) -> bool {
         let Some(origin) = origin else { return true };
         if self.is_listed(origin) {
@@ -62,7 +63,7 @@ impl Origins {
         let (Some((page, port)), Some((host, _))) = (split(origin), split_host(authority, origin)) else {
             return false;
         };
-        page == host && Some(&port) == self.http_port.get()
+        (page == host || is_loopback(&page) && is_loopback(&host)) && Some(&port) == self.http_port.get()
     }
 
     fn is_listed(&self, origin: &str) -> bool {
@@ -147,6 +148,8 @@ mod tests {
         let session = |origin, authority| origins.admit_session(Some(origin), authority);
         assert!(session("http://localhost:7777", "localhost:7778"));
         assert!(session("http://[::1]:7777", "[::1]:7778"));
+        assert!(session("http://localhost:7777", "127.0.0.1:7778"));
+        assert!(!session("http://evil.example:7777", "127.0.0.1:7778"));
         assert!(session("https://world.example", "10.0.0.7:7778"));
         assert!(!session("http://localhost:3000", "localhost:7778"));
         assert!(!session("http://evil.example:7777", "localhost:7778"));

@@ -241,7 +241,7 @@ impl Service {
             links,
             origins,
             certificates: certificates.clone(),
-            quic_port: quic.port(),
+            quic,
             metrics: metrics.clone(),
             health: health.clone(),
             operator: Some(operator),

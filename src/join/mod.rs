@@ -137,7 +137,7 @@ impl Join {
             links: page_links,
             origins,
             certificates,
-            quic_port: ports.quic.port(),
+            quic: ports.quic,
             metrics: serve::metrics(),
             health: Health::default(),
             operator: None,

@@ -30,6 +30,9 @@ pub struct Introduction {
     pub sha256: String,
     /// The UDP port.
     pub quic_port: u16,
+    /// Where it is, if only this machine reaches it: `localhost` may mean two addresses, and QUIC would try one.
+    #[serde(default)]
+    pub loopback: Option<IpAddr>,
     /// Whether browsers, too, have only the hash to trust it by.
     pub is_self_signed: bool,
     /// What the world is called; nothing where there is none to watch.
@@ -102,7 +105,11 @@ impl Host {
         let introduction = introduction.ok_or_else(|| ConnectError::NotAServer(address.clone()))?;
         let hash = CertificateHash::parse(&introduction.sha256);
         let hash = hash.ok_or_else(|| ConnectError::NotAServer(address.clone()))?;
-        let mut found = lookup_host((address.host.as_str(), introduction.quic_port)).await?;
+        let port = introduction.quic_port;
+        if let (Some(loopback), "localhost") = (introduction.loopback, address.host.as_str()) {
+            return Ok(Host { address: SocketAddr::new(loopback, port), hash });
+        }
+        let mut found = lookup_host((address.host.as_str(), port)).await?;
         let found = found.next().ok_or_else(|| io::Error::other("the name has no address"))?;
         Ok(Host { address: found, hash })
     }

@@ -56,7 +56,7 @@ impl Echo {
             links: links.clone(),
             origins,
             certificates: certificates.clone(),
-            quic_port: quic.port(),
+            quic,
             metrics,
             health: health.clone(),
             operator: None,

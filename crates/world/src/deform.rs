@@ -99,7 +99,7 @@ impl World {
             }
             // Whoever waits by its odometer must learn that it came closer.
             let change = one.form.farthest_change(&form) * f64::from(snap::STEPS_PER_METRE);
-            self.objects.drive[row as usize].odometer += change * (1.0 + 1e-9) + 1.0;
+            self.objects.drive[row as usize].odometer += change as i64 + 1;
             self.objects.card_mut(row).phase += 1;
             self.shapes[one.object] = there;
             one.form = form;

@@ -86,8 +86,8 @@ pub(crate) struct Drive {
     pub standing: bool,
     /// Whether a jump was asked for.
     pub jump: bool,
-    /// How far it has come in all, in steps, rounded up: what the narrow phase's schedule goes by.
-    pub odometer: f64,
+    /// At least how far it has come in all, in steps: what cannot be met before, by this, need not be looked for.
+    pub odometer: i64,
 }
 
 const _: () = assert!(size_of::<Drive>() == 64, "a drive is a line of the cache");
@@ -140,11 +140,11 @@ pub(crate) struct Objects {
     pub seeker: Vec<Option<u32>>,
     pub card: Vec<Option<Card>>,
     pub label: Vec<Label>,
-    /// How each was turned when the tick began, and by how many steps it has moved since.
+    /// Where each was before it began to settle in this tick, and how it was turned when the tick began.
+    at_before: Vec<GridPoint>,
     turn_before: Vec<Turn>,
-    moved_by: Vec<[i32; 3]>,
     /// What its odometer has to show before its reach can meet anything fixed, less how far that reaches.
-    pub clear_until: Vec<f64>,
+    pub clear_until: Vec<i64>,
     /// Rows of those who move by a rule: few, and asked about before everybody else.
     pub ruled: Vec<u32>,
     /// Rows, by name ascending.
@@ -169,8 +169,8 @@ impl Objects {
             seeker: Vec::new(),
             card: Vec::new(),
             label: Vec::new(),
+            at_before: Vec::new(),
             turn_before: Vec::new(),
-            moved_by: Vec::new(),
             clear_until: Vec::new(),
             ruled: Vec::new(),
             by_id: Vec::new(),
@@ -187,9 +187,9 @@ impl Objects {
             self.seeker.push(None);
             self.card.push(None);
             self.label.push(Label::default());
+            self.at_before.push(GridPoint::default());
             self.turn_before.push(Turn::IDENTITY);
-            self.moved_by.push([0; 3]);
-            self.clear_until.push(0.0);
+            self.clear_until.push(0);
             self.on_object.grow(self.body.len());
             self.body.len() as u32 - 1
         });
@@ -210,9 +210,9 @@ impl Objects {
         self.drive[index] = drive;
         self.turn[index] = turn;
         self.seeker[index] = None;
+        self.at_before[index] = body.at;
         self.turn_before[index] = turn;
-        self.moved_by[index] = [0; 3];
-        self.clear_until[index] = 0.0;
+        self.clear_until[index] = 0;
         self.card[index] = Some(card);
         self.label[index] = label;
         row
@@ -259,16 +259,23 @@ impl Objects {
         (&self.body[row as usize], self.card(row).shape, self.turn[row as usize])
     }
 
-    /// A tick begins: nobody has moved yet.
+    /// A tick begins: nobody has turned yet.
     pub fn begin_tick(&mut self) {
         self.turn_before.copy_from_slice(&self.turn);
-        self.moved_by.fill([0; 3]);
+    }
+
+    /// Says how far somebody may get in this tick, before anybody begins to move.
+    #[inline]
+    pub fn set_reach(&mut self, row: u32, reach_of: impl FnOnce(&Body) -> Block) {
+        let body = &mut self.body[row as usize];
+        body.reach = reach_of(body);
+        self.at_before[row as usize] = body.at;
     }
 
     /// Whether an object has another pose than when the tick began.
     pub fn has_moved(&self, row: u32) -> bool {
         let index = row as usize;
-        self.moved_by[index] != [0; 3] || self.turn[index] != self.turn_before[index]
+        self.body[index].at != self.at_before[index] || self.turn[index] != self.turn_before[index]
     }
 
     /// What somebody holds, without a look at the cards of those whose hands are empty.
@@ -295,7 +302,9 @@ impl Objects {
 
     /// By how much an object moved in the last tick, in metres per second.
     pub fn velocity(&self, row: u32, tick_rate: u32) -> Vec3 {
-        Vec3::from_array(self.moved_by[row as usize].map(|steps| steps as f32)) * (snap::STEP * tick_rate as f32)
+        let (at, before) = (self.body[row as usize].at, self.at_before[row as usize]);
+        let moved_by = [at.x - before.x, at.y - before.y, at.z - before.z].map(|steps| steps as f32);
+        Vec3::from_array(moved_by) * (snap::STEP * tick_rate as f32)
     }
 
     /// Notes whether an object stands on something that may go away.
@@ -307,16 +316,47 @@ impl Objects {
         }
     }
 
-    /// Puts an object somewhere else.
+    /// Puts an object somewhere else between two ticks: it is there, and has not moved.
+    pub fn put(&mut self, row: u32, at: GridPoint) {
+        self.body[row as usize].at = at;
+        self.at_before[row as usize] = at;
+        self.clear_until[row as usize] = 0;
+    }
+
+    /// Lets an object go somewhere else.
     #[inline(always)]
     pub fn move_by(&mut self, row: u32, offset: [i32; 3]) {
         let index = row as usize;
         let body = &mut self.body[index];
         body.at = GridPoint::new(body.at.x + offset[0], body.at.y + offset[1], body.at.z + offset[2]);
         debug_assert!(body.reach.contains(&body.block()), "nobody leaves the reach that others were told of: {body:?}");
-        let moved_by = &mut self.moved_by[index];
-        *moved_by = std::array::from_fn(|axis| moved_by[axis] + offset[axis]);
-        let [x, y, z] = offset.map(f64::from);
-        self.drive[index].odometer += (x * x + y * y + z * z).sqrt() * (1.0 + 1e-9);
+        self.drive[index].odometer += way(offset);
+    }
+}
+
+/// How long a way is, or up to a quarter more, without a root: the longest side, and half of the others. That is enough, as
+/// its square has the longest side times each other one, which is no less than theirs.
+#[inline]
+fn way(offset: [i32; 3]) -> i64 {
+    let [x, y, z] = offset.map(|steps| i64::from(steps).abs());
+    let longest = x.max(y).max(z);
+    (longest + x + y + z + 1) >> 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use space::workload::Random;
+
+    #[test]
+    fn odometers_show_no_less_than_the_way() {
+        let mut random = Random::new(11);
+        for _ in 0..100_000 {
+            let most = 1 + random.whole(0, 2_000);
+            let offset: [i32; 3] = std::array::from_fn(|_| random.whole(0, 2 * most) as i32 - most as i32);
+            let length = offset.map(f64::from).iter().map(|side| side * side).sum::<f64>().sqrt();
+            let shown = way(offset) as f64;
+            assert!(length <= shown && shown <= 1.25 * length + 1.0, "{offset:?}: {shown} for {length}");
+        }
     }
 }

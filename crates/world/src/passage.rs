@@ -183,8 +183,7 @@ impl World {
             border: self.border.as_ref(),
         };
         let at = places.find(&among, body, shape).ok_or(PutError::NoRoom(id))?;
-        self.objects.body[row as usize].at = at;
-        self.objects.clear_until[row as usize] = 0.0;
+        self.objects.put(row, at);
         let drive = &mut self.objects.drive[row as usize];
         (drive.awake, drive.standing) = (true, false);
         self.objects.set_on_object(row, false);

@@ -95,6 +95,7 @@ pub(crate) struct Proposals {
 }
 
 /// Finds who wants to move, by name, and everybody's reach.
+#[inline(never)]
 pub(crate) fn propose(
     spec: &Spec,
     grid: Grid,
@@ -142,11 +143,9 @@ pub(crate) fn propose(
             is_mover[row as usize] = true;
             may_ride[row as usize] = true;
         }
-        let body = &mut objects.body[row as usize];
-        body.reach = extent.around(body.block());
+        objects.set_reach(row, |body| extent.around(body.block()));
         if let Some(held) = objects.held_by(row) {
-            let body = &mut objects.body[held as usize];
-            body.reach = extent.around(body.block());
+            objects.set_reach(held, |body| extent.around(body.block()));
             is_mover[held as usize] |= is_mover[row as usize];
         }
     }

@@ -219,7 +219,7 @@ pub(crate) fn read_object(world: &mut World, spec: &Spec, id: u64, reader: &mut 
     let flag = |bit: u8| flags >> bit & 1 == 1;
     let name = reader.text(limits.name_bytes.max(1 << 12), "a name")?;
     let (awake, standing, on_object, jump) = (flag(1), flag(2), flag(3), flag(4));
-    let drive = Drive { velocity, wish, rest, wish_until, lift_until, awake, standing, jump, odometer: 0.0 };
+    let drive = Drive { velocity, wish, rest, wish_until, lift_until, awake, standing, jump, odometer: 0 };
     let (mut card, body) = if let Some(object) = spec.objects.get(index) {
         let is_own =
             object.kind != ObjectKind::Fixed && id == shape as u64 + 1 && !flag(0) && seeker == 0 && holds == 0;

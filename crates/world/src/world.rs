@@ -19,7 +19,7 @@ use crate::outcome::{Held, Outcome};
 use crate::places::{Among, Places};
 use crate::propose::Proposals;
 use crate::scenery::Scenery;
-use crate::settle::{Attention, Order, Schedule, Settler, Surroundings};
+use crate::settle::{Attention, Circles, Order, Schedule, Settler, Surroundings};
 use crate::solid::{GAP, Solid};
 use crate::spec::{ObjectKind, Policy, Spec, SpecError};
 
@@ -60,6 +60,7 @@ struct Scratch {
     schedule: Schedule,
     attention: Attention,
     surroundings: Surroundings,
+    circles: Circles,
     pushed: Surroundings,
     was_pushed: Vec<bool>,
     proposals: Proposals,
@@ -486,6 +487,7 @@ impl World {
             schedule,
             attention,
             surroundings,
+            circles,
             pushed,
             was_pushed,
             proposals,
@@ -500,6 +502,7 @@ impl World {
         was_pushed.clear();
         was_pushed.resize(self.objects.body.len(), false);
         surroundings.sweeps = 0;
+        circles.sweeps = 0;
         pushed.sweeps = 0;
         outcome.work.movers = movers.len() as u64;
         let around = (&self.shapes[..], &self.scenery, &self.objects, &*neighbours);
@@ -516,6 +519,7 @@ impl World {
             schedule,
             attention,
             surroundings,
+            circles,
             pushed,
             was_pushed,
             kicks,
@@ -536,7 +540,7 @@ impl World {
             drive.velocity[2] += kick[1];
             drive.awake = true;
         }
-        outcome.work.sweeps = surroundings.sweeps + pushed.sweeps;
+        outcome.work.sweeps = surroundings.sweeps + circles.sweeps + pushed.sweeps;
     }
 
     /// Lists who moved, of those that were there before, and wakes those who may have stood on them.

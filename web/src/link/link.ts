@@ -20,6 +20,8 @@ export interface Link {
 export interface Introduction {
   readonly sha256: string;
   readonly quic_port: number;
+  /** Where that is, if only this machine reaches it. */
+  readonly loopback?: string | null;
   readonly is_self_signed: boolean;
   /** What the world is called. */
   readonly world: string;

@@ -14,7 +14,7 @@ export async function openWebTransport(base: URL, introduction: Introduction, ev
     const value = Uint8Array.from(introduction.sha256.match(/../g) ?? [], (digits) => parseInt(digits, 16));
     options.serverCertificateHashes = [{ algorithm: 'sha-256', value }];
   }
-  const session = new WebTransport(`https://${base.hostname}:${introduction.quic_port}/link`, options);
+  const session = new WebTransport(`https://${hostOf(base, introduction)}:${introduction.quic_port}/link`, options);
   // A session that fails rejects both; the second has nobody else who listens.
   session.closed.catch(() => {});
   const late = new Promise<never>((_, reject) => setTimeout(() => reject(new Error('it takes too long')), PATIENCE_MS));
@@ -71,4 +71,11 @@ async function readDatagrams(datagrams: ReadableStream<Uint8Array>, events: Link
     if (done) return;
     events.received(value);
   }
+}
+
+/** `localhost` may mean two addresses, of which a browser tries one for QUIC: the server says which is its own. */
+export function hostOf(base: URL, introduction: Introduction): string {
+  const { loopback } = introduction;
+  if (base.hostname !== 'localhost' || !loopback) return base.hostname;
+  return loopback.includes(':') ? `[${loopback}]` : loopback;
 }

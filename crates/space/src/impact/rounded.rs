@@ -56,6 +56,7 @@ pub fn contact(d: DVec3, v: DVec3, half: DVec3, r: f64, until: f64) -> Option<To
 }
 
 /// The same against an upright capsule around the origin: the crowd's own question, so it has its own short way.
+#[inline]
 pub fn upright(d: DVec3, v: DVec3, half_height: f64, r: f64, until: f64) -> Option<Touch> {
     let half = DVec3::new(0.0, half_height, 0.0);
     if let Some(verdict) = from_within(d, v, half, r) {
@@ -65,6 +66,7 @@ pub fn upright(d: DVec3, v: DVec3, half_height: f64, r: f64, until: f64) -> Opti
 }
 
 /// The verdict where the point starts inside or on the surface.
+#[inline]
 fn from_within(d: DVec3, v: DVec3, half: DVec3, r: f64) -> Option<Option<Touch>> {
     let outside = d - d.clamp(-half, half);
     if outside.length_squared() > r * r {
@@ -103,6 +105,7 @@ fn slab_entry(d: DVec3, v: DVec3, half: DVec3) -> Option<(f64, usize)> {
 }
 
 /// The first contact with one edge, a line along an axis through `corner`, rounded by `r` along its sides and at both ends.
+#[inline]
 fn edge(d: DVec3, v: DVec3, corner: DVec3, along: usize, half_length: f64, r: f64, until: f64) -> Option<Touch> {
     let (one, other) = ((along + 1) % 3, (along + 2) % 3);
     let (dx, dy) = (d[one] - corner[one], d[other] - corner[other]);

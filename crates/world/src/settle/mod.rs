@@ -1,18 +1,21 @@
 //! Settling: everybody in turn, in an order that favours nobody, against the others as they stand at that moment.
 
 mod attention;
+mod motion;
 mod order;
 mod ride;
 mod schedule;
 mod stroll;
 mod surroundings;
 mod walk;
+mod weave;
 
 pub(crate) use attention::Attention;
 pub(crate) use order::Order;
 pub(crate) use ride::longest_arm;
 pub(crate) use schedule::Schedule;
 pub(crate) use surroundings::{CLOSEST_M, Surroundings};
+pub(crate) use weave::Circles;
 
 use space::bits::Bits;
 use space::fetch_ahead;
@@ -26,7 +29,8 @@ use crate::outcome::{Met, Outcome};
 use crate::scenery::Scenery;
 use crate::solid::Joint;
 use crate::spec::{Policy, Rule, Spec};
-use surroundings::{ExactPair, Hit, Other};
+use motion::{Around, Hit, Other};
+use surroundings::ExactPair;
 
 /// The speed that a ball keeps of what it loses to a wall.
 const RESTITUTION: f64 = 0.7;
@@ -50,6 +54,8 @@ pub(crate) struct Settler<'a> {
     /// Who is looked at coarsely in this tick.
     pub attention: &'a Attention,
     pub surroundings: &'a mut Surroundings,
+    /// The same for those who only meet people.
+    pub circles: &'a mut Circles,
     /// What a pushed object may meet.
     pub pushed: &'a mut Surroundings,
     /// Who has been pushed in this tick already.
@@ -74,7 +80,11 @@ impl Settler<'_> {
         if self.border.is_some() && self.is_held(row) {
             return;
         }
-        if !self.stroll(row) {
+        let is_settled = match self.stride(row) {
+            Some(stride) => self.stroll(row, stride) || self.weave(row, stride),
+            None => false,
+        };
+        if !is_settled {
             self.settle_with_care(row);
         }
     }
@@ -120,11 +130,11 @@ impl Settler<'_> {
             if let Some(&far) = order.get(at + FAR) {
                 let far = far as usize;
                 fetch_ahead(&self.objects.body[far]);
-                fetch_ahead(&self.objects.drive[far]);
-                fetch_ahead(&self.objects.clear_until[far]);
                 self.neighbours.fetch(far);
             }
             if let Some(&near) = order.get(at + NEAR) {
+                fetch_ahead(&self.objects.drive[near as usize]);
+                fetch_ahead(&self.objects.clear_until[near as usize]);
                 for &other in self.neighbours.of(near) {
                     fetch_ahead(&self.objects.body[other as usize]);
                 }
@@ -205,15 +215,15 @@ impl Settler<'_> {
         }
         let index = row as usize;
         let (body, odometer) = (&self.objects.body[index], self.objects.drive[index].odometer);
-        let reached = odometer + f64::from(body.reach.excess(&body.block()));
+        let reached = odometer + i64::from(body.reach.excess(&body.block()));
         reached < self.objects.clear_until[index] || reached < self.look_for_scenery(index)
     }
 
     /// Finds anew until when somebody is clear of everything fixed.
     #[inline(never)]
-    fn look_for_scenery(&mut self, index: usize) -> f64 {
+    fn look_for_scenery(&mut self, index: usize) -> i64 {
         let clearance = self.scenery.clearance(&self.objects.body[index].block());
-        let until = self.objects.drive[index].odometer + f64::from(clearance);
+        let until = self.objects.drive[index].odometer + i64::from(clearance);
         self.objects.clear_until[index] = until;
         until
     }

@@ -7,6 +7,7 @@
 use space::impact::rounded;
 use space::{DVec3, Quat, Turn, snap};
 
+use super::motion::Around;
 use super::surroundings::ExactPair;
 use super::{Settler, rule_pose};
 use crate::objects::{Body, EXACT};
@@ -53,7 +54,7 @@ impl Settler<'_> {
             let (reached, is_free) = self.spun(row, turn, wanted_turn);
             self.objects.turn[row as usize] = reached;
             let half = self.objects.body[row as usize].solid.half_extents();
-            self.objects.drive[row as usize].odometer += 4.0 * f64::from(half[0] + half[1] + half[2]);
+            self.objects.drive[row as usize].odometer += 4 * half.map(i64::from).iter().sum::<i64>();
             spin = reached.quat() * turn.quat().inverse();
             is_there &= is_free;
         }

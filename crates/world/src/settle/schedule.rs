@@ -16,7 +16,7 @@ use crate::solid::GAP;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Schedule {
     /// What both odometers have to show together before the two can touch, in steps.
-    meeting: BTreeMap<(ObjectId, ObjectId), f64>,
+    meeting: BTreeMap<(ObjectId, ObjectId), i64>,
 }
 
 /// More pairs than this are forgotten, all at once: they are measured again when they are needed.
@@ -31,13 +31,13 @@ impl Schedule {
         shapes: &[Shape],
         names: (ObjectId, ObjectId),
         pair: &ExactPair,
-        odometers: f64,
+        odometers: i64,
         span: f64,
     ) -> bool {
         let names = (names.0.min(names.1), names.0.max(names.1));
         let needed = span + f64::from(GAP) + SLACK;
         if let Some(&meeting) = self.meeting.get(&names)
-            && meeting - odometers > needed
+            && (meeting - odometers) as f64 > needed
         {
             return false;
         }
@@ -48,7 +48,7 @@ impl Schedule {
         if self.meeting.len() >= PAIRS_MAX {
             self.meeting.clear();
         }
-        self.meeting.insert(names, odometers + distance);
+        self.meeting.insert(names, odometers + distance as i64);
         false
     }
 

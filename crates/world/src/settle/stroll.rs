@@ -5,7 +5,7 @@
 
 use space::{DVec3, GridPoint};
 
-use super::surroundings::nearest;
+use super::motion::{Hit, nearest};
 use super::walk::kept_back;
 use super::{Settler, limited};
 use crate::objects::{AVATAR, Body, Drive, EXACT, HOLDING};
@@ -13,19 +13,15 @@ use crate::solid::{GAP, Joint};
 
 /// A step on level ground: the motion that is wanted, and where on the grid it ends.
 #[derive(Clone, Copy, Debug)]
-struct Stride {
-    v: DVec3,
-    to: [i32; 3],
+pub(super) struct Stride {
+    pub v: DVec3,
+    pub to: [i32; 3],
 }
 
 impl Settler<'_> {
     /// Lets a walker go on past everybody; false, and nothing has happened, if there may be more to it.
     #[inline(always)]
-    pub(super) fn stroll(&mut self, row: u32) -> bool {
-        let Some(stride) = self.stride(row) else { return false };
-        if self.border.is_some_and(|border| border.concerns(&self.objects.body[row as usize].reach)) {
-            return false;
-        }
+    pub(super) fn stroll(&mut self, row: u32, stride: Stride) -> bool {
         let body = &self.objects.body[row as usize];
         let passes = |&other: &u32| {
             let other = &self.objects.body[other as usize];
@@ -36,13 +32,14 @@ impl Settler<'_> {
         if !self.neighbours.of(row).iter().all(passes) {
             return false;
         }
-        self.take(row, stride);
+        self.surroundings.sweeps += u64::from(stride.v != DVec3::ZERO);
+        self.take(row, stride, None);
         true
     }
 
-    /// Where somebody gets who is met by nobody and by nothing fixed, if that is easily told.
+    /// Where a walker gets whom nobody hinders, if nothing fixed does: only people may be in the way.
     #[inline]
-    fn stride(&mut self, row: u32) -> Option<Stride> {
+    pub(super) fn stride(&mut self, row: u32) -> Option<Stride> {
         let index = row as usize;
         let (body, drive) = (&self.objects.body[index], &self.objects.drive[index]);
         let is_walker = body.flags & (AVATAR | HOLDING | EXACT) == AVATAR && drive.standing && !drive.jump;
@@ -53,7 +50,8 @@ impl Settler<'_> {
         }
         let v = self.level_wish(drive);
         let stride = Stride { v, to: [nearest(v.x), 0, nearest(v.z)] };
-        (is_within(body, low, high, v) && self.is_clear_of_scenery(row)).then_some(stride)
+        let is_free = is_within(body, low, high, v) && !self.border.is_some_and(|border| border.concerns(&body.reach));
+        (is_free && self.is_clear_of_scenery(row)).then_some(stride)
     }
 
     /// What a walker wants, and what rounding has kept back of it so far, in steps.
@@ -63,14 +61,14 @@ impl Settler<'_> {
         DVec3::new(wish.x + f64::from(drive.rest[0]), 0.0, wish.z + f64::from(drive.rest[2]))
     }
 
-    #[inline]
-    fn take(&mut self, row: u32, stride: Stride) {
+    /// Takes the stride, which may have been cut short.
+    #[inline(always)]
+    pub(super) fn take(&mut self, row: u32, stride: Stride, hit: Option<Hit>) {
         let drive = &mut self.objects.drive[row as usize];
-        drive.rest = kept_back(stride.v, stride.to, None);
+        drive.rest = kept_back(stride.v, stride.to, hit);
         drive.velocity[1] = 0.0;
         drive.awake = false;
         self.objects.set_on_object(row, false);
-        self.surroundings.sweeps += u64::from(stride.v != DVec3::ZERO);
         self.objects.move_by(row, stride.to);
     }
 }

@@ -1,29 +1,12 @@
-//! One body among what it may meet, as everything stands at that moment: how far can it go, and what stops it?
-//!
-//! A motion is tried in two steps. The time of first contact, in `f64`, says where it ends; that place is rounded to the
-//! grid. Then whole numbers, or for hulls and meshes the narrow phase, say whether the rounded place is really free. It
-//! nearly always is, as motions end well before the contact; where it is not, the body stops earlier. The place it
-//! starts from is free, so that there is always an answer: this is the induction that keeps a world without overlap.
+//! Whatever a body, and what it holds, may meet in a tick: objects and scenery of any shape, bounds, and what lies beyond them.
 
 use space::impact::rounded;
 use space::narrow::{Motion, Pose, Precision, Shape, proximity};
-use space::{DVec3, GridPoint, ObjectId, Turn, snap};
+use space::{DVec3, GridPoint, Turn, snap};
 
+use super::motion::{Around, Hit, Other};
 use crate::outcome::Work;
 use crate::solid::{CLOSEST, GAP, Joint};
-
-/// Who stands in the way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Other {
-    /// The edge of the world.
-    Bounds,
-    /// A fixed object, by index.
-    Scenery(u32),
-    /// Somebody that can move, by row.
-    Object(u32),
-    /// An object of another node, or space that is kept for it, by name.
-    Beyond(ObjectId),
-}
 
 /// One thing that may be met.
 #[derive(Clone, Copy, Debug)]
@@ -64,16 +47,6 @@ pub(crate) struct Surroundings {
     is_held: bool,
     /// How many motions were tried.
     pub sweeps: u64,
-}
-
-/// What stopped a motion.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Hit {
-    /// From 0 to 1 along the motion.
-    pub time: f64,
-    /// From what was met towards the body.
-    pub normal: DVec3,
-    pub other: Other,
 }
 
 /// Half the skin, in metres.
@@ -189,9 +162,10 @@ impl Surroundings {
     pub fn is_on_ground(&self, offset: [i32; 3]) -> bool {
         offset[1] <= self.room.0[1]
     }
+}
 
-    /// The first thing met by moving by `v` steps.
-    pub fn first(&mut self, shapes: &[Shape], from: [i32; 3], v: DVec3) -> Option<Hit> {
+impl Around for Surroundings {
+    fn first(&mut self, shapes: &[Shape], from: [i32; 3], v: DVec3) -> Option<Hit> {
         self.sweeps += 1;
         let mut first: Option<Hit> = None;
         let mut until = 1.0;
@@ -238,109 +212,6 @@ impl Surroundings {
         first
     }
 
-    /// Moves as far as `v` steps, stopping at the first contact. The place it returns is free.
-    pub fn advance(&mut self, shapes: &[Shape], from: [i32; 3], v: DVec3) -> ([i32; 3], Option<Hit>) {
-        let hit = self.first(shapes, from, v);
-        self.stop_at(shapes, from, v, hit)
-    }
-
-    /// The same, where the first contact is known.
-    pub fn stop_at(&self, shapes: &[Shape], from: [i32; 3], v: DVec3, hit: Option<Hit>) -> ([i32; 3], Option<Hit>) {
-        let mut time = hit.map_or(1.0, |hit| hit.time);
-        let mut to = self.rounded(from, v * time);
-        let Some(mut blocked) = self.violated(shapes, to) else { return (to, hit) };
-        // Rounding brought it too close to something beside its way: one step aside may do.
-        let mut aside = to;
-        for _ in 0..3 {
-            let outside = self.near[blocked].joint.outside(aside);
-            let axis = (0..3).max_by_key(|&axis| outside[axis].abs()).expect("there are three");
-            if self.near[blocked].exact.is_some() || outside[axis] == 0 {
-                break;
-            }
-            aside[axis] += outside[axis].signum() as i32;
-            aside[axis] = aside[axis].clamp(self.room.0[axis].min(from[axis]), self.room.1[axis].max(from[axis]));
-            match self.violated(shapes, aside) {
-                None => return (aside, hit),
-                Some(next) => blocked = next,
-            }
-        }
-        let normal = DVec3::from_array(self.near[blocked].joint.outside(to).map(|steps| steps as f64));
-        let normal = if normal == DVec3::ZERO { -v } else { normal }.normalize_or_zero();
-        let hit = hit.unwrap_or(Hit { time, normal, other: self.near[blocked].other });
-        for _ in 0..8 {
-            time *= 0.5;
-            to = self.rounded(from, v * time);
-            if self.violated(shapes, to).is_none() {
-                return (to, Some(Hit { time, ..hit }));
-            }
-        }
-        (from, Some(Hit { time: 0.0, ..hit }))
-    }
-
-    /// Moves by up to `v` steps, keeping the motion along whatever is met. `normal_of` may change a contact's normal.
-    pub fn slide(
-        &mut self,
-        shapes: &[Shape],
-        from: [i32; 3],
-        v: DVec3,
-        normal_of: impl Fn(DVec3) -> DVec3,
-    ) -> ([i32; 3], Option<Hit>) {
-        let first = self.first(shapes, from, v);
-        self.slide_from(shapes, from, v, first, normal_of)
-    }
-
-    /// The same, where the first contact is known.
-    pub fn slide_from(
-        &mut self,
-        shapes: &[Shape],
-        from: [i32; 3],
-        v: DVec3,
-        mut known: Option<Hit>,
-        normal_of: impl Fn(DVec3) -> DVec3,
-    ) -> ([i32; 3], Option<Hit>) {
-        let mut planes = [DVec3::ZERO; 3];
-        let (mut place, mut rest, mut first) = (from, v, None);
-        for turn in 0..4 {
-            if turn > 0 {
-                known = self.first(shapes, place, rest);
-            }
-            let (to, hit) = self.stop_at(shapes, place, rest, known);
-            place = to;
-            let Some(hit) = hit else { break };
-            first = first.or(Some(hit));
-            if turn == 3 {
-                break;
-            }
-            planes[turn] = normal_of(hit.normal);
-            rest *= 1.0 - hit.time;
-            // Along the new surface, then along the edge that it makes with an earlier one, else nowhere.
-            let mut along = without(rest, planes[turn]);
-            for plane in 0..turn {
-                if along.dot(planes[plane]) < -1e-9 {
-                    let edge = planes[plane].cross(planes[turn]).normalize_or_zero();
-                    along = edge * rest.dot(edge);
-                }
-            }
-            let is_blocked = (0..=turn).any(|plane| along.dot(planes[plane]) < -1e-6 * (1.0 + along.length()));
-            // A slide of less than half a step would be rounded away.
-            if is_blocked || along.length_squared() < 0.25 || along.dot(v) <= 0.0 {
-                break;
-            }
-            rest = along;
-        }
-        (place, first)
-    }
-
-    fn rounded(&self, from: [i32; 3], v: DVec3) -> [i32; 3] {
-        let mut to = from;
-        for axis in 0..3 {
-            let (low, high) = (self.room.0[axis].min(from[axis]), self.room.1[axis].max(from[axis]));
-            to[axis] = (from[axis] + nearest(v[axis])).clamp(low, high);
-        }
-        to
-    }
-
-    /// The first of those that are too close to a place.
     fn violated(&self, shapes: &[Shape], offset: [i32; 3]) -> Option<usize> {
         self.near.iter().position(|near| match near.exact {
             None => {
@@ -352,6 +223,25 @@ impl Surroundings {
                 let apart = i64::from(near.joint.radius + CLOSEST);
                 outside < apart * apart && pair.distance(shapes, offset) < pair.least
             }
+        })
+    }
+
+    fn outside(&self, number: usize, offset: [i32; 3]) -> [i64; 3] {
+        self.near[number].joint.outside(offset)
+    }
+
+    fn is_on_grid(&self, number: usize) -> bool {
+        self.near[number].exact.is_none()
+    }
+
+    fn other(&self, number: usize) -> Other {
+        self.near[number].other
+    }
+
+    fn within_bounds(&self, from: [i32; 3], to: [i32; 3]) -> [i32; 3] {
+        std::array::from_fn(|axis| {
+            let (low, high) = (self.room.0[axis].min(from[axis]), self.room.1[axis].max(from[axis]));
+            to[axis].clamp(low, high)
         })
     }
 }
@@ -384,35 +274,5 @@ impl ExactPair {
 
     fn other_pose(&self) -> Pose {
         Pose::new(self.other_at.position(), self.other_turn.quat())
-    }
-}
-
-/// The nearest whole number, and of two the one farther from zero: [`f64::round`], which takes a call on processors without
-/// an instruction for it.
-#[inline]
-pub(super) fn nearest(number: f64) -> i32 {
-    let whole = number as i32;
-    let rest = number - f64::from(whole);
-    whole + i32::from(rest >= 0.5) - i32::from(rest <= -0.5)
-}
-
-fn without(v: DVec3, normal: DVec3) -> DVec3 {
-    let into = v.dot(normal);
-    if into < 0.0 { v - normal * into } else { v }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_nearest_whole_number_is_the_platforms() {
-        let mut random = space::workload::Random::new(3);
-        let halves = (-40..40).map(|number| f64::from(number) * 0.5);
-        let beside = halves.clone().flat_map(|number| [number.next_up(), number.next_down()]);
-        let any = std::iter::repeat_with(|| f64::from(random.between(-3e4, 3e4))).take(10_000);
-        for number in halves.chain(beside).chain(any) {
-            assert_eq!(nearest(number), number.round() as i32, "{number}");
-        }
     }
 }

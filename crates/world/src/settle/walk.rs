@@ -4,12 +4,12 @@
 
 use space::DVec3;
 
-use super::surroundings::{Hit, Other};
+use super::motion::{Around, Hit, Other};
 use super::{Settler, limited};
 use crate::objects::SLIDING;
 
 /// For how many ticks after meeting something low a walker looks for something to step onto.
-const LIFT_TICKS: u64 = 15;
+pub(super) const LIFT_TICKS: u64 = 15;
 
 impl Settler<'_> {
     pub(super) fn settle_avatar(&mut self, row: u32) {
@@ -130,7 +130,7 @@ impl Settler<'_> {
     }
 
     /// Whether something is low enough to step onto, as far as one can tell from the box around it.
-    fn is_low(&self, row: u32, other: Other) -> bool {
+    pub(super) fn is_low(&self, row: u32, other: Other) -> bool {
         let body = &self.objects.body[row as usize];
         let feet = body.block().low[1];
         let top = match other {
@@ -160,7 +160,7 @@ impl Settler<'_> {
 }
 
 /// A contact's normal for somebody who keeps to the ground: whatever stands in the way is a wall.
-fn level(normal: DVec3) -> DVec3 {
+pub(super) fn level(normal: DVec3) -> DVec3 {
     let level = DVec3::new(normal.x, 0.0, normal.z);
     if level.length_squared() < 1e-6 { normal } else { level.normalize() }
 }
