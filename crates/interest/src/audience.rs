@@ -1,16 +1,16 @@
 //! Who hears whom, tick after tick: what a server needs to know to send each update to those who must see it.
 //!
 //! Two objects are joined when they come within their auras' reach, and parted when they leave a somewhat larger one, so
-//! that a pair at the border does not flicker. All auras are entered, at their larger size, into one broad phase. Its
-//! pairs are the only ones that can hear each other; what began and ended among them is all that is looked at. A pair is
-//! *watched*, its distance taken every tick, only while something about it may change without the broad phase noticing:
-//! until it is joined, or if one of the two hears farther than the other.
+//! that a pair at the border does not flicker. All auras are entered, at their plain size, into one broad phase. Its pairs
+//! are the only ones that can be joined; what began and ended among them is all that is looked at. A pair is *watched*,
+//! its distance taken every tick, only while something about it may change without the broad phase noticing: when it has
+//! ended and is not parted yet, or if one of the two hears farther than the other.
 //!
 //! Invariants, after an update:
 //! - One hears another if and only if it did and they are within the larger reach, or they are within the plain one.
 //! - `lists` has, for each object, whom it hears and who hears it, each pair at both its ends.
 //! - A pair of the broad phase that is not watched is *settled*: each of the two that can hear the other does, and will
-//!   until the pair ends.
+//!   until the pair ends. A pair that is not in the broad phase is watched if one of the two hears the other.
 
 use space::bits::Bits;
 use space::{BroadPhase, Kinesphere, Pair, Slot, Sphere, Spheres, Vec3};
@@ -67,7 +67,7 @@ pub struct AudienceSettings {
 #[derive(Debug)]
 pub struct Audience {
     hysteresis: f32,
-    /// The auras at the size at which pairs are parted, as seen by the broad phase.
+    /// The auras at the size at which pairs are joined, as seen by the broad phase.
     spheres: Spheres,
     /// The objects once more, each in one piece: watched pairs are all over the memory.
     objects: Vec<Object>,
@@ -78,6 +78,8 @@ pub struct Audience {
     /// Slots whose aura changed since the last update.
     changed: Bits,
     any_changed: bool,
+    /// Slots that another object has since the last update.
+    replaced: Bits,
     entered: Vec<Hearing>,
     left: Vec<Hearing>,
     hearings: usize,
@@ -116,6 +118,7 @@ impl Audience {
             watched: Vec::new(),
             changed: Bits::new(),
             any_changed: false,
+            replaced: Bits::new(),
             entered: Vec::new(),
             left: Vec::new(),
             hearings: 0,
@@ -129,7 +132,7 @@ impl Audience {
     /// Adds an object and returns its slot.
     pub fn insert(&mut self, center: Vec3, aura: Aura) -> Result<Slot, AuraError> {
         aura.check(None)?;
-        let slot = self.spheres.insert(Sphere::new(center, aura.scaled(self.hysteresis).reach()))?;
+        let slot = self.spheres.insert(Sphere::new(center, aura.reach()))?;
         if self.objects.len() < self.spheres.rows() {
             self.objects.resize(self.spheres.rows(), Object { center: Vec3::NAN, aura });
         }
@@ -154,7 +157,7 @@ impl Audience {
     /// Gives an object another aura.
     pub fn set_aura(&mut self, slot: Slot, aura: Aura) -> Result<(), AuraError> {
         aura.check(Some(slot))?;
-        self.spheres.resize(slot, aura.scaled(self.hysteresis).reach())?;
+        self.spheres.resize(slot, aura.reach())?;
         let known = &mut self.objects[slot.row()].aura;
         if *known != aura {
             *known = aura;
@@ -191,8 +194,10 @@ impl Audience {
         self.entered.clear();
         self.left.clear();
         self.changes.clear();
-        self.note_parted();
-        self.watch_more();
+        self.forget_replaced();
+        self.watch_changed();
+        self.take_in_ended();
+        self.take_in_began();
         self.look_at_watched();
         self.apply_changes();
         self.changed.clear();
@@ -242,6 +247,7 @@ impl Audience {
             + self.broad_phase.bytes()
             + self.lists.bytes()
             + self.changed.bytes()
+            + self.replaced.bytes()
             + self.objects.capacity() * size_of::<Object>()
             + self.pairs.capacity() * size_of::<Pair>()
             + self.watched.capacity() * size_of::<Watched>()
@@ -251,37 +257,88 @@ impl Audience {
             + self.list.capacity() * size_of::<Entry>()
     }
 
-    /// Who leaves the larger reach hears nobody there any more.
-    fn note_parted(&mut self) {
-        for pair in self.broad_phase.ended() {
-            // Most pairs were joined: asking first whether this one was would cost as much as noting it.
-            self.changes.push(Change::new(pair.a(), pair.b(), Ears::NONE, false).0);
-            self.changes.push(Change::new(pair.b(), pair.a(), Ears::NONE, false).0);
+    /// Whoever has another's slot hears nobody yet, and is not watched.
+    fn forget_replaced(&mut self) {
+        let Audience { spheres, watched, changes, replaced, .. } = self;
+        replaced.clear();
+        if spheres.replaced().is_empty() {
+            return;
         }
+        spheres.replaced().iter().for_each(|slot| replaced.insert(slot.row()));
+        watched.retain(|pair| {
+            let is_forgotten = replaced.contains(pair.a as usize) || replaced.contains(pair.b as usize);
+            if is_forgotten {
+                note(changes, Slot::new(pair.a), Slot::new(pair.b), Ears::NONE, false);
+            }
+            !is_forgotten
+        });
     }
 
-    /// Watches the pairs that are new, and those whose auras are.
-    fn watch_more(&mut self) {
-        let replaced = self.spheres.replaced();
-        if !replaced.is_empty() || self.any_changed {
-            let mut forgotten = self.changed.clone();
-            replaced.iter().for_each(|slot| forgotten.insert(slot.row()));
-            self.watched.retain(|w| !forgotten.contains(w.a as usize) && !forgotten.contains(w.b as usize));
+    /// Watches all pairs of those whose auras changed: whatever was settled may not be.
+    fn watch_changed(&mut self) {
+        if !self.any_changed {
+            return;
         }
-        let is_changed = |pair: &Pair| self.changed.contains(pair.a().row()) || self.changed.contains(pair.b().row());
-        let began = self.broad_phase.began().iter().filter(|pair| !self.any_changed || !is_changed(pair));
-        self.watched.extend(began.map(|&pair| Watched::new(pair, Ears::NONE)));
-        if self.any_changed {
-            let is_new = |slot: Slot| replaced.contains(&slot);
-            let (pairs, lists) = (&self.pairs, &self.lists);
-            self.watched.extend(pairs.iter().filter(|pair| is_changed(pair)).map(|&pair| {
+        let Audience { objects, watched, changed, replaced, pairs, lists, .. } = self;
+        let is_changed = |row: u32| changed.contains(row as usize);
+        watched.retain(|pair| !is_changed(pair.a) && !is_changed(pair.b));
+        let is_new = |slot: Slot| replaced.contains(slot.row());
+        watched.extend(pairs.iter().filter(|pair| is_changed(pair.a().number()) || is_changed(pair.b().number())).map(
+            |&pair| {
                 let is_new = is_new(pair.a()) || is_new(pair.b());
                 Watched::new(pair, if is_new { Ears::NONE } else { ears(lists, pair.a().row(), pair.b().number()) })
-            }));
+            },
+        ));
+        for row in changed.iter() {
+            for entry in lists.get(row) {
+                let (slot, other) = (Slot::new(row as u32), entry.slot());
+                // Of two that both changed, the lower has named the pair.
+                let is_named = other < slot && is_changed(other.number());
+                let pair = Watched { a: slot.number(), b: other.number(), ears: entry.ears() };
+                if !is_named && !is_new(slot) && !is_new(other) && !pair.is_within_reach(objects) {
+                    watched.push(pair);
+                }
+            }
         }
     }
 
-    /// Takes the distances of all watched pairs, notes who hears whom now, and lets go of those that are settled.
+    /// Watches the pairs that ended until they are parted.
+    fn take_in_ended(&mut self) {
+        let Audience { broad_phase, objects, watched, changes, replaced, changed, .. } = self;
+        for &pair in broad_phase.ended() {
+            let (a, b) = (pair.a(), pair.b());
+            if replaced.contains(a.row()) || replaced.contains(b.row()) {
+                note(changes, a, b, Ears::NONE, false);
+            } else if changed.contains(a.row()) || changed.contains(b.row()) {
+                // It has been found among those whose auras changed.
+            } else if let Some(ears) = settled(&objects[a.row()].aura, &objects[b.row()].aura) {
+                watched.push(Watched::new(pair, ears));
+            }
+        }
+    }
+
+    /// Joins the pairs that began, or watches them if they are not settled at once.
+    fn take_in_began(&mut self) {
+        let Audience { broad_phase, objects, watched, changes, replaced, changed, lists, .. } = self;
+        for &pair in broad_phase.began() {
+            let (a, b) = (pair.a(), pair.b());
+            if changed.contains(a.row()) || changed.contains(b.row()) {
+                continue;
+            }
+            if let Some(ears) = settled(&objects[a.row()].aura, &objects[b.row()].aura) {
+                // Whoever has not been parted since it ended is told what it knows, which changes nothing.
+                note(changes, a, b, ears, true);
+                continue;
+            }
+            let is_new = replaced.contains(a.row()) || replaced.contains(b.row());
+            // Whoever has not been parted is watched already.
+            if is_new || ears(lists, a.row(), b.number()) == Ears::NONE {
+                watched.push(Watched::new(pair, Ears::NONE));
+            }
+        }
+    }
+
+    /// Takes the distances of all watched pairs, notes who hears whom now, and lets go of those that are settled or parted.
     fn look_at_watched(&mut self) {
         let Audience { objects, watched, verdicts, changes, hysteresis, .. } = self;
         // All distances come first, without a branch between them: their cache misses overlap then.
@@ -290,16 +347,11 @@ impl Audience {
         let mut kept = 0;
         for index in 0..watched.len() {
             let (pair, verdict) = (watched[index], verdicts[index]);
-            if verdict.is_apart {
-                continue;
-            }
             if verdict.ears != pair.ears {
-                let (a, b) = (Slot::new(pair.a), Slot::new(pair.b));
-                changes.push(Change::new(a, b, verdict.ears, true).0);
-                changes.push(Change::new(b, a, verdict.ears.turned(), true).0);
+                note(changes, Slot::new(pair.a), Slot::new(pair.b), verdict.ears, true);
             }
             watched[kept] = Watched { ears: verdict.ears, ..pair };
-            kept += usize::from(!verdict.is_settled);
+            kept += usize::from(!verdict.is_done);
         }
         watched.truncate(kept);
     }
@@ -356,6 +408,23 @@ impl Default for Audience {
     fn default() -> Audience {
         Audience::new()
     }
+}
+
+/// Notes who of two hears the other now, at both ends.
+#[inline]
+fn note(changes: &mut Vec<u64>, a: Slot, b: Slot, ears: Ears, is_judged: bool) {
+    changes.push(Change::new(a, b, ears, is_judged).0);
+    changes.push(Change::new(b, a, ears.turned(), is_judged).0);
+}
+
+/// Who of two hears the other wherever the broad phase has the pair, as the first sees it; `None` if that depends on their
+/// distance.
+#[inline]
+fn settled(a: &Aura, b: &Aura) -> Option<Ears> {
+    let whole_reach = a.reach() + b.reach();
+    let (hears, is_heard) = (a.focus + b.nimbus, b.focus + a.nimbus);
+    let is_sure = |reach: f32| (reach == whole_reach) | (reach <= 0.0);
+    (is_sure(hears) & is_sure(is_heard)).then(|| Ears::new(hears == whole_reach, is_heard == whole_reach))
 }
 
 fn ears(lists: &Lists<Entry>, row: usize, other: u32) -> Ears {
@@ -457,10 +526,8 @@ struct Watched {
 #[derive(Clone, Copy, Debug)]
 struct Verdict {
     ears: Ears,
-    /// The broad phase no longer has this pair.
-    is_apart: bool,
     /// Nothing changes until the broad phase says so.
-    is_settled: bool,
+    is_done: bool,
 }
 
 impl Watched {
@@ -478,21 +545,24 @@ impl Watched {
 
         let (plain_a, plain_b) = (a.aura, b.aura);
         let (wide_a, wide_b) = (plain_a.scaled(hysteresis), plain_b.scaled(hysteresis));
-        let whole_reach = wide_a.reach() + wide_b.reach();
-        let direction = |hears: bool, plain: f32, wide: f32| {
-            let hears = is_within(if hears { wide } else { plain });
-            // Who hears at the whole reach does so until the pair ends; who cannot hear never will.
-            (hears, (hears & (wide == whole_reach)) | (wide <= 0.0))
-        };
-        let (hears, is_settled) =
-            direction(self.ears.hears(), plain_a.focus + plain_b.nimbus, wide_a.focus + wide_b.nimbus);
-        let (is_heard, is_settled_too) =
-            direction(self.ears.is_heard(), plain_b.focus + plain_a.nimbus, wide_b.focus + wide_a.nimbus);
-        Verdict {
-            ears: Ears::new(hears, is_heard),
-            // A removed object is nowhere, and not within any reach.
-            is_apart: !is_within(whole_reach),
-            is_settled: is_settled & is_settled_too,
-        }
+        // A removed object is nowhere, and not within any reach.
+        let hears = is_within(match self.ears.hears() {
+            true => wide_a.focus + wide_b.nimbus,
+            false => plain_a.focus + plain_b.nimbus,
+        });
+        let is_heard = is_within(match self.ears.is_heard() {
+            true => wide_b.focus + wide_a.nimbus,
+            false => plain_b.focus + plain_a.nimbus,
+        });
+        let ears = Ears::new(hears, is_heard);
+        let is_paired = is_within(plain_a.reach() + plain_b.reach());
+        let is_done = if is_paired { settled(&plain_a, &plain_b).is_some() } else { ears == Ears::NONE };
+        Verdict { ears, is_done }
+    }
+
+    /// Whether the broad phase has this pair.
+    fn is_within_reach(self, objects: &[Object]) -> bool {
+        let (a, b) = (objects[self.a as usize], objects[self.b as usize]);
+        Sphere::new(a.center, a.aura.reach()).overlaps(Sphere::new(b.center, b.aura.reach()))
     }
 }

@@ -45,7 +45,7 @@
 //! # Ok::<(), interest::AuraError>(())
 //! ```
 //!
-//! Relations and groups follow a [`Graph`], which one brings up to date with what the broad phase says began and ended.
+//! Groups follow what the broad phase says began and ended, and relations a [`Graph`] that one brings up to date with it.
 //! No clock, no socket, no random order: the same calls give the same answers.
 
 #![forbid(unsafe_code)]
@@ -69,7 +69,7 @@ pub use cliques::{Budget, CliqueFinder, Cliques};
 pub use earshot::Earshot;
 pub use expanding_sphere::ExpandingSphere;
 pub use graph::Graph;
-pub use groups::{GroupChange, GroupId, Groups, greedy_cover};
+pub use groups::{GroupChange, GroupId, Groups, Members, greedy_cover};
 pub use ordered_axis::{Axis, OrderedAxis};
 pub use ordered_relations::OrderedRelations;
 pub use relation::{Comparisons, Crowd, RelationFinder, Relations};

@@ -3,7 +3,7 @@
 //! None of it is worked out unless somebody asks. Groups are repaired from look to look, so that a group keeps its number
 //! for as long as it is one.
 
-use interest::{Graph, Groups};
+use interest::Groups;
 use space::{ObjectId, PairChanges};
 use wire::inside::{CELLS_MAX, Group, HEARINGS_MAX, Hearing, Wanted};
 use wire::operator::ToOperator;
@@ -18,7 +18,6 @@ const PAIRS_MAX: usize = 50_000;
 #[derive(Debug, Default)]
 pub struct Insight {
     pairs: PairChanges,
-    graph: Graph,
     groups: Groups,
 }
 
@@ -58,11 +57,10 @@ impl Insight {
     fn group(&mut self, server: &Server) -> Option<Vec<Group>> {
         let pairs = server.mutual_hearings(PAIRS_MAX)?;
         self.pairs.update(&pairs);
-        self.graph.update(&self.pairs.began, &self.pairs.ended);
-        self.groups.repair(&self.graph);
+        self.groups.update(&self.pairs.began, &self.pairs.ended);
         let mut groups: Vec<Group> = Vec::with_capacity(self.groups.len());
         for (group, slots) in self.groups.iter() {
-            let mut members: Vec<ObjectId> = slots.iter().filter_map(|&slot| server.object_of(slot)).collect();
+            let mut members: Vec<ObjectId> = slots.filter_map(|slot| server.object_of(slot)).collect();
             members.sort_unstable();
             groups.push(Group { number: group.number(), members });
         }

@@ -7,18 +7,24 @@
 //! The cover is repaired from tick to tick rather than made anew, for each join and leave costs traffic. What a tick
 //! does: whoever no longer fits leaves, what is no longer covered joins a group that it fits, or opens one, who has become
 //! redundant leaves ([`repair`]), and a small budget is spent on dissolving small groups ([`tidy`]), so that the cover does
-//! not drift away from a fresh one. A component of up to 256 objects is repaired in machine words ([`circle`]), a larger one
-//! by lists; both ways make the same choices.
+//! not drift away from a fresh one. A component of up to 512 objects is repaired in machine words ([`circle`]), and most
+//! stay laid out in them ([`homes`]); a larger one is repaired by lists. Both ways make the same choices.
 //!
-//! Invariants, after a repair:
-//! - Every pair of the graph shares a group; every two members of a group are a pair; a group has two members or more.
-//! - `members` and `memberships` say the same, the shadows of groups are theirs, and circles that are kept say the same.
+//! Invariants, after an update:
+//! - Every pair shares a group; every two members of a group are a pair; a group has two members or more.
+//! - The graph and the rolls know all pairs and groups of whoever has no home, and none of whoever has.
+//! - The rolls' `members` and `memberships` say the same, and the shadows of groups are theirs.
 
 mod circle;
 mod free;
+mod gather;
 mod greedy;
+mod homes;
+mod ledger;
 mod marks;
+mod members;
 mod repair;
+mod rolls;
 mod seats;
 mod shadow;
 mod tidy;
@@ -26,22 +32,27 @@ mod uncovered;
 
 use space::{Pair, Slot};
 
-use self::circle::{Circle, Kept};
-use self::free::Free;
+use self::circle::AnyCircle;
+use self::homes::{Homes, NOWHERE};
+use self::ledger::{Ledger, Look};
+use self::rolls::Rolls;
 use self::seats::Seats;
 use self::shadow::Shadow;
-use self::tidy::Tidying;
 use self::uncovered::Uncovered;
 use crate::Graph;
-use crate::lists::{Lists, Word};
 
 pub use greedy::greedy_cover;
+pub use members::Members;
 
 /// The name of a group, never given twice while it matters: not for four thousand million groups of one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupId(u64);
 
 impl GroupId {
+    fn new(place: u32, generation: u32) -> GroupId {
+        GroupId(u64::from(generation) << 32 | u64::from(place))
+    }
+
     /// Its number: below 2^32 where the group is, and above how many others were there before.
     pub const fn number(self) -> u64 {
         self.0
@@ -64,37 +75,31 @@ pub enum GroupChange {
 /// The groups of a world, kept up to date.
 ///
 /// ```
-/// use interest::{Graph, Groups};
-/// use space::{Pair, Slot};
+/// use interest::Groups;
+/// use space::Pair;
 ///
-/// let mut graph = Graph::new();
 /// let mut groups = Groups::new();
-/// graph.update(&[Pair::of_rows(0, 1), Pair::of_rows(0, 2), Pair::of_rows(1, 2), Pair::of_rows(2, 3)], &[]);
-/// assert_eq!(groups.repair(&graph).len(), 7, "two groups are created, three join the one, two the other");
-/// graph.update(&[], &[Pair::of_rows(2, 3)]);
-/// groups.repair(&graph);
+/// let pairs = [Pair::of_rows(0, 1), Pair::of_rows(0, 2), Pair::of_rows(1, 2), Pair::of_rows(2, 3)];
+/// assert_eq!(groups.update(&pairs, &[]).len(), 7, "two groups are created, three join the one, two the other");
+/// groups.update(&[], &[Pair::of_rows(2, 3)]);
 /// assert_eq!(groups.iter().map(|(_, members)| members.len()).collect::<Vec<_>>(), [3]);
 /// ```
 #[derive(Clone, Debug)]
 pub struct Groups {
     tidying: usize,
-    /// The members of each group, ascending; a place without members is free.
-    members: Lists<Slot>,
-    /// What else there is to know about each group.
-    places: Vec<Place>,
-    free: Free,
-    /// Places that became free in this tick, and may be taken from the next on.
-    freed: Vec<u32>,
-    /// The groups of each object, ascending.
-    memberships: Lists<u32>,
-    groups: usize,
-    joined: usize,
-    journal: Journal,
-    changes: Vec<GroupChange>,
-    uncovered: Uncovered,
+    ledger: Ledger,
+    homes: Homes,
+    /// Who overlaps whom, and who is in which group, of those who have no home.
+    graph: Graph,
+    rolls: Rolls,
     seats: Seats,
-    circle: Circle,
-    kept: Kept,
+    journal: Journal,
+    uncovered: Uncovered,
+    /// Who was gathered last, and their groups.
+    gathered: Vec<Slot>,
+    gathered_groups: Vec<u32>,
+    /// A circle that will have no home.
+    visitor: AnyCircle,
     /// Whether circles are repaired by lists too, as a twin of what they are for.
     by_lists: bool,
     /// Where tidying goes on.
@@ -113,19 +118,6 @@ pub struct Groups {
 /// When more pairs change than this, everything is repaired by lists: to note who is new to whom would take too much room.
 const UPHEAVAL: usize = 1 << 19;
 
-/// A group, or room for one, in half a line of the cache.
-#[derive(Clone, Copy, Debug, Default)]
-struct Place {
-    shadow: Shadow,
-    /// How often the place has been taken.
-    generation: u32,
-    /// The tick in which the group was touched last.
-    touched: u32,
-    /// The round in which it was counted last, and how often.
-    round: u32,
-    gain: u32,
-}
-
 /// What groups were when the tick touched them first.
 #[derive(Clone, Debug, Default)]
 struct Journal {
@@ -136,28 +128,25 @@ struct Journal {
 }
 
 impl Groups {
-    /// No groups; one in eight is looked at per tick, to see whether others can take its pairs.
+    /// No groups; one in ten is looked at per tick, to see whether others can take its pairs.
     pub fn new() -> Groups {
-        Groups::with_tidying(8)
+        Groups::with_tidying(10)
     }
 
     /// No groups; one in so many is looked at per tick. More tidying means fewer groups and more changes; 0 never tidies.
     pub fn with_tidying(one_in: usize) -> Groups {
         Groups {
             tidying: one_in,
-            members: Lists::new(),
-            places: Vec::new(),
-            free: Free::default(),
-            freed: Vec::new(),
-            memberships: Lists::new(),
-            groups: 0,
-            joined: 0,
-            journal: Journal::default(),
-            changes: Vec::new(),
-            uncovered: Uncovered::default(),
+            ledger: Ledger::default(),
+            homes: Homes::default(),
+            graph: Graph::new(),
+            rolls: Rolls::new(),
             seats: Seats::default(),
-            circle: Circle::default(),
-            kept: Kept::default(),
+            journal: Journal::default(),
+            uncovered: Uncovered::default(),
+            gathered: Vec::new(),
+            gathered_groups: Vec::new(),
+            visitor: AnyCircle::default(),
             by_lists: false,
             next_tidied: 0,
             list: Vec::new(),
@@ -170,136 +159,101 @@ impl Groups {
         }
     }
 
-    /// Follows the graph's last update, and says what changed. Every update of the graph must be followed by one of these.
-    pub fn repair(&mut self, graph: &Graph) -> &[GroupChange] {
-        self.journal.start(&mut self.places);
-        self.freed.drain(..).for_each(|place| self.free.insert(place));
-        self.changes.clear();
-        self.seats.start(graph.rows());
+    /// Takes in which pairs ended since the last tick, and then which began, and says what changed. That is what
+    /// [`Kinesphere::began`](space::Kinesphere::began) and `ended` tell, and [`PairChanges`](space::PairChanges) for any
+    /// other broad phase. What is no change is ignored, as [`Graph::update`] does.
+    pub fn update(&mut self, began: &[Pair], ended: &[Pair]) -> &[GroupChange] {
+        self.journal.start(&mut self.ledger.looks);
+        self.ledger.start();
         let tidying = self.next_tidying();
+        let mut graph = std::mem::take(&mut self.graph);
+        self.homes.clear();
+        if self.homes.is_empty() {
+            graph.update(began, ended);
+        } else {
+            self.address(began, ended, &mut graph);
+        }
+        self.homes.deliver();
+        self.seats.start(graph.rows());
+        self.mend_homes(&tidying, &mut graph);
         if graph.ended().len() + graph.began().len() > UPHEAVAL {
-            self.repair_by_lists(graph.ended(), graph.began(), graph);
+            self.repair_by_lists(graph.ended(), graph.began(), &graph);
         } else {
-            self.repair_circles(graph, &tidying);
+            self.repair_circles(&mut graph, &tidying);
         }
-        self.tidy(&tidying, graph);
+        self.tidy(&tidying, &mut graph);
         self.write_changes();
-        &self.changes
+        self.graph = graph;
+        &self.ledger.changes
     }
 
-    /// Every group with its members, which are ascending.
-    pub fn iter(&self) -> impl Iterator<Item = (GroupId, &[Slot])> {
-        let all = (0..self.places.len() as u32).map(|group| (self.id(group), self.members.get(group as usize)));
-        all.filter(|(_, members)| !members.is_empty())
+    /// Every group with its members.
+    pub fn iter(&self) -> impl Iterator<Item = (GroupId, Members<'_>)> {
+        let places = 0..self.ledger.places.len() as u32;
+        let listed =
+            places.map(|place| (self.ledger.id(place), Members::of_list(self.rolls.members.get(place as usize))));
+        let at_home = self.homes.iter().map(|home| self.homes.circle(home)).flat_map(|circle| {
+            let members = |group| Members::of_circle(circle.slots(), circle.mask(group));
+            (0..circle.places().len()).map(move |group| (circle.id(group), members(group)))
+        });
+        listed.chain(at_home).filter(|(_, members)| members.len() > 0)
     }
 
-    /// The members of a group, ascending; none if it is no more.
-    pub fn members(&self, group: GroupId) -> &[Slot] {
-        let place = group.0 as u32;
-        if self.places.get(place as usize).is_some_and(|place| place.generation == (group.0 >> 32) as u32) {
-            self.members.get(place as usize)
-        } else {
-            &[]
+    /// The members of a group; none if it is no more.
+    pub fn members(&self, group: GroupId) -> Members<'_> {
+        let number = group.0 as u32;
+        let nobody = Members::of_list(&[]);
+        let Some(place) = self.ledger.places.get(number as usize) else { return nobody };
+        if place.generation != (group.0 >> 32) as u32 {
+            return nobody;
         }
+        if place.home == NOWHERE {
+            return Members::of_list(self.rolls.members.get(number as usize));
+        }
+        let circle = self.homes.circle(place.home);
+        let index = circle.places().iter().position(|&place| place == number);
+        index.map_or(nobody, |index| Members::of_circle(circle.slots(), circle.mask(index)))
     }
 
     /// The groups that an object is in.
     pub fn groups_of(&self, slot: Slot) -> impl Iterator<Item = GroupId> + '_ {
-        self.memberships.get(slot.row()).iter().map(|&group| self.id(group))
+        let listed = self.rolls.memberships.get(slot.row()).iter().map(|&place| self.ledger.id(place));
+        listed.chain(self.homes.circle_of(slot).into_iter().flat_map(|(circle, tag)| circle.groups_of(tag)))
     }
 
     /// How many groups there are.
     pub fn len(&self) -> usize {
-        self.groups
+        self.ledger.groups
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.groups == 0
+        self.ledger.groups == 0
     }
 
     /// How many objects are in how many groups, counted together.
     pub fn memberships(&self) -> usize {
-        self.joined
+        self.ledger.joined
     }
 
-    /// What the last repair changed.
+    /// What the last update changed.
     pub fn changes(&self) -> &[GroupChange] {
-        &self.changes
+        &self.ledger.changes
     }
 
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
-        self.members.bytes()
-            + self.memberships.bytes()
+        self.ledger.bytes()
+            + self.homes.bytes()
+            + self.graph.bytes()
+            + self.rolls.bytes()
             + self.uncovered.bytes()
             + self.journal.bytes()
-            + self.places.capacity() * size_of::<Place>()
             + self.seats.bytes()
-            + self.circle.bytes()
-            + self.kept.bytes()
-            + 8 * (self.ended.capacity() + self.began.capacity())
-            + self.free.bytes()
-            + 4 * (self.freed.capacity() + self.candidates.capacity() + self.list.capacity())
-            + 8 * self.ranking.capacity()
-            + self.changes.capacity() * size_of::<GroupChange>()
-    }
-
-    /// Repairs circle by circle, and by lists what is too large for one.
-    fn repair_circles(&mut self, graph: &Graph, tidying: &Tidying) {
-        self.seats.take_in(graph);
-        let mut are_all_seated = true;
-        for pair in graph.ended().iter().chain(graph.began()) {
-            if self.seats.is_seated(pair.a()) {
-                continue;
-            }
-            if !self.recall_circle(pair.a(), graph) && !self.gather_circle(pair.a(), graph) {
-                are_all_seated = false;
-                continue;
-            }
-            if self.by_lists {
-                self.repair_circle_by_lists(graph, tidying);
-            } else {
-                self.repair_circle(graph, tidying);
-            }
-            self.keep_circle();
-        }
-        if !are_all_seated {
-            let is_left = |pair: &&Pair| !self.seats.is_in_circle(pair.a());
-            let [mut ended, mut began] = [&mut self.ended, &mut self.began].map(std::mem::take);
-            ended.clear();
-            ended.extend(graph.ended().iter().filter(is_left));
-            began.clear();
-            began.extend(graph.began().iter().filter(is_left));
-            self.repair_by_lists(&ended, &began, graph);
-            (self.ended, self.began) = (ended, began);
-        }
-    }
-
-    /// Repairs the circle that has been gathered.
-    fn repair_circle(&mut self, graph: &Graph, tidying: &Tidying) {
-        let Groups { circle, seats, free, places, .. } = self;
-        circle.part(graph.ended(), seats);
-        circle.cover(&mut |near| take_place(near, free, places));
-        circle.tidy(tidying);
-        self.write_circle_back();
-    }
-
-    /// Does the same by lists.
-    fn repair_circle_by_lists(&mut self, graph: &Graph, tidying: &Tidying) {
-        self.seats.settle(self.circle.slots(), seats::NOWHERE);
-        let (mut ended, mut began) = (Vec::new(), Vec::new());
-        for &slot in self.circle.slots() {
-            ended.extend_from_slice(self.seats.ended(slot, graph.ended()));
-            began.extend_from_slice(self.seats.began(slot, graph.began()));
-        }
-        self.repair_by_lists(&ended, &began, graph);
-        self.lay_out_anew();
-        let turns = self.circle.places().iter().filter_map(|&place| Some((tidying.turn(place)?, place)));
-        let mut turns: Vec<(u32, u32)> = turns.collect();
-        turns.sort_unstable();
-        turns.into_iter().for_each(|(_, group)| self.tidy_group(group, tidying, graph));
-        self.lay_out_anew();
+            + self.visitor.bytes()
+            + 8 * (self.ended.capacity() + self.began.capacity() + self.ranking.capacity())
+            + 4 * (self.candidates.capacity() + self.list.capacity() + self.shared.capacity())
+            + 4 * (self.gathered.capacity() + self.gathered_groups.capacity())
     }
 
     /// Repairs what some pairs that ended and began ask for.
@@ -310,52 +264,41 @@ impl Groups {
     }
 
     fn open(&mut self, members: &[Slot]) {
-        // Near a group of the same crowd, if there is one: what is looked at together is together in memory then.
-        let near = members.iter().find_map(|member| self.memberships.get(member.row()).first().copied());
-        let group = take_place(near, &mut self.free, &mut self.places);
-        members.iter().for_each(|&member| self.forget(self.seats.home(member)));
+        let near = members.iter().find_map(|member| self.rolls.memberships.get(member.row()).first().copied());
+        let (group, _) = self.ledger.take_place(near);
         self.touch(group);
-        self.groups += 1;
-        self.joined += members.len();
-        self.members.replace(group as usize, members);
-        self.places[group as usize].shadow = Shadow::of_all(members);
-        members.iter().for_each(|&member| insert(&mut self.memberships, member.row(), group));
+        self.ledger.groups += 1;
+        self.ledger.joined += members.len();
+        self.ledger.looks[group as usize].shadow = Shadow::of_all(members);
+        members.iter().for_each(|&member| self.rolls.insert(group, member));
     }
 
     fn join(&mut self, group: u32, slot: Slot) {
-        self.forget(self.seats.home(slot));
         self.touch(group);
-        insert(&mut self.members, group as usize, slot);
-        insert(&mut self.memberships, slot.row(), group);
-        self.places[group as usize].shadow |= Shadow::of(slot);
-        self.joined += 1;
+        self.rolls.insert(group, slot);
+        self.ledger.looks[group as usize].shadow |= Shadow::of(slot);
+        self.ledger.joined += 1;
     }
 
     /// Takes an object out of a group that it is in; who leaves last dissolves it.
     fn leave(&mut self, group: u32, slot: Slot) {
         self.touch(group);
-        remove(&mut self.members, group as usize, slot);
-        remove(&mut self.memberships, slot.row(), group);
-        self.joined -= 1;
-        let members = self.members.get(group as usize);
-        let place = &mut self.places[group as usize];
-        place.shadow = Shadow::of_all(members);
+        self.rolls.remove(group, slot);
+        self.ledger.joined -= 1;
+        let members = self.rolls.members.get(group as usize);
+        self.ledger.looks[group as usize].shadow = Shadow::of_all(members);
         if members.is_empty() {
-            self.groups -= 1;
-            place.generation = place.generation.wrapping_add(1);
-            self.freed.push(group);
+            self.ledger.groups -= 1;
+            self.ledger.give_up(group);
         }
     }
 
     /// Keeps what a group was when the tick began.
     fn touch(&mut self, group: u32) {
-        // Of a circle that was kept, a group has all its members or none.
-        if let Some(&member) = self.members.get(group as usize).first() {
-            self.forget(self.seats.home(member));
-        }
-        let place = &mut self.places[group as usize];
-        if std::mem::replace(&mut place.touched, self.journal.tick) != self.journal.tick {
-            self.journal.keep(group, place.generation, self.members.get(group as usize));
+        let look = &mut self.ledger.looks[group as usize];
+        if std::mem::replace(&mut look.touched, self.journal.tick) != self.journal.tick {
+            let generation = self.ledger.places[group as usize].generation;
+            self.journal.keep(group, generation, self.rolls.members.get(group as usize));
         }
     }
 
@@ -364,44 +307,42 @@ impl Groups {
         self.candidates.clear();
         self.round = self.round.wrapping_add(1);
         if self.round == 0 {
-            self.places.iter_mut().for_each(|place| place.round = 0);
+            self.ledger.looks.iter_mut().for_each(|look| look.round = 0);
             self.round = 1;
         }
     }
 
     /// Compares what was touched with what it was.
     fn write_changes(&mut self) {
+        let changes = &mut self.ledger.changes;
         for &(group, generation, start, end) in &self.journal.before {
-            let id = GroupId(u64::from(generation) << 32 | u64::from(group));
+            let id = GroupId::new(group, generation);
             let old = &self.journal.members[start as usize..end as usize];
             // A place that was given up has no members until the next tick.
-            let new = self.members.get(group as usize);
+            let new = self.rolls.members.get(group as usize);
             if old.is_empty() && !new.is_empty() {
-                self.changes.push(GroupChange::Created(id));
+                changes.push(GroupChange::Created(id));
             }
             let (mut i, mut j) = (0, 0);
             while i < old.len() || j < new.len() {
                 match (old.get(i), new.get(j)) {
                     (Some(one), Some(other)) if one == other => (i, j) = (i + 1, j + 1),
                     (Some(&one), other) if other.is_none_or(|&other| one < other) => {
-                        self.changes.push(GroupChange::Left(id, one));
+                        changes.push(GroupChange::Left(id, one));
                         i += 1;
                     }
                     (_, Some(&other)) => {
-                        self.changes.push(GroupChange::Joined(id, other));
+                        changes.push(GroupChange::Joined(id, other));
                         j += 1;
                     }
                     (_, None) => break,
                 }
             }
             if new.is_empty() && !old.is_empty() {
-                self.changes.push(GroupChange::Dissolved(id));
+                changes.push(GroupChange::Dissolved(id));
             }
         }
-    }
-
-    fn id(&self, group: u32) -> GroupId {
-        GroupId(u64::from(self.places[group as usize].generation) << 32 | u64::from(group))
+        self.journal.clear();
     }
 }
 
@@ -411,28 +352,18 @@ impl Default for Groups {
     }
 }
 
-impl Place {
-    /// Counts a group once more, if it may lie within somebody's reach. One that is counted first becomes a candidate.
-    #[inline]
-    fn count(&mut self, group: u32, reach: Shadow, round: u32, candidates: &mut Vec<u32>) {
-        if self.round == round {
-            self.gain += 1;
-        } else if self.shadow.may_lie_within(reach) {
-            (self.round, self.gain) = (round, 1);
-            candidates.push(group);
-        }
-    }
-}
-
 impl Journal {
-    fn start(&mut self, places: &mut [Place]) {
-        self.before.clear();
-        self.members.clear();
+    fn start(&mut self, looks: &mut [Look]) {
         self.tick = self.tick.wrapping_add(1);
         if self.tick == 0 {
-            places.iter_mut().for_each(|place| place.touched = 0);
+            looks.iter_mut().for_each(|look| look.touched = 0);
             self.tick = 1;
         }
+    }
+
+    fn clear(&mut self) {
+        self.before.clear();
+        self.members.clear();
     }
 
     fn keep(&mut self, group: u32, generation: u32, members: &[Slot]) {
@@ -443,28 +374,6 @@ impl Journal {
 
     fn bytes(&self) -> usize {
         4 * self.members.capacity() + 16 * self.before.capacity()
-    }
-}
-
-/// A place for another group.
-fn take_place(near: Option<u32>, free: &mut Free, places: &mut Vec<Place>) -> u32 {
-    free.take_near(near, places.len()).unwrap_or_else(|| {
-        places.push(Place::default());
-        places.len() as u32 - 1
-    })
-}
-
-/// Puts an entry into the list of a row, unless it is there.
-fn insert<T: Word + Ord>(lists: &mut Lists<T>, row: usize, entry: T) {
-    if let Err(place) = lists.get(row).binary_search(&entry) {
-        lists.insert(row, place, entry);
-    }
-}
-
-/// Takes an entry out of the list of a row, if it is there.
-fn remove<T: Word + Ord>(lists: &mut Lists<T>, row: usize, entry: T) {
-    if let Ok(place) = lists.get(row).binary_search(&entry) {
-        lists.remove(row, place);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use space::{Pair, Slot};
 
+use super::ledger::Ledger;
 use super::shadow::Shadow;
 use super::{Groups, is_within};
 use crate::Graph;
@@ -12,7 +13,11 @@ impl Groups {
         self.uncovered.clear();
         for pair in ended {
             self.shared.clear();
-            common(self.memberships.get(pair.a().row()), self.memberships.get(pair.b().row()), &mut self.shared);
+            common(
+                self.rolls.memberships.get(pair.a().row()),
+                self.rolls.memberships.get(pair.b().row()),
+                &mut self.shared,
+            );
             for index in 0..self.shared.len() {
                 let group = self.shared[index];
                 let [others_of_a, others_of_b] = [pair.a(), pair.b()].map(|slot| self.company_beside(slot, group));
@@ -23,7 +28,7 @@ impl Groups {
                     if need_of_a < need_of_b { (pair.a(), others_of_a) } else { (pair.b(), others_of_b) };
                 self.leave(group, leaver);
                 self.note_uncovered(leaver, others, group, graph);
-                if let [last] = *self.members.get(group as usize) {
+                if let [last] = *self.rolls.members.get(group as usize) {
                     self.leave(group, last);
                 }
             }
@@ -33,24 +38,24 @@ impl Groups {
 
     /// With how many of a group's members an object shares no other group. `others` is the shadow of its other company.
     fn need(&self, slot: Slot, others: Shadow, group: u32) -> usize {
-        let own = self.memberships.get(slot.row());
+        let own = self.rolls.memberships.get(slot.row());
         let is_elsewhere =
-            |member: Slot| others.may_hold(member) && meet(own, self.memberships.get(member.row()), group);
-        self.members.get(group as usize).iter().filter(|&&member| !is_elsewhere(member)).count()
+            |member: Slot| others.may_hold(member) && meet(own, self.rolls.memberships.get(member.row()), group);
+        self.rolls.members.get(group as usize).iter().filter(|&&member| !is_elsewhere(member)).count()
     }
 
     /// The shadow of everybody with whom an object shares groups, one group apart.
     pub(super) fn company_beside(&self, slot: Slot, group: u32) -> Shadow {
-        let others = self.memberships.get(slot.row()).iter().filter(|&&other| other != group);
-        others.fold(Shadow::default(), |shadow, &other| shadow | self.places[other as usize].shadow)
+        let others = self.rolls.memberships.get(slot.row()).iter().filter(|&&other| other != group);
+        others.fold(Shadow::default(), |shadow, &other| shadow | self.ledger.looks[other as usize].shadow)
     }
 
     /// Notes the pairs of an object with members of the group it left that no other group covers. `others` is the shadow
     /// of its remaining company.
     fn note_uncovered(&mut self, leaver: Slot, others: Shadow, group: u32, graph: &Graph) {
-        let own = self.memberships.get(leaver.row());
-        for &member in self.members.get(group as usize) {
-            let is_covered = others.may_hold(member) && meet(own, self.memberships.get(member.row()), group);
+        let own = self.rolls.memberships.get(leaver.row());
+        for &member in self.rolls.members.get(group as usize) {
+            let is_covered = others.may_hold(member) && meet(own, self.rolls.memberships.get(member.row()), group);
             if !is_covered && graph.contains(leaver, member) {
                 self.uncovered.note(Pair::new(leaver, member));
             }
@@ -68,7 +73,7 @@ impl Groups {
             while let Some(group) = self.best_group(slot, graph) {
                 self.join(group, slot);
                 has_joined = true;
-                let members = self.members.get(group as usize);
+                let members = self.rolls.members.get(group as usize);
                 self.uncovered.cover(slot, |other| members.binary_search(&other).is_ok());
             }
             while let Some(&other) = self.uncovered.of(slot).first() {
@@ -95,10 +100,10 @@ impl Groups {
         }
         self.start_counting();
         let reach = Shadow::of_all(graph.neighbours(slot));
-        let Groups { places, memberships, uncovered, candidates, round, .. } = self;
+        let Groups { ledger: Ledger { looks, .. }, rolls, uncovered, candidates, round, .. } = self;
         for other in uncovered.of(slot) {
-            for &group in memberships.get(other.row()) {
-                places[group as usize].count(group, reach, *round, candidates);
+            for &group in rolls.memberships.get(other.row()) {
+                looks[group as usize].count(group, reach, *round, candidates);
             }
         }
         self.best_candidate(graph.neighbours(slot), 0).map(|(_, group)| group)
@@ -107,17 +112,17 @@ impl Groups {
     /// Of the candidates that have been counted more than so often, that which was counted most and lies within an
     /// ascending list of neighbours; of equals the lowest.
     pub(super) fn best_candidate(&mut self, neighbours: &[Slot], more_than: u32) -> Option<(u32, u32)> {
-        let places = &self.places;
-        self.candidates.retain(|&group| places[group as usize].gain > more_than);
+        let looks = &self.ledger.looks;
+        self.candidates.retain(|&group| looks[group as usize].gain > more_than);
         loop {
             let rank = |&index: &usize| {
                 let group = self.candidates[index];
-                (self.places[group as usize].gain, std::cmp::Reverse(group))
+                (self.ledger.looks[group as usize].gain, std::cmp::Reverse(group))
             };
             let best = (0..self.candidates.len()).max_by_key(rank)?;
             let group = self.candidates.swap_remove(best);
-            if is_within(self.members.get(group as usize), neighbours) {
-                return Some((self.places[group as usize].gain, group));
+            if is_within(self.rolls.members.get(group as usize), neighbours) {
+                return Some((self.ledger.looks[group as usize].gain, group));
             }
         }
     }
@@ -128,9 +133,9 @@ impl Groups {
         let reach = Shadow::of_all(neighbours);
         let wanted = self.uncovered.of(other);
         let mut best = None;
-        for &group in self.memberships.get(slot.row()) {
-            let members = self.members.get(group as usize);
-            if self.places[group as usize].shadow.may_lie_within(reach) && is_within(members, neighbours) {
+        for &group in self.rolls.memberships.get(slot.row()) {
+            let members = self.rolls.members.get(group as usize);
+            if self.ledger.looks[group as usize].shadow.may_lie_within(reach) && is_within(members, neighbours) {
                 let gain = wanted.iter().filter(|wanted| members.binary_search(wanted).is_ok()).count();
                 if best.is_none_or(|(most, _)| gain > most) {
                     best = Some((gain, group));
@@ -139,7 +144,7 @@ impl Groups {
         }
         let Some((_, group)) = best else { return false };
         self.join(group, other);
-        let members = self.members.get(group as usize);
+        let members = self.rolls.members.get(group as usize);
         self.uncovered.cover(other, |member| members.binary_search(&member).is_ok());
         true
     }
@@ -147,27 +152,27 @@ impl Groups {
     /// Takes an object out of groups in which all its pairs are covered by others.
     fn prune(&mut self, slot: Slot) {
         let (mut once, mut twice) = (Shadow::default(), Shadow::of(slot));
-        for &group in self.memberships.get(slot.row()) {
-            let shadow = self.places[group as usize].shadow;
+        for &group in self.rolls.memberships.get(slot.row()) {
+            let shadow = self.ledger.looks[group as usize].shadow;
             twice |= once & shadow;
             once |= shadow;
         }
-        let may_go = |group: &&u32| self.places[**group as usize].shadow.may_lie_within(twice);
-        if !self.memberships.get(slot.row()).iter().any(|group| may_go(&group)) {
+        let may_go = |group: &&u32| self.ledger.looks[**group as usize].shadow.may_lie_within(twice);
+        if !self.rolls.memberships.get(slot.row()).iter().any(|group| may_go(&group)) {
             return;
         }
         self.ranking.clear();
-        for &group in self.memberships.get(slot.row()).iter().filter(may_go) {
-            self.ranking.push((self.members.len(group as usize) as u32, group));
+        for &group in self.rolls.memberships.get(slot.row()).iter().filter(may_go) {
+            self.ranking.push((self.rolls.members.len(group as usize) as u32, group));
         }
         self.ranking.sort_unstable();
         for index in 0..self.ranking.len() {
             let group = self.ranking[index].1;
-            let own = self.memberships.get(slot.row());
-            let is_elsewhere = |member: Slot| meet(own, self.memberships.get(member.row()), group);
-            if self.members.get(group as usize).iter().all(|&member| member == slot || is_elsewhere(member)) {
+            let own = self.rolls.memberships.get(slot.row());
+            let is_elsewhere = |member: Slot| meet(own, self.rolls.memberships.get(member.row()), group);
+            if self.rolls.members.get(group as usize).iter().all(|&member| member == slot || is_elsewhere(member)) {
                 self.leave(group, slot);
-                if let [last] = *self.members.get(group as usize) {
+                if let [last] = *self.rolls.members.get(group as usize) {
                     self.leave(group, last);
                 }
             }

@@ -1,4 +1,4 @@
-//! Who sits where: which circle of this tick an object is in, its tag there, and what is new about it.
+//! Who sits where, of those who have no home: which circle of this tick an object is in, and what is new about it.
 //!
 //! Invariants:
 //! - Circles have rising numbers, and those of a tick are above those before it.
@@ -23,9 +23,8 @@ pub struct Seats {
 #[derive(Clone, Copy, Debug, Default)]
 struct Seat {
     circle: u32,
-    tag: u32,
-    /// The circle that was kept and has this object, if not [`NOWHERE`].
-    home: u32,
+    /// Whether that is too large.
+    is_sent_away: bool,
     /// The tick of the news: where the pairs begin that ended, and that began, with this object as their first, and the
     /// last pair that began with it as the second.
     tick: u32,
@@ -34,10 +33,6 @@ struct Seat {
     joined: u32,
 }
 
-/// The tag of an object whose circle is too large.
-const TOO_LARGE: u32 = u32::MAX;
-/// The home of an object whose circle has not been kept.
-pub const NOWHERE: u32 = 0;
 /// No pair.
 const NONE: u32 = u32::MAX;
 
@@ -83,7 +78,7 @@ impl Seats {
 
     /// Whether somebody is in a circle of this tick.
     pub fn is_in_circle(&self, slot: Slot) -> bool {
-        self.seats.get(slot.row()).is_some_and(|seat| seat.circle > self.last_before && seat.tag != TOO_LARGE)
+        self.seats.get(slot.row()).is_some_and(|seat| seat.circle > self.last_before && !seat.is_sent_away)
     }
 
     /// Adds somebody to those of the circle, unless he is in. Says no if there are more than `most`, or if he is in
@@ -97,7 +92,7 @@ impl Seats {
         if seat.circle > self.last_before || circle.len() == most {
             return false;
         }
-        seat.circle = self.circle;
+        (seat.circle, seat.is_sent_away) = (self.circle, false);
         circle.push(slot);
         true
     }
@@ -133,57 +128,14 @@ impl Seats {
         run(slot, if seat.tick == self.tick { seat.ended } else { NONE }, ended)
     }
 
-    /// The home of an object.
-    #[inline]
-    pub fn home(&self, slot: Slot) -> u32 {
-        self.seats.get(slot.row()).map_or(NOWHERE, |seat| seat.home)
-    }
-
-    /// Gives some objects another home.
-    pub fn settle(&mut self, circle: &[Slot], home: u32) {
-        circle.iter().for_each(|slot| self.seats[slot.row()].home = home);
-    }
-
-    /// Whether nobody of a circle that was kept has met anybody who is not of it.
-    pub fn keep_to_themselves(&self, circle: &[Slot], home: u32, began: &[Pair]) -> bool {
-        circle.iter().all(|&slot| {
-            let seat = &self.seats[slot.row()];
-            let mut next = if seat.tick == self.tick { seat.joined } else { NONE };
-            while let Some(pair) = began.get(next as usize) {
-                if self.home(pair.a()) != home {
-                    return false;
-                }
-                next = self.links[next as usize];
-            }
-            self.began(slot, began).iter().all(|pair| self.home(pair.b()) == home)
-        })
-    }
-
-    /// Seats a circle that was kept. Its members have their tags.
-    pub fn sit_again(&mut self, circle: &[Slot]) {
-        circle.iter().for_each(|slot| self.seats[slot.row()].circle = self.circle);
-    }
-
     /// How many ticks there have been, for what is to be done now and then.
     pub fn tick(&self) -> u32 {
         self.tick
     }
 
-    /// Gives the members of a circle their tags, in order.
-    pub fn tag(&mut self, circle: &[Slot]) {
-        circle.iter().enumerate().for_each(|(tag, slot)| self.seats[slot.row()].tag = tag as u32);
-    }
-
     /// Notes that the circle of some objects is too large.
     pub fn send_away(&mut self, circle: &[Slot]) {
-        circle.iter().for_each(|slot| self.seats[slot.row()].tag = TOO_LARGE);
-    }
-
-    /// The tag of a member of the present circle.
-    #[inline]
-    pub fn tag_of(&self, slot: Slot) -> usize {
-        debug_assert_eq!(self.seats[slot.row()].circle, self.circle, "{slot} is not in this circle");
-        self.seats[slot.row()].tag as usize
+        circle.iter().for_each(|slot| self.seats[slot.row()].is_sent_away = true);
     }
 
     /// Heap memory, in bytes.

@@ -3,6 +3,8 @@
 use space::Slot;
 
 use super::Groups;
+use super::homes::NOWHERE;
+use super::ledger::Ledger;
 use super::repair::meet;
 use super::shadow::Shadow;
 use crate::Graph;
@@ -51,8 +53,8 @@ struct Dissolution {
 impl Groups {
     /// Goes on to the groups that this tick tidies.
     pub(super) fn next_tidying(&mut self) -> Tidying {
-        let places = self.places.len();
-        let typical = self.joined / self.groups.max(1);
+        let places = self.ledger.places.len();
+        let typical = self.ledger.joined / self.ledger.groups.max(1);
         let looks = places.checked_div(self.tidying).map_or(0, |looks| (looks + 4).min(places));
         let start = self.next_tidied;
         self.next_tidied = (start + looks as u32) % places.max(1) as u32;
@@ -60,12 +62,19 @@ impl Groups {
         Tidying { start, looks: looks as u32, places: places as u32, size_max }
     }
 
-    /// Dissolves small groups whose pairs others can take, but for those of circles, which have been tidied.
-    pub(super) fn tidy(&mut self, tidying: &Tidying, graph: &Graph) {
+    /// Dissolves small groups whose pairs others can take, but for those of circles that have been tidied.
+    pub(super) fn tidy(&mut self, tidying: &Tidying, graph: &mut Graph) {
         for turn in 0..tidying.looks {
             let group = (tidying.start + turn) % tidying.places;
+            let home = self.ledger.places[group as usize].home;
+            if home != NOWHERE {
+                if !self.homes.is_mended(home, self.seats.tick()) {
+                    self.mend_home(home, tidying, graph);
+                }
+                continue;
+            }
             let is_done = |member: &Slot| self.seats.is_in_circle(*member);
-            if !self.members.get(group as usize).first().is_some_and(is_done) {
+            if !self.rolls.members.get(group as usize).first().is_some_and(is_done) {
                 self.tidy_group(group, tidying, graph);
             }
         }
@@ -73,7 +82,7 @@ impl Groups {
 
     /// Dissolves a group if it is small and others can take its pairs.
     pub(super) fn tidy_group(&mut self, group: u32, tidying: &Tidying, graph: &Graph) {
-        if tidying.is_small(self.members.len(group as usize)) {
+        if tidying.is_small(self.rolls.members.len(group as usize)) {
             self.dissolve(group, graph);
         }
     }
@@ -99,15 +108,15 @@ impl Groups {
 
     /// Finds the pairs of a group that no other covers.
     fn consider(&self, group: u32) -> Dissolution {
-        let list = self.members.get(group as usize);
+        let list = self.rolls.members.get(group as usize);
         let mut members = [Slot::new(0); TIDY_MAX];
         members[..list.len()].copy_from_slice(list);
         let mut alone = [0; TIDY_MAX];
         for (i, &member) in list.iter().enumerate() {
             let company = self.company_beside(member, group);
-            let own = self.memberships.get(member.row());
+            let own = self.rolls.memberships.get(member.row());
             for (j, other) in list.iter().enumerate().skip(i + 1) {
-                if !company.may_hold(*other) || !meet(own, self.memberships.get(other.row()), group) {
+                if !company.may_hold(*other) || !meet(own, self.rolls.memberships.get(other.row()), group) {
                     alone[i] |= 1 << j;
                     alone[j] |= 1 << i;
                 }
@@ -127,12 +136,12 @@ impl Groups {
             }
             self.start_counting();
             let reach = Shadow::of_all(graph.neighbours(members[i]));
-            let Groups { places, memberships, candidates, round, .. } = self;
+            let Groups { ledger: Ledger { looks, .. }, rolls, candidates, round, .. } = self;
             for (j, other) in members[..*size].iter().enumerate().filter(|(j, _)| alone[i] >> j & 1 == 1) {
-                let theirs = memberships.get(other.row()).iter().filter(|&other| other != group);
+                let theirs = rolls.memberships.get(other.row()).iter().filter(|&other| other != group);
                 let joined = joins[..*planned].iter().filter(|(_, joining)| *joining == j).map(|(into, _)| into);
                 for &into in theirs.chain(joined) {
-                    places[into as usize].count(into, reach, *round, candidates);
+                    looks[into as usize].count(into, reach, *round, candidates);
                 }
             }
             if let Some((gain, into)) = self.best_candidate(graph.neighbours(members[i]), most) {
@@ -146,7 +155,7 @@ impl Groups {
     fn plan(&self, dissolution: &mut Dissolution, into: u32, joining: usize) {
         let Dissolution { members, size, alone, joins, planned, .. } = dissolution;
         for j in (0..*size).filter(|&j| j != joining) {
-            let is_in = self.members.get(into as usize).binary_search(&members[j]).is_ok();
+            let is_in = self.rolls.members.get(into as usize).binary_search(&members[j]).is_ok();
             if is_in || joins[..*planned].contains(&(into, j)) {
                 alone[joining] &= !(1 << j);
                 alone[j] &= !(1 << joining);

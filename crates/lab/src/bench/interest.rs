@@ -161,15 +161,14 @@ pub fn measure(
     done += per_case;
     {
         let mut broad_phase = Kinesphere::new().tracking_changes();
-        let (mut pairs, mut graph, mut groups) = (Vec::new(), Graph::new(), Groups::new());
+        let (mut pairs, mut groups) = (Vec::new(), Groups::new());
         let measured = settings.warm..settings.warm + settings.ticks;
         let workload = crowds::workload(settings.crowded, 100, 30.0, measured, settings.seed)?;
         let times =
             race(workload, settings, stopwatch, &mut |tick| progress(done + tick, total), |auras, stopwatch| {
                 timed(stopwatch, || {
                     broad_phase.pairs(auras, &mut pairs);
-                    graph.update(broad_phase.began(), broad_phase.ended());
-                    black_box(groups.repair(&graph));
+                    black_box(groups.update(broad_phase.began(), broad_phase.ended()));
                 })
                 .1
                 .cpu_ms
@@ -309,7 +308,8 @@ fn crowd(settings: &Settings, progress: &mut dyn FnMut(u32)) -> Result<[Row; 2],
         broad_phase.pairs(workload.spheres(), &mut pairs);
         graph.update(broad_phase.began(), broad_phase.ended());
         let is_membership = |change: &&GroupChange| matches!(change, GroupChange::Joined(..) | GroupChange::Left(..));
-        let joined_and_left = groups.repair(&graph).iter().filter(is_membership).count();
+        let all_changes = groups.update(broad_phase.began(), broad_phase.ended());
+        let joined_and_left = all_changes.iter().filter(is_membership).count();
         if tick > 0 {
             changes += joined_and_left;
             edge_changes += graph.began().len() + graph.ended().len();

@@ -1,115 +1,128 @@
 //! A component of the graph in a few machine words.
 //!
 //! Crowds have their own company: whoever is joined by pairs, directly or through others, is a *circle*, and few circles
-//! have more than 256 members. Within one, a set is four words: a bit per member. Whether somebody fits a group, what a
-//! group would cover, and whom nobody else covers then are a few instructions each, where lists take searches and merges.
+//! have more than 512 members. Within one, a set is two, four or eight words: a bit per member. Whether somebody fits a
+//! group, what a group would cover, and whom nobody else covers then are a few instructions each, where lists take
+//! searches and merges.
 //!
-//! So a circle in which something changed is laid out in words ([`Groups::gather_circle`]), repaired ([`repair`]), tidied
-//! ([`tidy`]) and written back. To lay it out takes no look at the graph: by the invariants of the last tick, an object's
-//! neighbours are those it shared a group with, less the pairs that ended, and those of the pairs that began. Most
-//! circles are [`kept`] for the next tick. A larger component is repaired by lists, which are the twin that tests compare this with: both
-//! ways make the same choices.
+//! So a circle in which something changed is laid out in words ([`Circle::lay_out`]), repaired ([`repair`]) and tidied
+//! ([`tidy`]), and tells what changed. To lay it out takes no look at the graph: by the invariants of the last tick, an
+//! object's neighbours are those it shared a group with. A circle of some size is at [`home`](super::homes) then: it stays
+//! laid out for the next tick, and neither the graph nor the lists know of its members. A smaller one is written back. A
+//! larger component is repaired by lists, which are the twin that tests compare this with: both ways make the same choices.
 //!
 //! Invariants, while a circle is laid out:
 //! - Tags ascend with slots: the lowest bit is the lowest slot.
 //! - `of` says of each member which groups have its bit in `masks`.
 //! - Reaches and what is uncovered are symmetric; an uncovered pair is within reach and shares no group.
 
-mod kept;
+mod of;
 mod repair;
 mod set;
 mod tidy;
-
-use std::hint::black_box;
+mod width;
 
 use space::Slot;
 
-pub use self::kept::Kept;
-use self::set::{MEMBERS_MAX, Set};
+use self::of::Of;
+use self::set::Set;
+pub use self::width::{AnyCircle, Desks, MEMBERS_MAX};
+use super::homes::NOWHERE;
+use super::ledger::Ledger;
+use super::rolls::Rolls;
 use super::shadow::Shadow;
-use super::{GroupChange, GroupId, Groups, insert, remove};
+use super::tidy::Tidying;
+use super::{GroupChange, GroupId};
 use crate::Graph;
 
 /// The most groups of a circle when it is laid out.
-const GROUPS_MAX: usize = 1024;
-/// Room for so many groups more.
-const ROOM: usize = 64;
+pub const GROUPS_MAX: usize = 1024;
 /// The place of a group that is no more.
 const VACANT: u32 = u32::MAX;
 
 /// A component, laid out.
 #[derive(Clone, Debug, Default)]
-pub struct Circle {
+pub struct Circle<const WORDS: usize> {
     /// Its members, ascending; the place of each is its tag.
     slots: Vec<Slot>,
     /// For each member whom it overlaps.
-    reaches: Vec<Set>,
-    /// The members of each group, and where it is outside.
-    masks: Vec<Set>,
+    reaches: Vec<Set<WORDS>>,
+    /// The members of each group, where it is outside, and how often that place has been taken.
+    masks: Vec<Set<WORDS>>,
     places: Vec<u32>,
-    /// The groups of each member: so many words each, a bit per group.
-    of: Vec<u64>,
-    words: usize,
+    generations: Vec<u32>,
+    /// The groups of each member.
+    of: Of,
     /// Groups that are no more.
     vacant: Vec<usize>,
-    /// The tick in which its members were found.
-    found: u32,
-    desk: Desk,
+    desk: Desk<WORDS>,
 }
 
 /// What a circle needs while it is repaired, and hands on to the next.
 #[derive(Clone, Debug, Default)]
-struct Desk {
+pub struct Desk<const WORDS: usize> {
     /// For each member with whom of those it overlaps it shares no group.
-    uncovered: Vec<Set>,
+    uncovered: Vec<Set<WORDS>>,
+    /// For each member whom of higher tags it no longer overlaps.
+    ended: Vec<Set<WORDS>>,
     /// What groups were before they were touched, and which have been: a bit each.
-    before: Vec<(usize, Set)>,
+    before: Vec<(usize, Set<WORDS>)>,
     touched: Vec<u64>,
     shared: Vec<usize>,
+    fitting: Vec<usize>,
     ranking: Vec<(u32, u32, usize)>,
-    /// The groups of some members: a bit each.
-    candidates: Vec<u64>,
 }
 
-impl Circle {
-    /// Its members, ascending.
-    pub fn slots(&self) -> &[Slot] {
-        &self.slots
+/// A pair of a circle that began or ended, by its tags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct News(u32);
+
+impl News {
+    /// That two members overlap from now on, or no longer.
+    #[inline]
+    pub fn new(one: usize, other: usize, begins: bool) -> News {
+        News((one as u32) << 16 | (other as u32) << 1 | u32::from(begins))
     }
 
-    /// Where its groups are.
-    pub fn places(&self) -> &[u32] {
-        &self.places
+    #[inline]
+    pub fn tags(self) -> (usize, usize) {
+        ((self.0 >> 16) as usize, (self.0 >> 1 & 0x7fff) as usize)
     }
 
+    #[inline]
+    pub fn begins(self) -> bool {
+        self.0 & 1 == 1
+    }
+}
+
+impl<const WORDS: usize> Circle<WORDS> {
     /// Heap memory, in bytes.
-    pub fn bytes(&self) -> usize {
-        let Desk { uncovered, before, touched, shared, ranking, candidates } = &self.desk;
-        let sets = self.reaches.capacity() + self.masks.capacity() + uncovered.capacity();
-        sets * size_of::<Set>()
-            + before.capacity() * size_of::<(usize, Set)>()
-            + ranking.capacity() * size_of::<(u32, u32, usize)>()
-            + 4 * (self.slots.capacity() + self.places.capacity())
-            + 8 * (self.of.capacity() + self.vacant.capacity() + shared.capacity())
-            + 8 * (touched.capacity() + candidates.capacity())
+    fn bytes(&self) -> usize {
+        (self.reaches.capacity() + self.masks.capacity()) * size_of::<Set<WORDS>>()
+            + 4 * (self.slots.capacity() + self.places.capacity() + self.generations.capacity())
+            + 8 * self.vacant.capacity()
+            + self.of.bytes()
+            + self.desk.bytes()
     }
 
     /// The groups of a member.
     #[inline]
     fn groups_of(&self, tag: usize) -> impl Iterator<Item = usize> + '_ {
-        indices(&self.of[tag * self.words..][..self.words])
+        self.of.get(tag).iter().map(|&group| usize::from(group))
+    }
+
+    /// The name of a group.
+    #[inline]
+    fn id(&self, group: usize) -> GroupId {
+        GroupId::new(self.places[group], self.generations[group])
     }
 
     /// Everybody with whom a member shares groups, one group apart.
     #[inline]
-    fn company_beside(&self, tag: usize, group: usize) -> Set {
+    fn company_beside(&self, tag: usize, group: usize) -> Set<WORDS> {
         let mut company = Set::EMPTY;
-        for (index, &word) in self.of[tag * self.words..][..self.words].iter().enumerate() {
-            let mut rest = if index == group / 64 { word & !(1 << (group % 64)) } else { word };
-            while rest != 0 {
-                company |= self.masks[index * 64 + rest.trailing_zeros() as usize];
-                rest &= rest - 1;
-            }
+        for other in self.groups_of(tag) {
+            company |= if other == group { Set::EMPTY } else { self.masks[other] };
         }
         company
     }
@@ -118,14 +131,14 @@ impl Circle {
     fn join(&mut self, group: usize, tag: usize) {
         self.touch(group);
         self.masks[group].insert(tag);
-        self.of[tag * self.words + group / 64] |= 1 << (group % 64);
+        self.of.insert(tag, group);
     }
 
     #[inline]
     fn leave(&mut self, group: usize, tag: usize) {
         self.touch(group);
         self.masks[group].remove(tag);
-        self.of[tag * self.words + group / 64] &= !(1 << (group % 64));
+        self.of.remove(tag, group);
     }
 
     /// Keeps what a group was when the tick began.
@@ -138,14 +151,32 @@ impl Circle {
         }
     }
 
-    /// Clears the desk for a circle that is to be repaired.
-    fn begin(&mut self) {
-        let Desk { uncovered, before, touched, .. } = &mut self.desk;
-        uncovered.clear();
-        uncovered.resize(self.slots.len(), Set::EMPTY);
+    /// Takes in the pairs that ended, and then those that began. What is no news changes nothing.
+    fn take_in(&mut self, news: &[News]) {
+        let Desk { uncovered, ended, before, touched, .. } = &mut self.desk;
+        for sets in [&mut *uncovered, &mut *ended] {
+            sets.clear();
+            sets.resize(self.slots.len(), Set::EMPTY);
+        }
         before.clear();
         touched.clear();
-        touched.resize(self.words, 0);
+        touched.resize(self.masks.len().div_ceil(64), 0);
+        for news in news {
+            let (one, other) = news.tags();
+            if self.reaches[one].has(other) == news.begins() {
+                continue;
+            }
+            if news.begins() {
+                self.reaches[one].insert(other);
+                self.reaches[other].insert(one);
+                uncovered[one].insert(other);
+                uncovered[other].insert(one);
+            } else {
+                self.reaches[one].remove(other);
+                self.reaches[other].remove(one);
+                ended[one.min(other)].insert(one.max(other));
+            }
+        }
     }
 
     /// Takes a member out of a group, and then the last one if nobody else is left.
@@ -158,90 +189,41 @@ impl Circle {
     }
 
     /// Opens a group. `take_near` finds a place for it, near another's.
-    fn open(&mut self, members: Set, take_near: &mut dyn FnMut(Option<u32>) -> u32) {
+    fn open(&mut self, members: Set<WORDS>, take_near: &mut dyn FnMut(Option<u32>) -> (u32, u32)) {
         let near = members.tags().find_map(|tag| self.groups_of(tag).map(|group| self.places[group]).min());
         let group = self.vacant.pop().unwrap_or_else(|| {
-            if self.masks.len() == self.words * 64 {
-                self.widen();
+            if self.masks.len().is_multiple_of(64) {
+                self.desk.touched.push(0);
             }
             self.places.push(VACANT);
+            self.generations.push(0);
             self.masks.push(Set::EMPTY);
             self.masks.len() - 1
         });
-        self.places[group] = take_near(near);
+        (self.places[group], self.generations[group]) = take_near(near);
         members.tags().for_each(|tag| self.join(group, tag));
     }
 
-    /// Makes room for more groups.
-    #[cold]
-    fn widen(&mut self) {
-        let wider = self.words * 2;
-        let mut of = vec![0; self.slots.len() * wider];
-        for (new, old) in of.chunks_exact_mut(wider).zip(self.of.chunks_exact(self.words)) {
-            new[..self.words].copy_from_slice(old);
-        }
-        (self.of, self.words) = (of, wider);
-        self.desk.touched.resize(wider, 0);
-    }
-
-    fn clear(&mut self) {
+    /// Lays out some objects, ascending, and their groups, from lists.
+    fn lay_out(&mut self, slots: &[Slot], groups: &[u32], ledger: &Ledger, rolls: &Rolls) {
+        let Circle { reaches, masks, of, .. } = self;
         self.slots.clear();
-        self.masks.clear();
+        self.slots.extend_from_slice(slots);
         self.places.clear();
+        self.places.extend_from_slice(groups);
+        self.generations.clear();
+        self.generations.extend(groups.iter().map(|&place| ledger.places[place as usize].generation));
         self.vacant.clear();
-    }
-}
-
-impl Groups {
-    /// Lays out the circle of an object, unless it is too large.
-    pub(super) fn gather_circle(&mut self, seed: Slot, graph: &Graph) -> bool {
-        self.circle.clear();
-        self.seats.start_circle();
-        if !self.seat_everybody(seed, graph) {
-            self.seats.send_away(&self.circle.slots);
-            self.forget_homes();
-            return false;
-        }
-        self.forget_homes();
-        self.circle.slots.sort_unstable();
-        self.circle.found = self.seats.tick();
-        self.seats.tag(&self.circle.slots);
-        self.lay_out();
-        self.take_in_news(graph);
-        true
-    }
-
-    /// Lays out the circle once more, after its groups were changed elsewhere.
-    pub(super) fn lay_out_anew(&mut self) {
-        self.start_counting();
-        let Groups { circle, places, memberships, round, .. } = self;
-        circle.places.clear();
-        circle.masks.clear();
-        circle.vacant.clear();
-        for &group in circle.slots.iter().flat_map(|slot| memberships.get(slot.row())) {
-            if std::mem::replace(&mut places[group as usize].round, *round) != *round {
-                circle.places.push(group);
-            }
-        }
-        self.lay_out();
-    }
-
-    /// Lays out the groups of the circle.
-    pub(super) fn lay_out(&mut self) {
-        let Groups { circle, seats, members, .. } = self;
-        let Circle { slots, reaches, masks, places, of, words, .. } = circle;
-        *words = (places.len() + ROOM).div_ceil(64);
+        masks.clear();
         reaches.clear();
         reaches.resize(slots.len(), Set::EMPTY);
-        of.clear();
-        of.resize(slots.len() * *words, 0);
-        for (group, &place) in places.iter().enumerate() {
-            let list = members.get(place as usize);
+        of.start(slots.len());
+        for (group, &place) in groups.iter().enumerate() {
             let mut mask = Set::EMPTY;
-            for &member in list {
-                let tag = seats.tag_of(member);
+            for member in rolls.members.get(place as usize) {
+                let tag = slots.binary_search(member).expect("who shares a group with a member is one");
                 mask.insert(tag);
-                of[tag * *words + group / 64] |= 1 << (group % 64);
+                of.insert(tag, group);
             }
             mask.tags().for_each(|tag| reaches[tag] |= mask);
             masks.push(mask);
@@ -249,133 +231,99 @@ impl Groups {
         reaches.iter_mut().enumerate().for_each(|(tag, reach)| reach.remove(tag));
     }
 
-    /// Takes in the pairs that ended and began.
-    pub(super) fn take_in_news(&mut self, graph: &Graph) {
-        self.circle.begin();
-        let Groups { circle: Circle { slots, reaches, desk, .. }, seats, .. } = self;
-        let uncovered = &mut desk.uncovered;
-        for (tag, &slot) in slots.iter().enumerate() {
-            for pair in seats.ended(slot, graph.ended()) {
-                let other = seats.tag_of(pair.b());
-                reaches[tag].remove(other);
-                reaches[other].remove(tag);
-            }
-        }
-        for (tag, &slot) in slots.iter().enumerate() {
-            for pair in seats.began(slot, graph.began()) {
-                let other = seats.tag_of(pair.b());
-                reaches[tag].insert(other);
-                reaches[other].insert(tag);
-                uncovered[tag].insert(other);
-                uncovered[other].insert(tag);
-            }
-        }
+    /// Repairs what pairs that ended and began ask for, tidies, and tells what changed.
+    fn mend(&mut self, news: &[News], tidying: &Tidying, home: u32, ledger: &mut Ledger) {
+        self.take_in(news);
+        self.part();
+        self.cover(&mut |near| ledger.take_place(near));
+        self.tidy(tidying);
+        self.tell(home, ledger);
     }
 
-    /// Follows groups and pairs that began from an object to all others that they lead to, and notes the groups.
-    fn seat_everybody(&mut self, seed: Slot, graph: &Graph) -> bool {
-        self.start_counting();
-        let Groups { circle: Circle { slots, places: found, .. }, seats, places, members, memberships, round, .. } =
-            self;
-        seats.sit(seed, slots, MEMBERS_MAX);
-        let (mut seen, mut seen_groups) = (0, 0);
-        // Ring by ring, and each ring is fetched at once: one by one, every list would be waited for.
-        while seen < slots.len() {
-            let ring = seen..slots.len();
-            memberships.fetch(slots[ring.clone()].iter().map(|slot| slot.row()));
-            for slot in &slots[ring.clone()] {
-                for &group in memberships.get(slot.row()) {
-                    if std::mem::replace(&mut places[group as usize].round, *round) != *round {
-                        found.push(group);
-                    }
-                }
-                if found.len() > GROUPS_MAX {
-                    return false;
-                }
-            }
-            members.fetch(found[seen_groups..].iter().map(|&group| group as usize));
-            for &group in &found[seen_groups..] {
-                if !members.get(group as usize).iter().all(|&member| seats.sit(member, slots, MEMBERS_MAX)) {
-                    return false;
-                }
-            }
-            seen = ring.end;
-            seen_groups = found.len();
-            for index in ring {
-                if !seats.sit_with(slots[index], graph.began(), slots, MEMBERS_MAX) {
-                    return false;
-                }
-            }
-        }
-        true
-    }
-
-    /// Writes back what changed, and notes it.
-    pub(super) fn write_circle_back(&mut self) {
-        let Groups { circle, places, members, memberships, changes, freed, list, groups, joined, .. } = self;
-        // One by one, each list would be waited for.
-        let touched = || circle.desk.before.iter().map(|&(index, _)| circle.places[index] as usize);
-        black_box(touched().fold(0u32, |sum, group| sum.wrapping_add(places[group].generation)));
-        members.fetch(touched());
-        memberships.fetch(circle.slots.iter().map(|slot| slot.row()));
-        for &(index, before) in &circle.desk.before {
-            let (group, mask) = (circle.places[index], circle.masks[index]);
+    /// Tells what changed.
+    fn tell(&mut self, home: u32, ledger: &mut Ledger) {
+        for &(group, before) in &self.desk.before {
+            let mask = self.masks[group];
             if mask == before && !mask.is_empty() {
                 continue;
             }
-            let place = &mut places[group as usize];
-            let id = GroupId(u64::from(place.generation) << 32 | u64::from(group));
+            let (place, id) = (self.places[group], self.id(group));
             if mask.is_empty() {
-                place.generation = place.generation.wrapping_add(1);
-                freed.push(group);
-                circle.places[index] = VACANT;
-                circle.vacant.push(index);
+                ledger.give_up(place);
+                self.places[group] = VACANT;
+                self.vacant.push(group);
             }
             if mask == before {
                 continue;
             }
             if before.is_empty() {
-                changes.push(GroupChange::Created(id));
-                *groups += 1;
+                ledger.changes.push(GroupChange::Created(id));
+                ledger.groups += 1;
+                ledger.places[place as usize].home = home;
             }
             for tag in mask.differing(before).tags() {
-                let slot = circle.slots[tag];
-                if mask.has(tag) {
-                    changes.push(GroupChange::Joined(id, slot));
-                    insert(memberships, slot.row(), group);
-                } else {
-                    changes.push(GroupChange::Left(id, slot));
-                    remove(memberships, slot.row(), group);
-                }
+                let slot = self.slots[tag];
+                let has_joined = mask.has(tag);
+                let change = if has_joined { GroupChange::Joined(id, slot) } else { GroupChange::Left(id, slot) };
+                ledger.changes.push(change);
             }
             if mask.is_empty() {
-                changes.push(GroupChange::Dissolved(id));
-                *groups -= 1;
+                ledger.changes.push(GroupChange::Dissolved(id));
+                ledger.groups -= 1;
             }
-            *joined = *joined + mask.len() as usize - before.len() as usize;
-            list.clear();
-            for tag in mask.tags() {
-                list.push(circle.slots[tag]);
-            }
-            members.replace(group as usize, list);
-            place.shadow = Shadow::of_all(list);
+            ledger.joined = ledger.joined + mask.len() as usize - before.len() as usize;
         }
+    }
+
+    /// Writes the members of all groups and the groups of all members into lists.
+    fn write_rolls(&self, ledger: &mut Ledger, rolls: &mut Rolls) {
+        let mut members = Vec::new();
+        for (mask, &place) in self.masks.iter().zip(&self.places).filter(|(mask, _)| !mask.is_empty()) {
+            members.clear();
+            members.extend(mask.tags().map(|tag| self.slots[tag]));
+            rolls.members.replace(place as usize, &members);
+            ledger.looks[place as usize].shadow = Shadow::of_all(&members);
+            ledger.places[place as usize].home = NOWHERE;
+        }
+        let mut groups = Vec::new();
+        for (tag, slot) in self.slots.iter().enumerate() {
+            groups.clear();
+            groups.extend(self.groups_of(tag).map(|group| self.places[group]));
+            groups.sort_unstable();
+            rolls.memberships.replace(slot.row(), &groups);
+        }
+    }
+
+    /// Writes who overlaps whom into a graph.
+    fn write_graph(&self, graph: &mut Graph) {
+        let mut neighbours = Vec::new();
+        for (&slot, reach) in self.slots.iter().zip(&self.reaches) {
+            neighbours.clear();
+            neighbours.extend(reach.tags().map(|tag| self.slots[tag]));
+            graph.replace_neighbours(slot, &neighbours);
+        }
+    }
+
+    /// Whether pairs lead from each member to all others.
+    fn is_one(&self) -> bool {
+        let (mut reached, mut next) = (Set::of(0), Set::of(0));
+        while !next.is_empty() {
+            let further = next.tags().fold(Set::EMPTY, |all, tag| all | self.reaches[tag]);
+            next = further.without(reached);
+            reached |= next;
+        }
+        reached.len() as usize == self.slots.len()
     }
 }
 
-/// The bits of some words, ascending.
-#[inline]
-fn indices(words: &[u64]) -> impl Iterator<Item = usize> + '_ {
-    let (mut index, mut rest) = (0, words.first().copied().unwrap_or(0));
-    std::iter::from_fn(move || {
-        while rest == 0 {
-            index += 1;
-            rest = *words.get(index)?;
-        }
-        let bit = rest.trailing_zeros() as usize;
-        rest &= rest - 1;
-        Some(index * 64 + bit)
-    })
+impl<const WORDS: usize> Desk<WORDS> {
+    fn bytes(&self) -> usize {
+        let Desk { uncovered, ended, before, touched, shared, fitting, ranking } = self;
+        (uncovered.capacity() + ended.capacity()) * size_of::<Set<WORDS>>()
+            + before.capacity() * size_of::<(usize, Set<WORDS>)>()
+            + ranking.capacity() * size_of::<(u32, u32, usize)>()
+            + 8 * (shared.capacity() + fitting.capacity() + touched.capacity())
+    }
 }
 
 #[cfg(test)]

@@ -2,32 +2,22 @@
 
 use std::cmp::Reverse;
 
-use space::Pair;
-
-use super::super::seats::Seats;
 use super::{Circle, Desk, Set};
 
-impl Circle {
+impl<const WORDS: usize> Circle<WORDS> {
     /// Whoever is in a group with somebody it no longer overlaps leaves it. Notes what is no longer covered.
-    pub fn part(&mut self, ended: &[Pair], seats: &Seats) {
+    pub fn part(&mut self) {
         for one in 0..self.slots.len() {
-            for pair in seats.ended(self.slots[one], ended) {
-                self.part_pair(one, seats.tag_of(pair.b()));
+            for other in self.desk.ended[one].tags() {
+                self.part_pair(one, other);
             }
         }
     }
 
     fn part_pair(&mut self, one: usize, other: usize) {
-        let Circle { of, words, desk: Desk { shared, .. }, places, .. } = self;
+        let Circle { of, masks, places, desk: Desk { shared, .. }, .. } = self;
         shared.clear();
-        let both = of[one * *words..][..*words].iter().zip(&of[other * *words..][..*words]);
-        for (index, (one, other)) in both.enumerate() {
-            let mut rest = one & other;
-            while rest != 0 {
-                shared.push(index * 64 + rest.trailing_zeros() as usize);
-                rest &= rest - 1;
-            }
-        }
+        shared.extend(of.get(one).iter().map(|&group| usize::from(group)).filter(|&group| masks[group].has(other)));
         if shared.len() > 1 {
             shared.sort_unstable_by_key(|&group| places[group]);
         }
@@ -35,7 +25,7 @@ impl Circle {
             let group = self.desk.shared[index];
             let others_of_one = self.company_beside(one, group);
             let others_of_other = self.company_beside(other, group);
-            let need = |others: Set| self.masks[group].without(others).len();
+            let need = |others: Set<WORDS>| self.masks[group].without(others).len();
             // Whoever needs the group less, for the pairs that no other covers.
             let (leaver, others) = if need(others_of_one) < need(others_of_other) {
                 (one, others_of_one)
@@ -50,7 +40,7 @@ impl Circle {
     }
 
     /// Puts every uncovered pair into a group: one that holds one of the two and that the other fits, or else a new one.
-    pub fn cover(&mut self, take_near: &mut dyn FnMut(Option<u32>) -> u32) {
+    pub fn cover(&mut self, take_near: &mut dyn FnMut(Option<u32>) -> (u32, u32)) {
         for tag in 0..self.slots.len() {
             if self.desk.uncovered[tag].is_empty() {
                 continue;
@@ -110,7 +100,7 @@ impl Circle {
 
     /// The clique that begins with an uncovered pair and grows by whoever covers the most uncovered pairs, of equals the
     /// lowest, until nobody covers any. Its pairs are covered afterwards.
-    fn grow(&mut self, one: usize, other: usize) -> Set {
+    fn grow(&mut self, one: usize, other: usize) -> Set<WORDS> {
         let mut members = Set::of(one) | Set::of(other);
         let mut fitting = self.reaches[one] & self.reaches[other];
         let mut wanted = self.desk.uncovered[one] | self.desk.uncovered[other];
@@ -136,11 +126,7 @@ impl Circle {
 
     /// Takes a member out of groups in which all its pairs are covered by others.
     fn prune(&mut self, tag: usize) {
-        let (mut once, mut twice) = (Set::EMPTY, Set::of(tag));
-        for group in self.groups_of(tag) {
-            twice |= once & self.masks[group];
-            once |= self.masks[group];
-        }
+        let mut twice = self.company_twice(tag);
         let mut ranking = std::mem::take(&mut self.desk.ranking);
         ranking.clear();
         for group in self.groups_of(tag) {
@@ -150,10 +136,21 @@ impl Circle {
         }
         ranking.sort_unstable();
         for &(_, _, group) in &ranking {
-            if self.masks[group].is_within(self.company_beside(tag, group) | Set::of(tag)) {
+            if self.masks[group].is_within(twice) {
                 self.leave_to_others(group, tag);
+                twice = self.company_twice(tag);
             }
         }
         self.desk.ranking = ranking;
+    }
+
+    /// A member, and everybody with whom it shares several groups.
+    fn company_twice(&self, tag: usize) -> Set<WORDS> {
+        let (mut once, mut twice) = (Set::EMPTY, Set::of(tag));
+        for group in self.groups_of(tag) {
+            twice |= once & self.masks[group];
+            once |= self.masks[group];
+        }
+        twice
     }
 }

@@ -2,22 +2,17 @@
 
 use std::ops::{BitAnd, BitOr, BitOrAssign};
 
-/// The most members of a circle.
-pub const MEMBERS_MAX: usize = 64 * WORDS;
+/// Some members of a circle of up to 64 per word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Set<const WORDS: usize>([u64; WORDS]);
 
-const WORDS: usize = 4;
-
-/// Some members of a circle. Tags are below [`MEMBERS_MAX`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Set([u64; WORDS]);
-
-impl Set {
+impl<const WORDS: usize> Set<WORDS> {
     /// Nobody.
-    pub const EMPTY: Set = Set([0; WORDS]);
+    pub const EMPTY: Set<WORDS> = Set([0; WORDS]);
 
     /// One member.
     #[inline]
-    pub fn of(tag: usize) -> Set {
+    pub fn of(tag: usize) -> Set<WORDS> {
         let mut set = Set::EMPTY;
         set.insert(tag);
         set
@@ -40,13 +35,13 @@ impl Set {
 
     /// Those who are not in another set.
     #[inline]
-    pub fn without(self, other: Set) -> Set {
+    pub fn without(self, other: Set<WORDS>) -> Set<WORDS> {
         Set(std::array::from_fn(|word| self.0[word] & !other.0[word]))
     }
 
     /// Those who are in one of two sets alone.
     #[inline]
-    pub fn differing(self, other: Set) -> Set {
+    pub fn differing(self, other: Set<WORDS>) -> Set<WORDS> {
         Set(std::array::from_fn(|word| self.0[word] ^ other.0[word]))
     }
 
@@ -56,14 +51,31 @@ impl Set {
     }
 
     #[inline]
-    pub fn is_within(self, whole: Set) -> bool {
+    pub fn is_within(self, whole: Set<WORDS>) -> bool {
         self.without(whole).is_empty()
     }
 
     #[inline]
     pub fn len(self) -> u32 {
-        // Most circles fill the lower words alone, and not every processor counts bits by itself.
-        self.0.iter().filter(|&&word| word != 0).map(|word| word.count_ones()).sum()
+        // Not every processor that this is built for counts bits by itself. Up to two words are counted as one: within
+        // fours of bits there is room for both.
+        let mut sum = 0;
+        for words in self.0.chunks(2) {
+            let fours = words.iter().map(|&word| {
+                let twos = word - (word >> 1 & 0x5555_5555_5555_5555);
+                (twos & 0x3333_3333_3333_3333) + (twos >> 2 & 0x3333_3333_3333_3333)
+            });
+            let fours = fours.sum::<u64>();
+            let eights = (fours & 0x0f0f_0f0f_0f0f_0f0f) + (fours >> 4 & 0x0f0f_0f0f_0f0f_0f0f);
+            sum += eights.wrapping_mul(0x0101_0101_0101_0101) >> 56;
+        }
+        sum as u32
+    }
+
+    /// The set as words, a bit per member.
+    #[inline]
+    pub fn words(&self) -> &[u64] {
+        &self.0
     }
 
     /// The members, ascending.
@@ -82,25 +94,25 @@ impl Set {
     }
 }
 
-impl BitOr for Set {
-    type Output = Set;
+impl<const WORDS: usize> BitOr for Set<WORDS> {
+    type Output = Set<WORDS>;
     #[inline]
-    fn bitor(self, other: Set) -> Set {
+    fn bitor(self, other: Set<WORDS>) -> Set<WORDS> {
         Set(std::array::from_fn(|word| self.0[word] | other.0[word]))
     }
 }
 
-impl BitOrAssign for Set {
+impl<const WORDS: usize> BitOrAssign for Set<WORDS> {
     #[inline]
-    fn bitor_assign(&mut self, other: Set) {
+    fn bitor_assign(&mut self, other: Set<WORDS>) {
         *self = *self | other;
     }
 }
 
-impl BitAnd for Set {
-    type Output = Set;
+impl<const WORDS: usize> BitAnd for Set<WORDS> {
+    type Output = Set<WORDS>;
     #[inline]
-    fn bitand(self, other: Set) -> Set {
+    fn bitand(self, other: Set<WORDS>) -> Set<WORDS> {
         Set(std::array::from_fn(|word| self.0[word] & other.0[word]))
     }
 }
