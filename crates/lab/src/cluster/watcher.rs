@@ -339,7 +339,9 @@ impl Watcher {
             (host.node, state)
         };
         let all: Vec<_> = hosts.iter().map(state).collect();
-        self.check(promise::TOGETHER, false, || format!("at {now}, {} s after an outage: {all:?}", TOGETHER_US / 1_000_000));
+        self.check(promise::TOGETHER, false, || {
+            format!("at {now}, {} s after an outage: {all:?}", TOGETHER_US / 1_000_000)
+        });
     }
 
     /// Nobody lets go in these worlds. So whoever carried something at one node, and is at another now, has it still, unless
