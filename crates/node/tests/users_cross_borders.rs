@@ -6,6 +6,9 @@ mod room;
 use std::collections::BTreeSet;
 
 use node::cluster::Status;
+use node::{Channel, Event, LinkId, Node};
+use wire::{Hello, ToServer};
+
 use room::{Room, Weather};
 
 #[test]
@@ -43,6 +46,29 @@ fn a_dead_servers_users_are_taken_up_by_others() {
     room.stand_and_check();
     let last = room.hosts[3].server.as_ref().unwrap();
     assert!(last.cluster().unwrap().custody().own().count() > 0, "who joins takes load");
+}
+
+/// Who was let in as new while its connection broke comes back with the key of before, and finds its name kept for itself.
+/// The bug that this keeps out: it was told that somebody is called so already, and its page went back to the start.
+#[test]
+fn who_comes_back_is_not_turned_away_for_its_own_name() {
+    let mut room = Room::new(2, 1, Weather::FINE);
+    room.run(12);
+    room.stand_and_check();
+    let server = room.lose(0);
+    let (now, link) = (room.now, LinkId(1 << 40));
+    let server = room.hosts[server].server.as_mut().unwrap();
+    server.handle(now, Event::Opened { link, secret: [1; 16] });
+    let nickname = "user 0".to_owned();
+    let hello = Hello { version: wire::VERSION, nickname, avatar: 0, token: Vec::new(), resume: Some([9; 16]) };
+    let bytes = ToServer::Hello(hello).encode();
+    server.handle(now, Event::Arrived { link, channel: Channel::Stream, bytes: &bytes });
+    let refused = |room: &Room| room.servers().map(|server| server.counts().refused).sum::<u64>();
+    room.run(5);
+    assert_eq!(refused(&room), 0);
+    assert_eq!(room.servers().map(|server| server.users().count()).sum::<usize>(), 1, "its avatar stands there still");
+    room.run(15);
+    assert_eq!(refused(&room), 0);
 }
 
 #[test]

@@ -37,6 +37,8 @@ export class Session {
   readonly client: Client;
   transport: Transport | null = null;
   private link: Link | null = null;
+  /** Counts links: of one that was given up nothing counts any more, whatever is still on its way. */
+  private attempt = 0;
   private retryMs = RETRY_MS.first;
   private timer = 0;
   /** Since which message nothing was heard, when that was looked at last, and for how long. */
@@ -91,41 +93,55 @@ export class Session {
 
   private async connect(state: 'connecting' | 'crossing'): Promise<void> {
     this.events.connection({ state });
+    this.attempt += 1;
+    const { attempt } = this;
+    const isInUse = (): boolean => attempt === this.attempt;
     try {
       const link = await connect(
         {
-          received: (message) => this.client.received(localUs(), message),
-          closed: (why) => this.lose(why),
+          received: (message) => {
+            if (isInUse()) this.client.received(localUs(), message);
+          },
+          closed: (why) => {
+            if (isInUse()) this.lose(why);
+          },
         },
         this.only,
         this.server,
       );
-      if (this.isOver) return link.close();
+      if (this.isOver || !isInUse()) return link.close();
       this.link = link;
       this.transport = link.transport;
       this.client.open(localUs(), this.nickname, this.avatar, this.token);
       this.events.connection({ state: 'connected', transport: link.transport });
     } catch (error) {
-      this.lose(error instanceof Error ? error.message : String(error));
+      if (isInUse()) this.lose(error instanceof Error ? error.message : String(error));
     }
   }
 
-  private lose(why: string): void {
+  /** Gives up the link. */
+  private drop(): void {
+    this.attempt += 1;
+    this.link?.close();
     this.link = null;
     this.transport = null;
+  }
+
+  private lose(why: string): void {
+    this.drop();
     this.client.lose();
     if (this.isOver) return;
     this.events.connection({ state: 'lost', why });
     this.tryAnother();
-    setTimeout(() => void this.connect('connecting'), this.retryMs);
+    setTimeout(() => {
+      if (!this.isOver) void this.connect('connecting');
+    }, this.retryMs);
     this.retryMs = Math.min(2 * this.retryMs, RETRY_MS.last);
   }
 
   /** The avatar is at another server: goes there, with the key. */
   private goTo(address: string): void {
-    this.link?.close();
-    this.link = null;
-    this.transport = null;
+    this.drop();
     this.server = address;
     if (!this.isOver) void this.connect('crossing');
   }
@@ -142,9 +158,8 @@ export class Session {
   private end(refused: Refused): void {
     // A server that stops comes back; whoever was in is let in again.
     const comesBack = refused.reason === 'Stopping' || (this.wasIn && refused.reason === 'Full');
-    this.link?.close();
-    this.link = null;
     if (comesBack) return this.lose(refused.sentence);
+    this.drop();
     this.isOver = true;
     if (refused.reason !== 'Resumed') forgetResumeKey();
     clearTimeout(this.timer);
@@ -167,7 +182,6 @@ export class Session {
     const silence = this.silence(now);
     const patience = this.client.phase === 'joined' && this.client.servers.length > 1 ? DESERTED_US : SILENCE_US;
     if (this.link !== null && silence > (this.client.phase === 'greeting' ? 2 * SILENCE_US : patience)) {
-      this.link.close();
       this.lose('nothing was heard of the server for some time');
     }
     const wait = Math.max(1, Math.min(50, (this.client.wakeAt - localUs()) / 1_000));

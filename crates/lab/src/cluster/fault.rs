@@ -20,16 +20,19 @@ pub enum Fault {
     Deaf,
     /// Whoever carries something is offered without it.
     EmptyHands,
+    /// Nobody's word for the first host arrives.
+    Unvouched,
 }
 
 impl Fault {
     /// All of them, with the promise that each breaks.
-    pub const ALL: [(Fault, &'static str); 5] = [
+    pub const ALL: [(Fault, &'static str); 6] = [
         (Fault::IgnoresLease, promise::ONE_OWNER),
         (Fault::GrantsEverything, promise::APART),
         (Fault::LostOffers, promise::NOBODY_LOST),
         (Fault::Deaf, promise::AUDIENCE),
         (Fault::EmptyHands, promise::CARRIED),
+        (Fault::Unvouched, promise::TOGETHER),
     ];
 }
 
@@ -38,7 +41,7 @@ pub fn plant(fault: Option<Fault>, index: usize, cluster: &mut Cluster) {
     match fault {
         Some(Fault::IgnoresLease) => cluster.plant(Planted::IgnoresLease),
         Some(Fault::GrantsEverything) => cluster.plant(Planted::GrantsEverything),
-        Some(Fault::LostOffers | Fault::Deaf | Fault::EmptyHands) | None => {}
+        Some(Fault::LostOffers | Fault::Deaf | Fault::EmptyHands | Fault::Unvouched) | None => {}
     }
     let _ = index;
 }
@@ -51,6 +54,7 @@ pub fn in_flight(fault: Option<Fault>, to: usize, message: ToNode, back: &mut Op
             None
         }
         (Some(Fault::Deaf), ToNode::Introduce { .. }) if to == 0 => None,
+        (Some(Fault::Unvouched), ToNode::Vouch { .. }) if to == 0 => None,
         (Some(Fault::EmptyHands), ToNode::Offer(offer)) => Some(ToNode::Offer(Offer { load: None, ..offer })),
         (_, message) => Some(message),
     }

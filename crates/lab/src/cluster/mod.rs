@@ -131,9 +131,12 @@ impl Settings {
 
 /// A tick by a node's own clock, in microseconds.
 pub const TICK_US: i64 = 33_333;
-/// Nothing is upset before this, nor within so long before the end, in microseconds.
+/// Nothing is upset before this, nor within so long before the end, in microseconds. An outage may last longer than that: a
+/// run ends when all had time to find together again.
 const BEGIN_US: i64 = 4_000_000;
 const END_US: i64 = 7_000_000;
+/// And so long after its time at the latest, in microseconds.
+const LONGER_US_MAX: i64 = 60_000_000;
 
 /// Runs a simulation. `progress` is told how many seconds are done, of how many.
 pub fn run(settings: &Settings, progress: &mut dyn FnMut(u32, u32)) -> Result<Measured, OutOfRange> {
@@ -142,7 +145,8 @@ pub fn run(settings: &Settings, progress: &mut dyn FnMut(u32, u32)) -> Result<Me
     let end = Time::from_micros(i64::from(settings.seconds) * 1_000_000);
     let mut second = 0;
     while let Some(Reverse(planned)) = simulation.queue.pop() {
-        if planned.at > end {
+        let due = simulation.watcher.due().unwrap_or(end).min(end + LONGER_US_MAX);
+        if planned.at > end.max(due) {
             break;
         }
         simulation.now = planned.at;
@@ -314,8 +318,9 @@ impl Simulation {
             self.begin(index, cluster, world);
         }
         if self.settings.joins {
-            let third = i64::from(self.settings.seconds) * 1_000_000 / 3;
-            self.plan(Time::from_micros(third), What::Start(founders));
+            let third = Time::from_micros(i64::from(self.settings.seconds) * 1_000_000 / 3);
+            self.plan(third, What::Start(founders));
+            self.watcher.heals(third);
         }
     }
 
@@ -423,6 +428,7 @@ impl Simulation {
                 self.kill(to);
                 let after = 500_000 + i64::from(self.random.whole(0, 3_000_000));
                 self.plan(self.now + after, What::Start(to));
+                self.watcher.heals(self.now + after);
                 return;
             }
             *left -= 1;
@@ -483,6 +489,7 @@ impl Simulation {
             let victim = self.random.whole(0, self.settings.nodes as u32) as usize;
             self.kill(victim);
             self.plan(self.now + 4_000_000, What::Start(victim));
+            self.watcher.heals(self.now + 4_000_000);
         }
         if !self.settings.upsets || self.now.micros() < BEGIN_US || self.now.micros() > end || !self.is_well() {
             return;
@@ -490,20 +497,27 @@ impl Simulation {
         let total = self.hosts.len();
         let victim = self.random.whole(0, total as u32) as usize;
         let may_die = total >= 3;
-        self.watcher.upset(self.now);
-        match self.random.whole(0, 5) {
-            0 if may_die => self.hosts[victim].dies_after = Some(self.random.whole(0, 60)),
+        let until = match self.random.whole(0, 5) {
+            0 if may_die => {
+                self.hosts[victim].dies_after = Some(self.random.whole(0, 60));
+                Time::from_micros(i64::MAX)
+            }
             1 if may_die => {
                 self.kill(victim);
-                let after = 200_000 + i64::from(self.random.whole(0, 4_000_000));
-                self.plan(self.now + after, What::Start(victim));
+                let back = self.now + 200_000 + i64::from(self.random.whole(0, 4_000_000));
+                self.plan(back, What::Start(victim));
+                back
             }
-            2 => self.hosts[victim].frozen_until = self.now + i64::from(self.random.whole(100_000, 3_500_000)),
+            2 => {
+                self.hosts[victim].frozen_until = self.now + i64::from(self.random.whole(100_000, 3_500_000));
+                self.hosts[victim].frozen_until
+            }
             3 => {
                 // Two are cut off from the others, if those still are a majority.
                 let second = if total >= 5 { (victim + 1) % total } else { victim };
                 let until = self.now + i64::from(self.random.whole(200_000, 4_000_000));
                 self.cut(&[victim, second], until);
+                until
             }
             _ => {
                 let other = (victim + 1 + self.random.whole(0, total as u32 - 1) as usize) % total;
@@ -514,8 +528,10 @@ impl Simulation {
                         stream.cut(until);
                     }
                 }
+                until
             }
-        }
+        };
+        self.watcher.upset(until);
     }
 
     fn cut(&mut self, side: &[usize], until: Time) {

@@ -25,12 +25,16 @@ pub mod promise {
     pub const AUDIENCE: &str = "all in aura are heard across borders";
     /// While all is well, who carries something has it still when another node has taken over.
     pub const CARRIED: &str = "who carries keeps what is carried across borders";
+    /// When all run and reach each other again, all belong to the plan and may act soon.
+    pub const TOGETHER: &str = "all find together again";
     /// Every message is one.
     pub const UNDERSTOOD: &str = "every message is understood";
     /// All of them.
-    pub const ALL: [&str; 6] = [ONE_OWNER, APART, NOBODY_LOST, AUDIENCE, CARRIED, UNDERSTOOD];
+    pub const ALL: [&str; 7] = [ONE_OWNER, APART, NOBODY_LOST, AUDIENCE, CARRIED, TOGETHER, UNDERSTOOD];
 }
 
+/// So long after an outage everybody may act, in microseconds: docs/cluster.md says what that takes.
+pub const TOGETHER_US: i64 = 7_000_000;
 /// So long after everything was well again audiences are complete, in microseconds.
 pub const HEALED_US: i64 = 5_000_000;
 /// Who has been near for so long is heard of, in microseconds.
@@ -76,6 +80,8 @@ pub struct Measured {
     pub copy_bytes: u64,
     /// How often somebody went from node to node with something in its hands.
     pub carried: u64,
+    /// From the end of each outage until everybody may act, in seconds, sorted.
+    pub together_s: Vec<f64>,
 }
 
 impl Measured {
@@ -97,6 +103,9 @@ pub(super) struct Watcher {
     reach: f32,
     healed_at: Time,
     upsets: u64,
+    /// Until when the last outage lasts, as far as is known, while not all have found together since.
+    outage: Option<Time>,
+    together_s: Vec<f64>,
     /// Who has been near whom since when, with both nodes.
     near: BTreeMap<(ObjectId, ObjectId), (NodeId, NodeId, Time)>,
     looks: u64,
@@ -130,6 +139,8 @@ impl Watcher {
             reach: settings.reach * snap::STEPS_PER_METRE as f32,
             healed_at: Time::from_micros(0),
             upsets: 0,
+            outage: Some(Time::from_micros(0)),
+            together_s: Vec::new(),
             near: BTreeMap::new(),
             looks: 0,
             newest: BTreeMap::new(),
@@ -154,8 +165,20 @@ impl Watcher {
         self.expected.extend(objects);
     }
 
-    pub fn upset(&mut self, _now: Time) {
+    /// Something goes wrong on purpose, until then; or for ever, if that is not known yet.
+    pub fn upset(&mut self, until: Time) {
         self.upsets += 1;
+        self.outage = Some(until);
+    }
+
+    /// It is known now until when.
+    pub fn heals(&mut self, at: Time) {
+        self.outage = Some(at);
+    }
+
+    /// By when all must have found together again.
+    pub fn due(&self) -> Option<Time> {
+        self.outage.map(|until| until + TOGETHER_US)
     }
 
     pub fn garbled(&mut self, text: &str) {
@@ -287,12 +310,33 @@ impl Watcher {
         });
         if !is_well || is_cut {
             self.healed_at = now;
+        } else if let Some(until) = self.outage.take_if(|until| *until <= now) {
+            self.together_s.push((now - until) as f64 * 1e-6);
+        }
+        if self.due().is_some_and(|due| due <= now) {
+            self.apart(now, hosts);
         }
         self.look_at_carriers(now, hosts);
         self.looks += 1;
         if self.looks.is_multiple_of(5) {
             self.look_at_audiences(now, hosts, now - self.healed_at >= HEALED_US);
         }
+    }
+
+    /// Not all have found together in time.
+    fn apart(&mut self, now: Time, hosts: &[Host]) {
+        self.outage = None;
+        let state = |host: &Host| {
+            let state = host.running.as_ref().map(|(cluster, _)| {
+                let (acts, closed) = (cluster.may_act(host.here(now)), cluster.part().closed.len());
+                (cluster.status(), cluster.plan().version, acts, closed)
+            });
+            (host.node, state)
+        };
+        let all: Vec<_> = hosts.iter().map(state).collect();
+        self.check(promise::TOGETHER, false, || {
+            format!("at {now}, {} s after an outage: {all:?}", TOGETHER_US / 1_000_000)
+        });
     }
 
     /// Nobody lets go in these worlds. So whoever carried something at one node, and is at another now, has it still, unless
@@ -406,6 +450,9 @@ impl Watcher {
             let what = if holds { Vec::new() } else { states(object) };
             self.check(promise::NOBODY_LOST, holds, || format!("{object} has {count} owners in the end: {what:?}"));
         }
+        for _ in 0..self.together_s.len() {
+            self.check(promise::TOGETHER, true, String::new);
+        }
         let sort = |mut list: Vec<f64>| {
             list.sort_by(f64::total_cmp);
             list
@@ -427,6 +474,7 @@ impl Watcher {
             load: (loads.iter().copied().min().unwrap_or(0), loads.iter().copied().max().unwrap_or(0)),
             copy_bytes: self.copy_bytes,
             carried: self.carried,
+            together_s: sort(self.together_s),
         }
     }
 
@@ -464,7 +512,11 @@ fn in_the_way(object: ObjectId, from: &Host, to: Option<&Host>, now: Time) -> St
     let guests: Vec<world::Guest> = guests.filter(|guest| guest.meets(&block)).collect();
     let (is_there, seq) = (world.object(object).is_some(), cluster.custody().seq(object));
     let (acts, by) = (cluster.may_act(host.here(now)), cluster.plan().version);
-    format!("; {standing:?}; there: own {own:?} guests {guests:?} is there {is_there} {seq:?} acts {acts} by {by}")
+    let home = &cluster.part().home;
+    format!(
+        "; {standing:?}; there: own {own:?} guests {guests:?} is there {is_there} {seq:?} acts {acts} by {by}, decides \
+         about {home:?}"
+    )
 }
 
 fn users(world: &world::World) -> impl Iterator<Item = GridPoint> + '_ {

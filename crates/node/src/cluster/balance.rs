@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use space::{Grid, GridPoint, NodeId};
-use wire::cluster::{Cut, Member, Plan};
+use wire::cluster::{Cut, Member, NODES_MAX, Plan};
 
 use super::territory::{Territory, assign, holders, simplify, split};
 
@@ -40,14 +40,25 @@ pub fn without(plan: &Plan, grid: Grid, dead: &[NodeId], loads: &BTreeMap<NodeId
     Some(next)
 }
 
-/// A plan with one more member: it takes half of the busiest one's space, or a leaf of one who has several.
+/// So many leaves at most: servers that come and go leave more and more of them, and a plan has to fit into its message.
+const LEAVES_MAX: usize = NODES_MAX;
+
+/// A plan with one more member: it takes half of the busiest one's space; where there are many leaves already, a leaf of who
+/// has the most.
 pub fn with(plan: &Plan, grid: Grid, member: Member, loads: &BTreeMap<NodeId, Load>) -> Plan {
     let mut next = plan.clone();
     let node = NodeId::new(member.node);
     let is_witness = member.is_witness;
     let at = next.members.partition_point(|known| known.node < member.node);
     next.members.insert(at, member);
-    if !is_witness {
+    let leaves = Territory::of(plan, grid).leaves;
+    if !is_witness && leaves.len() >= LEAVES_MAX {
+        let count = |leaf: &usize| leaves.iter().filter(|(owner, _)| *owner == leaves[*leaf].0).count();
+        if let Some(leaf) = (0..leaves.len()).max_by_key(count).filter(|leaf| count(leaf) > 1) {
+            assign(&mut next, leaf, node);
+            simplify(&mut next);
+        }
+    } else if !is_witness {
         let mut busiest: Vec<(&NodeId, &Load)> = loads.iter().collect();
         busiest.sort_by_key(|(_, load)| std::cmp::Reverse(load.objects));
         let halves = busiest.iter().filter_map(|(_, load)| load.half);
@@ -63,7 +74,7 @@ pub fn with(plan: &Plan, grid: Grid, member: Member, loads: &BTreeMap<NodeId, Lo
 /// A plan in which the busiest gives half of its fullest leaf to the least busy; `None` if all is well.
 pub fn shared(plan: &Plan, grid: Grid, loads: &BTreeMap<NodeId, Load>) -> Option<Plan> {
     let nodes = holders(plan);
-    if nodes.len() < 2 || Territory::of(plan, grid).leaves.len() >= 4 * nodes.len() {
+    if nodes.len() < 2 || Territory::of(plan, grid).leaves.len() >= LEAVES_MAX.min(4 * nodes.len()) {
         return None;
     }
     let load_of = |node: &NodeId| loads.get(node).map(|load| load.objects as f32);
@@ -124,4 +135,30 @@ pub fn half(territory: &Territory, me: NodeId, places: &[GridPoint]) -> Option<(
     let is_wide = spread(&x) >= spread(&z);
     let middle = |list: &mut [i32]| *list.select_nth_unstable(count / 2).1;
     Some((leaf, if is_wide { Cut::X(middle(&mut x)) } else { Cut::Z(middle(&mut z)) }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use space::Vec3;
+
+    /// The bug that this keeps out: every server that came cut space once more, until no message could hold the plan and
+    /// nobody could join or be left out any more.
+    #[test]
+    fn a_plan_fits_into_its_message_whoever_comes_and_goes() {
+        let grid = Grid::over(Vec3::new(-500.0, 0.0, -500.0), Vec3::new(500.0, 20.0, 500.0)).unwrap();
+        let mut plan = super::super::territory::first(NodeId::new(1), "");
+        let loads = BTreeMap::new();
+        for node in 2..1_500 {
+            let member = Member { node, address: String::new(), is_witness: false };
+            plan = with(&plan, grid, member, &loads);
+            let leaves = Territory::of(&plan, grid).leaves;
+            assert!(leaves.iter().any(|(owner, _)| *owner == NodeId::new(node)), "{node} came for nothing");
+            if node > 4 {
+                plan = without(&plan, grid, &[NodeId::new(node - 3)], &loads).unwrap();
+            }
+            let message = wire::ToNode::Committed(plan.clone());
+            assert_eq!(wire::ToNode::decode(&message.encode()), Ok(message), "{} leaves", leaves.len());
+        }
+    }
 }

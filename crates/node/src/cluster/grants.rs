@@ -6,6 +6,9 @@
 //!
 //! A room is as much of what was asked for as is free. What stands in the way is cut off; what is so close that no cut
 //! parts the two is listed and has to stay while the room is granted, but not twice in a row.
+//!
+//! A room counts where this node decides, and nowhere else: beyond that it is in nobody's way. So whatever is offered to this
+//! node can be taken where it stands. Where this node decides, it has kept that place free; elsewhere, somebody else has.
 
 use std::collections::BTreeMap;
 
@@ -69,14 +72,16 @@ impl Grants {
     }
 
     /// What is in the way of an object that is to be put where it stands. Rooms in which it was listed are not: whoever has
-    /// them keeps out of where it stands, and it has to stay there.
+    /// them keeps out of where it stands, and it has to stay there. Nor is a room where others decide: it counts for nothing
+    /// there, and whoever stands there stands with their consent.
     pub fn guests_around(&self, home: &[Block], object: Option<ObjectId>) -> Vec<Guest> {
         let is_here = |block: &Block| home.iter().any(|home| home.overlaps(block));
         let is_in_the_way = |room: &&Granting| object.is_none_or(|object| !room.keeps.contains(&object));
         let guest = |held: &Held| {
             let standing = held.standing?;
-            let rooms: Vec<Block> = held.rooms.iter().filter(is_in_the_way).map(|room| room.block).collect();
-            let reaches = if rooms.is_empty() { is_here(&standing.block()) } else { rooms.iter().any(is_here) };
+            let rooms = held.rooms.iter().filter(is_in_the_way);
+            let rooms: Vec<Block> = rooms.flat_map(|room| parts_in(home, room.block)).collect();
+            let reaches = !rooms.is_empty() || is_here(&standing.block());
             reaches.then_some(Guest { standing, rooms })
         };
         self.table.values().filter_map(guest).collect()
@@ -217,8 +222,8 @@ impl Grants {
                 Some(standing) if standing.object == mover.object || Some(standing.object.number()) == mate => {}
                 Some(standing) if held.rooms.is_empty() => solids.push(standing),
                 Some(_) => {
-                    for other in &held.rooms {
-                        room = cut(room, &need, &other.block)?;
+                    for taken in held.rooms.iter().flat_map(|other| parts_in(ground.home, other.block)) {
+                        room = cut(room, &need, &taken)?;
                     }
                 }
                 None => {}
@@ -256,6 +261,11 @@ impl Held {
             changed_at: now,
         }
     }
+}
+
+/// What of a room counts: its parts where this node decides.
+fn parts_in(home: &[Block], room: Block) -> impl Iterator<Item = Block> + '_ {
+    home.iter().filter(move |home| home.overlaps(&room)).map(move |home| home.within(&room))
 }
 
 /// Cuts a box so that it does not overlap an obstacle and still holds what it needs: where it loses least.
@@ -337,7 +347,39 @@ mod tests {
         assert!(grants.kept().any(|kept| kept == name(1)), "it has to stay");
     }
 
-    /// Whatever is asked for in whatever order: no room overlaps a room of another, nor what stands outside it.
+    /// Somebody at the border is granted a room that reaches back over it, to where something stands that this node does not
+    /// know of and need not. The bug that this keeps out: that thing was offered with its carrier, and there was "no room".
+    #[test]
+    fn a_room_is_in_nobodys_way_where_others_decide() {
+        let mut grants = Grants::default();
+        let home = [Block { low: [0, -4_000, -20_000], high: [20_000, 4_000, 20_000] }];
+        let ground = Ground { home: &home, closed: &[], own: &[] };
+        let solid = Solid { core: [0, 600, 0], radius: 300 };
+        let moves = Standing { object: name(1), solid, at: GridPoint::new(-100, 0, 0) };
+        let beyond = Standing { object: name(2), solid, at: GridPoint::new(-400, 0, 700) };
+        let wants = moves.block().grown(800);
+        let ask = Ask {
+            object: 1,
+            seq: 1,
+            asked: 1,
+            standing: Some(to_wire(&moves)),
+            keeps: Vec::new(),
+            wants: Some([wants.low, wants.high]),
+            mate: None,
+        };
+        let granted = grants.ask(&ask, &ground, Time::from_micros(0)).unwrap().granted.unwrap();
+        let room = Block { low: granted.room[0], high: granted.room[1] };
+        assert!(room.overlaps(&beyond.block()), "it reaches back over the border");
+        let guests = grants.guests(&home);
+        let is_in_the_way = |place: GridPoint| {
+            guests.iter().flat_map(Guest::obstacles).any(|(other, at)| solid.overlaps(place, other, at))
+        };
+        assert!(!is_in_the_way(beyond.at));
+        assert!(is_in_the_way(GridPoint::new(400, 0, 700)), "on this side the room is closed");
+    }
+
+    /// Whatever is asked for in whatever order: where this node decides no room overlaps a room of another, and none overlaps
+    /// what stands outside it.
     #[test]
     fn rooms_are_kept_apart() {
         for seed in 0..200 {
@@ -389,7 +431,8 @@ mod tests {
                         }
                         for (other, held) in grants.table.iter().filter(|(other, _)| *other != object) {
                             for theirs in &held.rooms {
-                                assert!(!room.block.overlaps(&theirs.block), "seed {seed}: {object} and {other}");
+                                let is_shared = parts_in(&home, room.block).any(|part| part.overlaps(&theirs.block));
+                                assert!(!is_shared, "seed {seed}: {object} and {other}");
                             }
                         }
                     }

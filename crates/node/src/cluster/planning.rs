@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use space::{NodeId, Time};
 use wire::ToNode;
-use wire::cluster::{Beat, Member, Plan};
+use wire::cluster::{Beat, Member, NODES_MAX, Plan};
 use world::World;
 
 use super::balance::{self, Load};
@@ -146,7 +146,9 @@ impl Cluster {
             return;
         }
         self.candidates.retain(|_, (_, at)| now - *at < CANDIDATE_US);
-        if let Some((member, _)) = self.candidates.values().next() {
+        // Whoever comes when there are as many as can be waits until somebody goes.
+        let has_room = plan.members.len() < NODES_MAX;
+        if let Some((member, _)) = self.candidates.values().next().filter(|_| has_room) {
             self.agreement.propose(now, balance::with(&plan, self.grid, member.clone(), &loads));
         } else if now - learned > STEADY_US
             && let Some(next) = balance::shared(&plan, self.grid, &loads)

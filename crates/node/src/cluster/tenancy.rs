@@ -239,15 +239,8 @@ impl Tenancy {
         let touches = leaves.iter().any(|leaf| leaf.overlaps(&block));
         // Is there a wall soon?
         let needed = leaves.iter().filter(|leaf| leaf.overlaps(&tenant.soon)).map(|leaf| leaf.within(&tenant.soon));
-        let rooms = &self.rooms;
-        let is_covered = |part: Block| {
-            rooms
-                .iter()
-                .fold(vec![part], |parts, (_, room)| parts.iter().flat_map(|p| p.without(&room.block)).collect())
-                .is_empty()
-        };
         let is_moving = tenant.soon != block.grown(8).even();
-        let lacks = needed.map(is_covered).any(|is_covered| !is_covered);
+        let lacks = needed.map(|part| is_within(part, &self.rooms)).any(|is_covered| !is_covered);
         if lacks && is_moving {
             *waited_ticks += u64::from(touches && self.rooms.is_empty());
             self.used_at = tick;
@@ -274,6 +267,12 @@ impl Tenancy {
             self.rooms.retain(|(_, room)| room.block.overlaps(&block));
             if self.rooms.len() > 2 {
                 self.rooms.remove(0);
+                // Only where it stands, or all of its rooms, is kept free for it. Whoever is not within what is left keeps none,
+                // and stands until the answer comes.
+                let mut parts = leaves.iter().filter(|leaf| leaf.overlaps(&block)).map(|leaf| leaf.within(&block));
+                if !parts.all(|part| is_within(part, &self.rooms)) {
+                    self.rooms.clear();
+                }
             }
         } else {
             self.rooms.clear();
@@ -303,4 +302,10 @@ impl Tenancy {
             || !self.rooms.is_empty()
             || leaves.iter().any(|leaf| leaf.overlaps(&tenant.ahead))
     }
+}
+
+/// Whether a box is within rooms, taken together.
+fn is_within(part: Block, rooms: &[(u32, Room)]) -> bool {
+    let rest = |parts: Vec<Block>, room: &Room| parts.iter().flat_map(|part| part.without(&room.block)).collect();
+    rooms.iter().fold(vec![part], |parts, (_, room)| rest(parts, room)).is_empty()
 }

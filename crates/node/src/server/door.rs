@@ -140,25 +140,28 @@ impl Server {
         let others = fleet.others();
         let is_member = fleet.cluster.status() == Status::Member;
         let is_calm = fleet.is_calm(now, CALM_US);
+        let key = fleet.door.waiting.get(&number).and_then(|waiting| waiting.hello.resume);
+        let is_arriving = key.is_some_and(|key| fleet.is_arriving(&key));
         let Some(waiting) = fleet.door.waiting.get_mut(&number) else { return Verdict::Gone };
         if self.links.get(&waiting.link).is_none_or(|link| link.session.is_some()) {
             return Verdict::Gone;
         }
-        let key = waiting.hello.resume;
         if let Some(sender) = key.and_then(|key| self.resumable(&key)) {
             return Verdict::Resume(sender);
         }
         if let Some(node) = waiting.found.take_if(|node| others.contains(node)) {
             return Verdict::Redirect(node);
         }
-        if !is_member {
+        if !is_member || is_arriving {
             return Verdict::Wait;
         }
         let has_all = !others.is_empty() && others.iter().all(|node| waiting.answered.contains(node));
         let waited = now - waiting.since;
+        // A name that is kept here for somebody without a connection may be its own, and is free before long.
+        let is_named = Nickname::new(&waiting.hello.nickname).is_ok_and(|name| self.names.contains_key(&name.key()));
         let is_over = match key {
             None => (has_all && waiting.asked_at.is_some()) || waited > NEW_US || others.is_empty(),
-            Some(_) if waiting.is_taken => waited > NAMED_US,
+            Some(_) if waiting.is_taken || is_named => waited > NAMED_US,
             Some(_) => waited > LOST_US || (has_all && is_calm && waiting.asks >= CALM_ASKS),
         };
         if is_over {
@@ -178,11 +181,11 @@ impl Server {
     }
 
     /// What this server knows of somebody at another's door.
-    pub(super) fn sought(&self, seek: &Seek) -> Sought {
+    pub(super) fn sought(&self, fleet: &Fleet, seek: &Seek) -> Sought {
         let name = Nickname::new(&seek.name).ok();
         Sought {
             number: seek.number,
-            is_here: seek.key.is_some_and(|key| self.resumable(&key).is_some()),
+            is_here: seek.key.is_some_and(|key| self.resumable(&key).is_some() || fleet.is_arriving(&key)),
             is_taken: name.is_some_and(|name| self.names.contains_key(&name.key())),
         }
     }

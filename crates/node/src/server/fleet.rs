@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 use interest::{Aura, AuraError};
 use space::{NodeId, ObjectId, Tick, Time};
 use wire::cluster::{CLUSTER_VERSION, Plan};
+use wire::session::ResumeKey;
 use wire::{SERVERS_MAX, ToClient, ToNode};
 use world::{Act, Input, World};
 
@@ -16,7 +17,7 @@ use super::door::Door;
 use super::passport::Passport;
 use super::session::Stage;
 use super::truth::Seen;
-use super::{Server, ServerSettings};
+use super::{Server, ServerSettings, is_same_key};
 use crate::cluster::territory::holders;
 use crate::cluster::{Cluster, ClusterSettings, NAME_BITS, Status};
 use crate::node::{Effect, LinkId};
@@ -47,6 +48,13 @@ pub(super) struct Fleet {
 }
 
 impl Fleet {
+    /// Whether an avatar with this key has come, and waits for the next step to be let in. A server that may not act takes
+    /// none: until it does, nobody else has that user, and nobody may take it for new.
+    pub(super) fn is_arriving(&self, key: &ResumeKey) -> bool {
+        let is_its = |passport: &[u8]| Passport::read(passport).is_ok_and(|one| is_same_key(&one.resume_key, key));
+        self.cluster.part().arrived.iter().any(|(_, passport)| is_its(passport))
+    }
+
     /// Whether the plan has held for a while, and all others are well: nobody's users are between two servers.
     pub(super) fn is_calm(&self, now: Time, calm_us: i64) -> bool {
         let is_well = |node: &NodeId| {
@@ -156,7 +164,7 @@ impl Server {
                 fleet.sends.push_back((from, refusal));
             }
             ToNode::Seek(seek) if is_member => {
-                let sought = self.sought(seek);
+                let sought = self.sought(&fleet, seek);
                 fleet.sends.push_back((from, ToNode::Sought(sought)));
             }
             ToNode::Sought(sought) if is_member => fleet.door.answered(from, sought),

@@ -341,6 +341,15 @@ impl Room {
         self.carry_up(bot);
     }
 
+    /// A bot loses its connection, and does not come back; says where it was.
+    pub fn lose(&mut self, bot: usize) -> usize {
+        let link = self.link_of[bot].expect("it is connected");
+        let (_, index) = self.links[&link];
+        self.close(link);
+        self.link_of[bot] = Some(LinkId(u64::MAX));
+        index
+    }
+
     pub fn run(&mut self, seconds: i64) {
         let end = self.now + seconds * 1_000_000;
         while self.now < end {

@@ -13,6 +13,8 @@ pub use scaling::{BorderRow, Row};
 use rayon::prelude::*;
 use serde::Serialize;
 
+use wire::cluster::NODES_MAX;
+
 use super::Document;
 use crate::cluster::{self, Measured, explore};
 use crate::promise::Promise;
@@ -273,6 +275,15 @@ fn estimate(report: &Report) -> Vec<Estimate> {
         line("users per node by connections", grouped(by_clients as u64), "the limit of `kinesphere serve`"),
         line("nodes", grouped(nodes as u64), "a million by the smaller of the two"),
         line(
+            "members of a plan",
+            format!("{} at most", grouped(NODES_MAX as u64)),
+            if nodes > NODES_MAX as f64 {
+                "a plan is one message, which everybody has whole; nobody is let in beyond that: this breaks first"
+            } else {
+                "a plan is one message, which everybody has whole; nobody is let in beyond that"
+            },
+        ),
+        line(
             "between nodes, per node",
             format!("{:.1} Mbit/s", bytes_per_user * users * 30.0 * 8.0 * 1e-6),
             "bytes per user and tick as measured, copies included, 30 ticks a second",
@@ -280,8 +291,8 @@ fn estimate(report: &Report) -> Vec<Estimate> {
         line(
             "beats, per node",
             format!("{} messages/s", grouped((4.0 / 0.3 * nodes) as u64)),
-            "everybody beats to everybody, three times a second where there are many, and is vouched for: this breaks \
-             first. Leases from a fixed few members instead of from all would make it constant",
+            "everybody beats to everybody, three times a second where there are many, and is vouched for: what breaks \
+             next. Leases from a fixed few members instead of from all would make it constant",
         ),
         line(
             "a change of plan",
