@@ -10,6 +10,7 @@ use kinesphere::link::client::ConnectError;
 use node::bot::Behaviour;
 use tokio::sync::oneshot;
 
+use super::interrupt::interrupted;
 use super::{Failure, runtime};
 use crate::output::{print, print_json};
 use crate::progress::Bar;
@@ -90,10 +91,10 @@ pub fn run(arguments: Bots) -> Result<(), Failure> {
     let report = runtime()?.block_on(async {
         // Ctrl-C ends the run, not the report.
         let (enough, mut is_enough) = oneshot::channel();
+        let stop = interrupted();
         tokio::spawn(async move {
-            if tokio::signal::ctrl_c().await.is_ok() {
-                let _ = enough.send(());
-            }
+            stop.await;
+            let _ = enough.send(());
         });
         let mut progress = |_: usize, seconds: f64| {
             bar.set(seconds as u32, total);

@@ -12,7 +12,8 @@ use kinesphere::link::zenoh::{Certificates, Endpoint, FabricError, FabricSetting
 use kinesphere::serve::ServeError;
 use world::{Plaza, Spec};
 
-use super::serve::{interrupted, log};
+use super::interrupt::interrupted;
+use super::serve::log;
 use super::{Failure, runtime};
 use crate::output::print;
 use crate::world_file::load;

@@ -4,6 +4,7 @@ pub mod bench;
 pub mod bots;
 #[cfg(feature = "zenoh")]
 pub mod cluster;
+mod interrupt;
 #[cfg(feature = "zenoh")]
 pub mod join;
 pub mod lab;

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use clap::Args;
 use kinesphere::relay::impairment::ImpairmentSettings;
 
+use super::interrupt::interrupted;
 use super::{Failure, runtime};
 use crate::output::{print, print_json};
 
@@ -52,6 +53,7 @@ pub fn run(arguments: Relay) -> Result<(), Failure> {
         reordering: arguments.reordering,
     };
     runtime()?.block_on(async {
+        let stop = interrupted();
         let relay = kinesphere::relay::Relay::bind(arguments.listen, arguments.target, settings, arguments.seed).await;
         let relay = relay.map_err(|error| {
             Failure::Machine(format!("cannot listen on {}: {error}\nName another with --listen.", arguments.listen))
@@ -63,7 +65,7 @@ pub fn run(arguments: Relay) -> Result<(), Failure> {
         let counts = relay.counts();
         tokio::select! {
             ended = relay.run() => return ended.map_err(|error| Failure::Machine(format!("the relay ended: {error}"))),
-            _ = tokio::signal::ctrl_c() => {}
+            () = stop => {}
         }
         let counts = *counts.lock().expect("nobody panics while holding counts");
         if arguments.json {

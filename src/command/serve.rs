@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ use node::server::ServerSettings;
 use tracing_subscriber::EnvFilter;
 use world::{Plaza, Spec, World};
 
+use super::interrupt::interrupted;
 use super::store::{data_folder, refused};
 use super::{Failure, runtime};
 use crate::output::print;
@@ -125,11 +127,15 @@ fn serve(arguments: &Serve, log: &Log) -> Result<(), Failure> {
     let is_kept = options.data.is_some();
     runtime()?.block_on(async {
         let data = options.data.clone();
-        let mut service = Service::start(options).await.map_err(failed)?;
+        let mut stop = pin!(interrupted());
+        let mut service = tokio::select! {
+            started = Service::start(options) => started.map_err(failed)?,
+            () = &mut stop => return Ok(()),
+        };
         print(&format!("listening http={} quic={}\n", service.http(), service.quic()))?;
         print(&welcome(&service, data.as_deref()))?;
         tokio::select! {
-            _ = interrupted() => {}
+            () = stop => {}
             _ = service.ended() => return Ok(()),
         }
         log.say("kinesphere: stopping");
@@ -216,21 +222,6 @@ fn welcome(service: &Service, data: Option<&Path>) -> String {
         "Browsers see one sentence there: this server was built without its page, which takes npm.\n"
     };
     format!("Open {}/ in a browser.\n{page}{kept}{reach}Operator token: {token}\n", service.url())
-}
-
-pub(super) async fn interrupted() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminated) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = tokio::signal::ctrl_c() => {}
-                _ = terminated.recv() => {}
-            }
-            return;
-        }
-    }
-    let _ = tokio::signal::ctrl_c().await;
 }
 
 /// Logs go to stderr; stdout is for results.

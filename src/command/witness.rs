@@ -12,7 +12,8 @@ use node::server::ServerSettings;
 use world::Plaza;
 
 use super::cluster::{Among, unreached};
-use super::serve::{interrupted, log, metres, world_file};
+use super::interrupt::interrupted;
+use super::serve::{log, metres, world_file};
 use super::{Failure, runtime};
 use crate::output::print;
 
