@@ -1,8 +1,8 @@
 //! Copies of one's objects at other nodes, in case one dies: sent one message at a time, so that what was acknowledged is
 //! known to be there.
 //!
-//! Moves are gathered, and each is written down once for all who keep copies; what has changed hands is told at once. What
-//! waits is bounded: every object once, for each of them.
+//! Changes are gathered, and each is written down once for all who keep copies. What waits is bounded: every object once, for
+//! each of them.
 //!
 //! The next members by number keep the copies. When a plan changes that, the old ones are kept until the new ones are
 //! complete: at every moment somebody has all of it.
@@ -132,14 +132,6 @@ impl Copies {
             all.dedup();
         }
         self.queue(&all);
-    }
-
-    /// What is new or has changed hands is not gathered: whoever gave it stands still until copies of it are safe.
-    pub(super) fn hurry(&mut self) {
-        if !self.changed.is_empty() {
-            let changed: Vec<ObjectId> = std::mem::take(&mut self.changed).into_iter().collect();
-            self.queue(&changed);
-        }
     }
 
     /// Adds to what everybody is to hear, each once.
@@ -338,33 +330,5 @@ impl Kept {
         for (object, entry) in unknown {
             write(self.objects.entry(object).or_default(), &entry);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The bug that this keeps out: who gave an object stood for a quarter of a second, while who took it had walked on.
-    #[test]
-    fn what_has_changed_hands_is_not_gathered() {
-        let (now, members) = (Time::from_micros(7), [1, 2].map(NodeId::new));
-        let mut copies = Copies::new(members[0], 1);
-        let mut sends = Vec::new();
-        let mut wake = |copies: &mut Copies| {
-            copies.wake(now, &mut sends, |_, _| Some(2));
-            std::mem::take(&mut sends)
-        };
-        copies.activate(1, &members, std::iter::empty());
-        copies.spread(now, std::iter::empty());
-        let [(_, ToNode::Replicate(first))] = &wake(&mut copies)[..] else { panic!("it begins with all there is") };
-        copies.kept(members[1], first.number);
-        let object = ObjectId::new(9).expect("not zero");
-        copies.touch(object);
-        assert!(!copies.is_due(now));
-        copies.hurry();
-        let [(_, ToNode::Replicate(second))] = &wake(&mut copies)[..] else { panic!("it waits") };
-        copies.kept(members[1], second.number);
-        assert!(copies.is_safe(object, 2));
     }
 }

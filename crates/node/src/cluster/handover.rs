@@ -350,8 +350,6 @@ impl Custody {
                 has_moved.then_some(object)
             });
             self.copies.spread(now, moved);
-        } else {
-            self.copies.hurry();
         }
         let (own, leaving) = (&self.own, &self.leaving);
         self.copies.wake(now, &mut self.sends, |object, copy| match (own.get(&object), leaving.get(&object)) {
