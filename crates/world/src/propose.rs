@@ -28,7 +28,7 @@ struct Extent {
 
 impl Extent {
     /// Makes room for a motion that may be diverted along whatever it meets. However often that happens, it gets no
-    /// longer and never turns back (`Surroundings::slide` sees to it), so that it ends within half a ball.
+    /// longer and never turns back (`Around::slide` sees to it), so that it ends within half a ball.
     fn add_slide(&mut self, v: DVec3) {
         let (square, ahead) = (v.length_squared(), v.length());
         for axis in 0..3 {
