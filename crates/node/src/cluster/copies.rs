@@ -1,11 +1,12 @@
 //! Copies of one's objects at other nodes, in case one dies: sent one message at a time, so that what was acknowledged is
 //! known to be there.
 //!
-//! Changes are gathered, and each is written down once for all who keep copies. What waits is bounded: every object once, for
-//! each of them.
+//! Moves are gathered, and each is written down once for all who keep copies; what has changed hands is told at once. What
+//! waits is bounded: every object once, for each of them.
 //!
 //! The next members by number keep the copies. When a plan changes that, the old ones are kept until the new ones are
-//! complete: at every moment somebody has all of it.
+//! complete: at every moment somebody has all of it. Then the old ones are told to let go, until they say that they have:
+//! nobody shall adopt from what was true long ago.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -35,6 +36,8 @@ pub struct Copies {
     is_behind: bool,
     /// Of those, who is to have them by the present plan.
     holders: Vec<NodeId>,
+    /// Who is to let go of what it has: the number of the message that says so, and when it was last sent.
+    released: BTreeMap<NodeId, (u64, Option<Time>)>,
     /// What is kept for others.
     pub(super) kept: BTreeMap<NodeId, Kept>,
 }
@@ -86,6 +89,7 @@ impl Copies {
             told_at: None,
             is_behind: false,
             holders: Vec::new(),
+            released: BTreeMap::new(),
             kept: BTreeMap::new(),
         }
     }
@@ -134,6 +138,14 @@ impl Copies {
         self.queue(&all);
     }
 
+    /// What is new or has changed hands is not gathered: whoever gave it stands still until copies of it are safe.
+    pub(super) fn hurry(&mut self) {
+        if !self.changed.is_empty() {
+            let changed: Vec<ObjectId> = std::mem::take(&mut self.changed).into_iter().collect();
+            self.queue(&changed);
+        }
+    }
+
     /// Adds to what everybody is to hear, each once.
     fn queue(&mut self, changed: &[ObjectId]) {
         for mirror in self.mirrors.values_mut() {
@@ -177,6 +189,7 @@ impl Copies {
         let after =
             members.iter().filter(|&&node| node > self.me).chain(members.iter().filter(|&&node| node < self.me));
         self.holders = after.take(self.wanted).copied().collect();
+        self.released.retain(|node, _| members.contains(node) && !self.holders.contains(node));
         let objects: BTreeSet<ObjectId> = objects.collect();
         for &holder in &self.holders {
             let mirror =
@@ -190,6 +203,7 @@ impl Copies {
         for pending in self.mirrors.values_mut().filter_map(|mirror| mirror.pending.as_mut()) {
             pending.sent_at = None;
         }
+        self.released.values_mut().for_each(|released| released.1 = None);
     }
 
     /// Keeps copies for another node, and says up to which number.
@@ -213,26 +227,24 @@ impl Copies {
     }
 
     /// Another node keeps what it was sent up to this number.
-    pub(super) fn kept(&mut self, by: NodeId, number: u64) -> Vec<(NodeId, ToNode)> {
-        let mut sends = Vec::new();
-        let Some(mirror) = self.mirrors.get_mut(&by).filter(|mirror| mirror.number == number) else { return sends };
-        let Some(pending) = mirror.pending.take() else { return sends };
+    pub(super) fn kept(&mut self, by: NodeId, number: u64) {
+        self.released.retain(|node, released| *node != by || released.0 > number);
+        let Some(mirror) = self.mirrors.get_mut(&by).filter(|mirror| mirror.number == number) else { return };
+        let Some(pending) = mirror.pending.take() else { return };
         mirror.holds.extend(pending.fresh);
         for object in pending.gone.iter().filter_map(|&object| ObjectId::new(object)) {
             mirror.holds.remove(&object);
         }
         mirror.is_started = true;
-        // The new ones have everything: the old ones can let go, and nobody shall adopt from what they had.
         let is_complete = |node: &NodeId| {
             self.mirrors.get(node).is_some_and(|m| m.is_started && m.queue.is_empty() && m.pending.is_none())
         };
         if self.holders.iter().all(is_complete) {
-            let old = self.mirrors.iter().filter(|(node, _)| !self.holders.contains(node));
-            let void = |number| Replicate { number, is_first: true, ..Replicate::default() };
-            sends.extend(old.map(|(node, mirror)| (*node, ToNode::Replicate(void(mirror.number + 1)))));
+            for (&node, mirror) in self.mirrors.iter().filter(|(node, _)| !self.holders.contains(node)) {
+                self.released.insert(node, (mirror.number.max(first_number(self.version)) + 1, None));
+            }
             self.mirrors.retain(|node, _| self.holders.contains(node));
         }
-        sends
     }
 
     /// Sends what waits. `now_is` writes down what an object is now, and says under which number of ownership.
@@ -242,13 +254,19 @@ impl Copies {
         sends: &mut Vec<(NodeId, ToNode)>,
         mut now_is: impl FnMut(ObjectId, &mut Parcel) -> Option<u32>,
     ) {
+        for (&to, (number, sent_at)) in &mut self.released {
+            if sent_at.is_none_or(|sent| now - sent >= AGAIN_US) {
+                *sent_at = Some(now);
+                let void = Replicate { number: *number, is_first: true, ..Replicate::default() };
+                sends.push((to, ToNode::Replicate(void)));
+            }
+        }
         let is_time = self.told_at == Some(now);
         let mut draft = Draft::default();
         for (&to, mirror) in &mut self.mirrors {
             let has_news = !mirror.queue.is_empty() || is_time && !mirror.gone.is_empty() || !mirror.is_started;
             if mirror.pending.is_none() && has_news {
-                // Numbers rise, also from one stay to the next: what is late is known to be.
-                mirror.number = if mirror.number == 0 { (self.version << 32) + 1 } else { mirror.number + 1 };
+                mirror.number = if mirror.number == 0 { first_number(self.version) } else { mirror.number + 1 };
                 let count = mirror.queue.len().min(ENTRIES_MAX);
                 let objects: Vec<ObjectId> = mirror.queue.drain(..count).collect();
                 draft.write(&objects, &mut now_is);
@@ -273,6 +291,12 @@ impl Copies {
             }
         }
     }
+}
+
+/// The number of the first message to whom copies are sent by a plan. Numbers rise, also from one stay to the next: what is late
+/// is known to be.
+fn first_number(version: u64) -> u64 {
+    (version << 32) + 1
 }
 
 /// What is about to be sent. Mostly everybody is to hear of the same: then it is written once.
@@ -330,5 +354,73 @@ impl Kept {
         for (object, entry) in unknown {
             write(self.objects.entry(object).or_default(), &entry);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bug that this keeps out: who gave an object stood for a quarter of a second, while who took it had walked on.
+    #[test]
+    fn what_has_changed_hands_is_not_gathered() {
+        let (now, members) = (Time::from_micros(7), [1, 2].map(NodeId::new));
+        let mut copies = Copies::new(members[0], 1);
+        let mut sends = Vec::new();
+        let mut wake = |copies: &mut Copies| {
+            copies.wake(now, &mut sends, |_, _| Some(2));
+            std::mem::take(&mut sends)
+        };
+        copies.activate(1, &members, std::iter::empty());
+        copies.spread(now, std::iter::empty());
+        let [(_, ToNode::Replicate(first))] = &wake(&mut copies)[..] else { panic!("it begins with all there is") };
+        copies.kept(members[1], first.number);
+        let object = ObjectId::new(9).expect("not zero");
+        copies.touch(object);
+        assert!(!copies.is_due(now));
+        copies.hurry();
+        let [(_, ToNode::Replicate(second))] = &wake(&mut copies)[..] else { panic!("it waits") };
+        copies.kept(members[1], second.number);
+        assert!(copies.is_safe(object, 2));
+    }
+
+    /// The bug that this keeps out: who kept copies by an old plan was told to let go once. When that was lost with its
+    /// connection, it had them still when their owner died, and adopted what had been true minutes ago.
+    #[test]
+    fn who_keeps_copies_no_more_is_told_until_it_has_let_go() {
+        let [me, old, new] = [1, 3, 2].map(NodeId::new);
+        let object = ObjectId::new(9).expect("not zero");
+        let (mut copies, mut holder) = (Copies::new(me, 1), Copies::new(old, 0));
+        let said = |copies: &mut Copies, at: i64| {
+            let mut sends = Vec::new();
+            copies.wake(Time::from_micros(at), &mut sends, |_, copy| {
+                copy.object = vec![1];
+                Some(1)
+            });
+            sends
+        };
+        let number = |message: &ToNode| match message {
+            ToNode::Replicate(replicate) => replicate.number,
+            other => panic!("{other:?}"),
+        };
+        copies.activate(1, &[me, old], std::iter::once(object));
+        let [(to, ToNode::Replicate(first))] = &said(&mut copies, 0)[..] else { panic!("it begins with all there is") };
+        assert!(*to == old && holder.keep(me, first, &[me, old]).is_some());
+        copies.kept(old, first.number);
+        assert!(holder.kept[&me].objects.contains_key(&object));
+        copies.activate(2, &[me, new, old], std::iter::once(object));
+        let [(to, all)] = &said(&mut copies, 1)[..] else { panic!("the new one is to have it") };
+        assert_eq!(*to, new);
+        copies.kept(new, number(all));
+        let lost = said(&mut copies, 2);
+        assert!(lost.len() == 1 && lost[0].0 == old);
+        assert!(said(&mut copies, 3).is_empty(), "not in every tick");
+        let [(_, ToNode::Replicate(again))] = &said(&mut copies, 2 + AGAIN_US)[..] else {
+            panic!("it was not answered")
+        };
+        assert!(holder.keep(me, again, &[me, new, old]).is_some());
+        assert!(holder.kept[&me].objects.is_empty());
+        copies.kept(old, again.number);
+        assert!(said(&mut copies, 2 + 2 * AGAIN_US).is_empty());
     }
 }

@@ -108,7 +108,7 @@ impl Owned {
 /// An object that this node once had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Past {
-    /// The number of that ownership.
+    /// The number of ownership under which it went on, or of this node's own if it is no more.
     pub seq: u32,
     /// Who had it before, and may offer it still.
     pub from: Option<NodeId>,
@@ -131,6 +131,8 @@ pub enum Planted {
     AdoptsWithoutAsking,
     /// What was taken is offered on before its giver knows.
     OffersAtOnce,
+    /// What went to another is remembered under the number that it had here.
+    ForgetsWhereItWent,
 }
 
 /// Which objects a node has.
@@ -333,7 +335,7 @@ impl Custody {
                 }
             }
             ToNode::Replicate(replicate) => self.sends.extend(self.copies.keep(from, replicate, &self.members)),
-            ToNode::Replicated { number } => self.sends.extend(self.copies.kept(from, *number)),
+            ToNode::Replicated { number } => self.copies.kept(from, *number),
             ToNode::Query { version, objects } if *version == self.version => self.asked(from, objects),
             ToNode::Known { version, objects } if *version == self.version => self.adoption.answered(from, objects),
             _ => {}
@@ -350,6 +352,8 @@ impl Custody {
                 has_moved.then_some(object)
             });
             self.copies.spread(now, moved);
+        } else {
+            self.copies.hurry();
         }
         let (own, leaving) = (&self.own, &self.leaving);
         self.copies.wake(now, &mut self.sends, |object, copy| match (own.get(&object), leaving.get(&object)) {
@@ -463,7 +467,10 @@ impl Custody {
     fn was_taken(&mut self, now: Time, from: NodeId, object: ObjectId, seq: u32, keeper: &mut dyn Keeper) {
         if self.leaving.get(&object).is_some_and(|leaving| leaving.to == from && leaving.seq == seq) {
             let leaving = self.leaving.remove(&object).expect("it was just looked at");
-            self.forget(object, leaving.seq - 1, now);
+            // Under the number that it goes on with: whoever has copies of a dead node's asks this one, perhaps after it asked
+            // the one that has the object now, and before that one had it. Then this one has to know better.
+            let seq_now = if self.planted == Planted::ForgetsWhereItWent { leaving.seq - 1 } else { leaving.seq };
+            self.forget(object, seq_now, now);
             keeper.gone(object, from, seq);
         }
         if !self.leaving.contains_key(&object) {
@@ -526,7 +533,8 @@ mod tests {
 
     const NOW: Time = Time::from_micros(0);
 
-    struct Hand;
+    /// Says who should own everything.
+    struct Hand(u64);
 
     impl Keeper for Hand {
         fn parcel(&self, _: ObjectId) -> Option<Parcel> {
@@ -538,7 +546,7 @@ mod tests {
         fn lift(&mut self, _: ObjectId) {}
         fn gone(&mut self, _: ObjectId, _: NodeId, _: u32) {}
         fn owner_of(&self, _: &Parcel) -> Option<NodeId> {
-            Some(NodeId::new(1))
+            Some(NodeId::new(self.0))
         }
     }
 
@@ -550,26 +558,86 @@ mod tests {
         let mut nodes: Vec<Custody> = all.iter().map(|&node| Custody::new(node, 1)).collect();
         for node in &mut nodes {
             node.plant(planted);
-            node.activate(1, &all, &mut Hand, NOW);
+            node.activate(1, &all, &mut Hand(1), NOW);
         }
         nodes[0].begin(object);
-        assert!(nodes[0].offer(object, all[1], &Hand));
+        assert!(nodes[0].offer(object, all[1], &Hand(1)));
         let carry = |from: usize, to: usize, nodes: &mut Vec<Custody>| {
-            nodes[from].wake(NOW, &mut Hand);
+            nodes[from].wake(NOW, &mut Hand(1));
             while let Some((node, message)) = nodes[from].poll() {
                 if node == all[to] {
-                    nodes[to].handle(NOW, all[from], &message, true, &mut Hand);
+                    nodes[to].handle(NOW, all[from], &message, true, &mut Hand(1));
                 }
             }
         };
         carry(0, 1, &mut nodes);
         assert!(nodes[1].owns(object));
-        nodes[1].offer(object, all[2], &Hand);
+        nodes[1].offer(object, all[2], &Hand(1));
         carry(1, 2, &mut nodes);
         let rest = [all[0], all[2]];
-        nodes[0].activate(2, &rest, &mut Hand, NOW);
-        nodes[2].activate(2, &rest, &mut Hand, NOW);
+        nodes[0].activate(2, &rest, &mut Hand(1), NOW);
+        nodes[2].activate(2, &rest, &mut Hand(1), NOW);
         [0, 2].into_iter().filter(|&index| nodes[index].owns(object)).map(|index| index as u64 + 1).collect()
+    }
+
+    /// One gives to two, which dies before one knows; three has its copies. By the next plan one goes on and gives to four,
+    /// while three asks around: four before that has it, one after it has it no more. The bug that this keeps out: neither
+    /// knew better, and three adopted what four had.
+    fn owners_after_asking_around(planted: Planted) -> Vec<u64> {
+        let object = ObjectId::new(7).unwrap();
+        let all: Vec<NodeId> = (1..=4).map(NodeId::new).collect();
+        let mut nodes: Vec<Custody> = all.iter().map(|&node| Custody::new(node, 1)).collect();
+        let mut mail: Vec<(usize, usize, ToNode)> = Vec::new();
+        // Who has something to say says it; of the mail, what goes from one to another arrives.
+        let wake = |index: usize, nodes: &mut Vec<Custody>, mail: &mut Vec<(usize, usize, ToNode)>| {
+            nodes[index].wake(NOW, &mut Hand(4));
+            while let Some((to, message)) = nodes[index].poll() {
+                mail.push((index, to.number() as usize - 1, message));
+            }
+        };
+        let arrive = |way: (usize, usize), nodes: &mut Vec<Custody>, mail: &mut Vec<(usize, usize, ToNode)>| {
+            for (from, to, message) in mail.extract_if(.., |(from, to, _)| (*from, *to) == way).collect::<Vec<_>>() {
+                nodes[to].handle(NOW, all[from], &message, true, &mut Hand(4));
+            }
+            wake(way.1, nodes, mail);
+        };
+        for node in &mut nodes {
+            node.plant(planted);
+            node.activate(1, &all, &mut Hand(1), NOW);
+        }
+        nodes[0].begin(object);
+        assert!(nodes[0].offer(object, all[1], &Hand(2)));
+        wake(0, &mut nodes, &mut mail);
+        arrive((0, 1), &mut nodes, &mut mail);
+        assert!(nodes[1].owns(object));
+        arrive((1, 2), &mut nodes, &mut mail);
+        mail.clear();
+        let rest = [all[0], all[2], all[3]];
+        for index in [0, 2, 3] {
+            nodes[index].activate(2, &rest, &mut Hand(4), NOW);
+        }
+        wake(2, &mut nodes, &mut mail);
+        for way in [(2, 3), (3, 2)] {
+            arrive(way, &mut nodes, &mut mail);
+        }
+        assert!(!nodes[3].owns(object), "it was asked before it had it");
+        let asked: Vec<_> = mail.extract_if(.., |(from, to, _)| (*from, *to) == (2, 0)).collect();
+        wake(0, &mut nodes, &mut mail);
+        for way in [(0, 3), (3, 0)].into_iter().cycle().take(8) {
+            arrive(way, &mut nodes, &mut mail);
+        }
+        assert!(nodes[3].owns(object) && !nodes[0].has(object), "it was asked after it had it");
+        mail.extend(asked);
+        for way in [(2, 0), (0, 2)] {
+            arrive(way, &mut nodes, &mut mail);
+        }
+        [0, 2, 3].into_iter().filter(|&index| nodes[index].has(object)).map(|index| index as u64 + 1).collect()
+    }
+
+    #[test]
+    fn who_gave_something_on_knows_that_it_goes_on() {
+        assert_eq!(owners_after_asking_around(Planted::Nothing), [4]);
+        assert_eq!(owners_after_asking_around(Planted::ForgetsWhereItWent), [3, 4], "so it would be without that");
     }
 
     /// An offer that was doubled and arrives after the object has gone on.
@@ -578,13 +646,13 @@ mod tests {
         let (one, two) = (NodeId::new(1), NodeId::new(2));
         let mut custody = Custody::new(two, 0);
         custody.plant(planted);
-        custody.activate(1, &[one, two], &mut Hand, NOW);
+        custody.activate(1, &[one, two], &mut Hand(1), NOW);
         let (parcel, session) = (vec![1], Vec::new());
         let offer = ToNode::Offer(Offer { version: 1, object: 7, seq: 2, is_exact: true, parcel, session, load: None });
-        custody.handle(NOW, one, &offer, true, &mut Hand);
+        custody.handle(NOW, one, &offer, true, &mut Hand(1));
         assert!(custody.owns(object));
         custody.end(object, NOW);
-        custody.handle(NOW, one, &offer, true, &mut Hand);
+        custody.handle(NOW, one, &offer, true, &mut Hand(1));
         custody.owns(object)
     }
 
