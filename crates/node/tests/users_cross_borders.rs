@@ -25,13 +25,15 @@ fn users_walk_from_server_to_server() {
     assert!(room.redirects > 10, "only {} were sent on", room.redirects);
 }
 
+/// Everybody's avatar.
+fn names(room: &Room) -> BTreeSet<u64> {
+    room.bots.iter().map(|bot| bot.client().welcome().unwrap().own.number()).collect()
+}
+
 #[test]
 fn a_dead_servers_users_are_taken_up_by_others() {
     let mut room = Room::new(3, 24, Weather::FINE);
     room.run(12);
-    let names = |room: &Room| -> BTreeSet<u64> {
-        room.bots.iter().map(|bot| bot.client().welcome().unwrap().own.number()).collect()
-    };
     room.stand_and_check();
     room.walk_on();
     let before = names(&room);
@@ -46,6 +48,47 @@ fn a_dead_servers_users_are_taken_up_by_others() {
     room.stand_and_check();
     let last = room.hosts[3].server.as_ref().unwrap();
     assert!(last.cluster().unwrap().custody().own().count() > 0, "who joins takes load");
+}
+
+#[test]
+fn a_server_that_stops_in_order_sends_its_users_on() {
+    let mut room = Room::new(3, 24, Weather::FINE);
+    room.run(12);
+    room.stand_and_check();
+    let (before, redirects) = (names(&room), room.redirects);
+    let here = room.hosts[1].server.as_ref().unwrap().users().count() as u64;
+    assert!(here > 0);
+    room.walk_on();
+    room.stop(1);
+    room.run(1);
+    assert!(room.redirects >= redirects + here, "{} of {here} were sent on at once", room.redirects - redirects);
+    room.run(4);
+    room.stand_and_check();
+    assert_eq!(names(&room), before, "everybody goes on as who they were");
+}
+
+#[test]
+fn nothing_moves_without_a_majority_and_users_are_told_why() {
+    let mut room = Room::new(2, 12, Weather::FINE);
+    room.run(12);
+    room.stand_and_check();
+    room.walk_on();
+    let here: BTreeSet<String> = room.hosts[0].server.as_ref().unwrap().users().map(|user| user.1.to_owned()).collect();
+    assert!(!here.is_empty() && here.len() < 12);
+    room.kill(1);
+    room.run(3);
+    let places = |room: &Room| -> Vec<_> {
+        let world = room.hosts[0].server.as_ref().unwrap().world();
+        world.dynamic().map(|object| (object.id, object.at, object.turn)).collect()
+    };
+    let before = places(&room);
+    room.run(3);
+    assert_eq!(places(&room), before);
+    for (number, bot) in room.bots.iter_mut().enumerate().filter(|(number, _)| here.contains(&format!("user {number}")))
+    {
+        let said: Vec<String> = std::iter::from_fn(|| bot.client_mut().next_said()).map(|said| said.text).collect();
+        assert!(said.iter().any(|text| text.contains("stands still")), "user {number} heard {said:?}");
+    }
 }
 
 /// Who was let in as new while its connection broke comes back with the key of before, and finds its name kept for itself.

@@ -1,8 +1,8 @@
 //! Many servers that are one world, on a network from a seed, in a time of their own.
 //!
 //! The nodes are those that serve users, to the line; their worlds are real. Messages are lost, delayed, doubled and
-//! overtaken, the network parts and heals, nodes freeze, wake, die at any message and come back as new ones, clocks run
-//! differently. A watcher sees all of them at once.
+//! overtaken, the network parts and heals, connections break with all that is on its way, nodes freeze, wake, die at any
+//! message and come back as new ones, clocks run differently. A watcher sees all of them at once.
 //!
 //! - [`explore`]: one object, three nodes, every interleaving.
 //! - [`fault`]: what must be found.
@@ -10,6 +10,7 @@
 
 pub mod explore;
 pub mod fault;
+mod line;
 pub mod scale;
 pub mod spent;
 pub mod tape;
@@ -31,8 +32,9 @@ use wire::cluster::Member;
 use world::spec::Spec;
 use world::{Act, Input, Kind, Plaza, World};
 
+use self::line::Line;
 use self::watcher::Watcher;
-use crate::network::{LinkSettings, Path, Stream};
+use crate::network::LinkSettings;
 use crate::planned::Planned;
 use crate::setting::OutOfRange;
 
@@ -61,6 +63,8 @@ pub struct Settings {
     pub latency_ms: f64,
     /// Whether nodes die, freeze and are cut off.
     pub upsets: bool,
+    /// Whether connections break over which nothing arrives for long: with them goes what was on its way.
+    pub breaks: bool,
     /// Whether one node is killed half-way.
     pub kill: bool,
     /// Whether every third user fetches something and carries it about.
@@ -85,6 +89,7 @@ impl Default for Settings {
             loss: 0.02,
             latency_ms: 3.0,
             upsets: true,
+            breaks: false,
             kill: false,
             carriers: false,
             joins: false,
@@ -108,6 +113,7 @@ impl Settings {
             loss: [0.0, 0.02, 0.15][random.whole(0, 3) as usize],
             latency_ms: [0.5, 3.0, 20.0][random.whole(0, 3) as usize],
             carriers: random.unit() < 0.5,
+            breaks: random.unit() < 0.5,
             ..Settings::default()
         }
     }
@@ -189,7 +195,13 @@ enum What {
         from: NodeId,
         to: (usize, NodeId),
         bytes: Rc<Vec<u8>>,
+        /// The connection that it is on its way over, if it depends on one.
+        over: Option<(usize, u32)>,
     },
+    /// Everybody gives up the connections with a host, until then.
+    Break(usize, Time),
+    /// Two hosts reach each other again.
+    Connect(usize, usize),
     Start(usize),
     Second,
     /// The watcher looks.
@@ -204,7 +216,7 @@ struct Simulation {
     queue: BinaryHeap<Reverse<Planned<What>>>,
     planned: u64,
     hosts: Vec<Host>,
-    paths: BTreeMap<(usize, usize), (Path, Stream)>,
+    lines: BTreeMap<(usize, usize), Line>,
     next_node: u64,
     watcher: Watcher,
 }
@@ -246,11 +258,11 @@ impl Simulation {
             keeps_order: false,
             reordered: settings.loss,
         };
-        let mut paths = BTreeMap::new();
+        let mut lines = BTreeMap::new();
         for from in 0..total {
             for to in 0..total {
                 let seed = settings.seed.wrapping_mul(31).wrapping_add((from * 64 + to) as u64);
-                paths.insert((from, to), (Path::new(link, seed), Stream::new(link, seed ^ 0xff)));
+                lines.insert((from, to), Line::new(link, seed));
             }
         }
         let watcher = Watcher::new(&settings);
@@ -262,7 +274,7 @@ impl Simulation {
             queue: BinaryHeap::new(),
             planned: 0,
             hosts,
-            paths,
+            lines,
             watcher,
             settings,
         };
@@ -371,14 +383,26 @@ impl Simulation {
     fn advance(&mut self, what: What) {
         match what {
             What::Tick(index, node) => self.tick(index, node),
-            What::Arrive { from, to, bytes } => self.arrive(from, to, &bytes),
+            What::Arrive { from, to, bytes, over } => {
+                let stands = |(by, connection): (usize, u32)| self.lines[&(by, to.0)].stands(Some(connection));
+                if over.is_none_or(stands) {
+                    self.arrive(from, to, &bytes);
+                }
+            }
+            What::Break(index, until) => {
+                for (_, line) in self.lines.iter_mut().filter(|((from, to), _)| (*from == index) != (*to == index)) {
+                    line.break_until(until);
+                }
+                (0..self.hosts.len()).filter(|&other| other != index).for_each(|other| self.part(index, other, until));
+            }
+            What::Connect(one, other) => self.connect(one, other),
             What::Start(index) => self.start(index),
             What::Second => {
                 self.upset();
                 self.plan(self.now + 1_000_000, What::Second);
             }
             What::Look => {
-                let is_cut = self.paths.values().any(|(path, _)| path.cut_until() > self.now);
+                let is_cut = self.lines.values().any(|line| line.cut_until() > self.now);
                 self.watcher.look(self.now, &self.hosts, is_cut);
                 self.plan(self.now + TICK_US, What::Look);
             }
@@ -420,7 +444,7 @@ impl Simulation {
             // It lies in a queue until the node wakes.
             let at = host.frozen_until;
             let bytes = Rc::clone(bytes);
-            self.plan(at, What::Arrive { from, to: (to, node), bytes });
+            self.plan(at, What::Arrive { from, to: (to, node), bytes, over: None });
             return;
         }
         if let Some(left) = &mut host.dies_after {
@@ -463,20 +487,18 @@ impl Simulation {
             let Some(message) = fault::in_flight(self.settings.fault, to, message, &mut back) else {
                 if let Some(answer) = back {
                     let bytes = Rc::new(answer.encode());
-                    self.plan(self.now + 1_000, What::Arrive { from: node, to: (index, from), bytes });
+                    let over = None;
+                    self.plan(self.now + 1_000, What::Arrive { from: node, to: (index, from), bytes, over });
                 }
                 continue;
             };
             let bytes = if self.settings.fault.is_some() { message.encode() } else { bytes };
-            let paths = self.paths.get_mut(&(index, to)).expect("all pairs have paths");
-            let arrivals = if message.is_datagram() {
-                paths.0.arrivals(self.now)
-            } else {
-                [Some(paths.1.arrival(self.now)), None]
-            };
+            let line = self.lines.get_mut(&(index, to)).expect("all pairs have lines");
+            let arrivals = line.send(self.now, message.is_datagram());
+            let over = arrivals.connection.map(|connection| (index, connection));
             let bytes = Rc::new(bytes);
-            for at in arrivals.into_iter().flatten() {
-                self.plan(at, What::Arrive { from, to: (to, node), bytes: Rc::clone(&bytes) });
+            for at in arrivals.at.into_iter().flatten() {
+                self.plan(at, What::Arrive { from, to: (to, node), bytes: Rc::clone(&bytes), over });
             }
         }
     }
@@ -509,8 +531,13 @@ impl Simulation {
                 back
             }
             2 => {
-                self.hosts[victim].frozen_until = self.now + i64::from(self.random.whole(100_000, 3_500_000));
-                self.hosts[victim].frozen_until
+                let until = self.now + i64::from(self.random.whole(100_000, 3_500_000));
+                self.hosts[victim].frozen_until = until;
+                let given_up = self.now + line::PATIENCE_US;
+                if self.settings.breaks && given_up < until {
+                    self.plan(given_up, What::Break(victim, until));
+                }
+                until
             }
             3 => {
                 // Two are cut off from the others, if those still are a majority.
@@ -522,30 +549,58 @@ impl Simulation {
             _ => {
                 let other = (victim + 1 + self.random.whole(0, total as u32 - 1) as usize) % total;
                 let until = self.now + i64::from(self.random.whole(200_000, 2_000_000));
-                for pair in [(victim, other), (other, victim)] {
-                    if let Some((path, stream)) = self.paths.get_mut(&pair) {
-                        path.cut(until);
-                        stream.cut(until);
-                    }
-                }
+                self.cut_line(victim, other, until);
                 until
             }
         };
         self.watcher.upset(until);
     }
 
+    /// Cuts some off from all others.
     fn cut(&mut self, side: &[usize], until: Time) {
-        for (&(from, to), (path, stream)) in &mut self.paths {
-            if side.contains(&from) != side.contains(&to) {
-                path.cut(until);
-                stream.cut(until);
+        for one in 0..self.hosts.len() {
+            for other in one + 1..self.hosts.len() {
+                if side.contains(&one) != side.contains(&other) {
+                    self.cut_line(one, other, until);
+                }
+            }
+        }
+    }
+
+    /// Nothing gets from one to the other, nor back.
+    fn cut_line(&mut self, one: usize, other: usize, until: Time) {
+        for pair in [(one, other), (other, one)] {
+            let line = self.lines.get_mut(&pair).expect("all pairs have lines");
+            line.cut(self.now, until, self.settings.breaks);
+        }
+        if self.settings.breaks && until - self.now > line::PATIENCE_US {
+            self.part(one, other, until);
+        }
+    }
+
+    /// Two hosts notice that they do not reach each other any more, and later that they do.
+    fn part(&mut self, one: usize, other: usize, until: Time) {
+        for (here, there) in [(one, other), (other, one)] {
+            let node = self.hosts[there].node;
+            if let Some((cluster, _)) = &mut self.hosts[here].running {
+                cluster.disconnected(node);
+            }
+        }
+        self.plan(until, What::Connect(one, other));
+    }
+
+    fn connect(&mut self, one: usize, other: usize) {
+        for (here, there) in [(one, other), (other, one)] {
+            let node = self.hosts[there].running.as_ref().map(|_| self.hosts[there].node);
+            if let (Some(node), Some((cluster, _))) = (node, &mut self.hosts[here].running) {
+                cluster.connected(node);
             }
         }
     }
 
     /// Whether everybody is there, and settled, and has copies.
     fn is_well(&self) -> bool {
-        self.paths.values().all(|(path, _)| path.cut_until() <= self.now)
+        self.lines.values().all(|line| line.cut_until() <= self.now)
             && self.hosts.iter().all(|host| {
                 host.dies_after.is_none()
                     && self.now >= host.frozen_until

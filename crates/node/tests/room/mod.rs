@@ -156,6 +156,13 @@ impl Room {
         self.each_other(index, |other, number| other.node_disconnected(number));
     }
 
+    /// It stops in order: it says goodbye, and is gone.
+    pub fn stop(&mut self, index: usize) {
+        self.hosts[index].server.as_mut().expect("it runs").stop();
+        self.carry_down(index);
+        self.kill(index);
+    }
+
     /// It does nothing for so long; what it is sent waits.
     pub fn freeze(&mut self, index: usize, seconds: i64) {
         self.hosts[index].frozen_until = self.now + seconds * 1_000_000;
