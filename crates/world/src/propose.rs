@@ -6,7 +6,7 @@ use space::workload::Wishes;
 use space::{DVec3, Grid, Turn, snap};
 
 use crate::objects::{AVATAR, Body, EXACT, HELD, MOVABLE, Objects, RULED};
-use crate::settle::{longest_arm, rule_pose};
+use crate::settle::{longest_arm, rule_way};
 use crate::solid::{Block, SKIN};
 use crate::spec::{ObjectKind, Policy, Spec};
 
@@ -260,9 +260,8 @@ impl<'a> Proposer<'a> {
         let mut extent = Extent::default();
         let object = &self.spec.objects[card.shape as usize];
         if let ObjectKind::Moving(rule) = &object.kind {
-            let (wanted, _) = rule_pose(self.spec, object, rule, card.phase + 1);
             let body = &objects.body[row as usize];
-            extent.add_line(wanted - place(body));
+            extent.add_line(rule_way(self.spec, object, rule, card.phase, place(body)).0);
             if body.is(EXACT) {
                 extent.add_ball(f64::from(SKIN));
             }
@@ -275,10 +274,10 @@ impl<'a> Proposer<'a> {
         let card = objects.card(row);
         let object = &self.spec.objects[card.shape as usize];
         let ObjectKind::Moving(rule) = &object.kind else { return 0.0 };
-        let (wanted, _) = rule_pose(self.spec, object, rule, card.phase + 1);
         let body = &objects.body[row as usize];
+        let (way, ..) = rule_way(self.spec, object, rule, card.phase, place(body));
         let around = rule.radians_per_s() / f64::from(self.spec.tick_rate) * longest_arm(body);
-        (wanted - place(body)).length() + around + 2.0
+        way.length() + around + 2.0
     }
 }
 

@@ -5,7 +5,7 @@ mod crowd;
 use crowd::{Person, empty, object};
 use space::{ObjectId, Vec3};
 use world::spec::{ObjectKind, Shape, Spec};
-use world::{Kind, Rule, World};
+use world::{Kind, Placing, Rule, World};
 
 fn block(x: f32, y: f32, z: f32) -> Shape {
     Shape::Box { half: Vec3::new(x, y, z) }
@@ -104,4 +104,31 @@ fn a_carousel_takes_people_around() {
     assert!((half_way + start).with_y(0.0).length() < 0.1, "from {start} to {half_way}");
     stand(&mut world, 90);
     assert!((at(&world, ann.avatar) - start).length() < 0.1, "from {start} to {}", at(&world, ann.avatar));
+}
+
+/// What was put down beside its way comes back as fast as somebody walks, and goes on from there. The bug that this keeps out: it
+/// leapt back, metres in one tick.
+#[test]
+fn who_was_put_beside_its_way_walks_back() {
+    let orbit = Rule::Orbit { center: Vec3::ZERO, period_s: 30.0 };
+    let mut spec = empty();
+    spec.objects.push(object("carousel", ObjectKind::Moving(orbit), block(0.8, 0.5, 0.8), Vec3::new(6.0, 0.6, 0.0)));
+    let mut world = World::new(spec).unwrap();
+    let carousel = of_kind(&world, Kind::Moving);
+    let parcel = world.parcel(carousel).unwrap();
+    world.take_out(carousel);
+    let in_the_way = Person::join(&mut world, 1, Vec3::new(6.0, 0.1, 0.0));
+    world.put_in(&parcel, Placing::Nearest).unwrap();
+    world.take_out(in_the_way.avatar);
+    let away = |world: &World| (at(world, carousel).with_y(0.0).length() - 6.0).abs();
+    let beside = (at(&world, carousel) - Vec3::new(6.0, 0.6, 0.0)).length();
+    assert!(beside > 0.8, "it was put down {beside} m beside its way");
+    let most = world.spec().limits.speed / world.spec().tick_rate as f32 + 0.01;
+    for tick in 0..60 {
+        let before = at(&world, carousel);
+        stand(&mut world, 1);
+        let step = (at(&world, carousel) - before).length();
+        assert!(step <= most, "{step} m in tick {tick}");
+        assert!(tick < 30 || step > 0.02 && away(&world) < 0.01, "{} m beside its way in tick {tick}", away(&world));
+    }
 }

@@ -28,7 +28,7 @@ use crate::objects::{AVATAR, Body, EXACT, HELD, MOVABLE, Objects, RULED, SOLID};
 use crate::outcome::{Met, Outcome};
 use crate::scenery::Scenery;
 use crate::solid::{Block, Joint};
-use crate::spec::{Policy, Rule, Spec};
+use crate::spec::{ObjectSpec, Policy, Rule, Spec};
 use motion::{Around, Hit, Other};
 use surroundings::ExactPair;
 
@@ -493,8 +493,26 @@ impl Settler<'_> {
     }
 }
 
+/// Where a rule takes its object in the tick after `phase`, which stands at `at`: the way, in steps, how it is to be turned, and
+/// whether it is where the rule wants it then.
+///
+/// Who was put down beside its way comes back no faster than somebody walks, unless the rule itself is faster: the way back
+/// may be long, and nobody who looks on could follow it in one tick.
+pub(crate) fn rule_way(spec: &Spec, object: &ObjectSpec, rule: &Rule, phase: u64, at: DVec3) -> (DVec3, Quat, bool) {
+    let (wanted, rotation) = rule_pose(spec, object, rule, phase + 1);
+    let way = wanted - at;
+    let walk = f64::from(spec.limits.speed) * f64::from(snap::STEPS_PER_METRE) / f64::from(spec.tick_rate);
+    let length = way.length();
+    if length <= walk {
+        return (way, rotation, true);
+    }
+    // Places are rounded to the grid.
+    let most = walk.max((wanted - rule_pose(spec, object, rule, phase).0).length() + 2.0);
+    if length <= most { (way, rotation, true) } else { (way * (most / length), rotation, false) }
+}
+
 /// Where a rule wants its object to be, in steps, and how turned.
-pub(crate) fn rule_pose(spec: &Spec, object: &crate::spec::ObjectSpec, rule: &Rule, phase: u64) -> (DVec3, Quat) {
+fn rule_pose(spec: &Spec, object: &ObjectSpec, rule: &Rule, phase: u64) -> (DVec3, Quat) {
     let seconds = phase as f64 / f64::from(spec.tick_rate);
     let (position, rotation) = rule.pose(object.at, object.rotation, spec.gravity, seconds);
     (position * f64::from(snap::STEPS_PER_METRE), rotation)

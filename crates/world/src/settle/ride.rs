@@ -9,7 +9,7 @@ use space::{DVec3, Quat, Turn, snap};
 
 use super::motion::Around;
 use super::surroundings::ExactPair;
-use super::{Settler, rule_pose};
+use super::{Settler, rule_way};
 use crate::objects::{Body, EXACT};
 use crate::solid::{GAP, Joint, SKIN};
 use crate::spec::{ObjectKind, Rule};
@@ -36,9 +36,8 @@ impl Settler<'_> {
             // It took its form before anybody moved.
             return;
         }
-        let (wanted, rotation) = rule_pose(spec, object, rule, phase + 1);
         let start = self.place(row);
-        let v = wanted - start;
+        let (v, rotation, is_on_its_way) = rule_way(spec, object, rule, phase, start);
         self.find_riders(row);
         if v.y > 0.0 {
             self.lift_riders(v.y);
@@ -59,7 +58,7 @@ impl Settler<'_> {
             is_there &= is_free;
         }
         self.take_riders_along(row, start, spin);
-        if is_there {
+        if is_there && is_on_its_way {
             self.objects.card_mut(row).phase = phase + 1;
         }
         self.note(row, hit);
