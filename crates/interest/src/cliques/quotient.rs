@@ -18,8 +18,12 @@ pub struct Quotient {
     twins: Vec<Slot>,
     /// For each member the vertex it stands for, or `NONE` if another does.
     vertices: Vec<u32>,
-    /// Scratch: a hash of each member's closed neighbourhood, and the member.
-    hashes: Vec<(u64, u32)>,
+    /// Scratch: the neighbours of each member by their numbers, and where they end.
+    neighbours: Vec<u32>,
+    ends: Vec<u32>,
+    /// Scratch: a number for each member that looks like chance, and the sum of those of its closed neighbourhood.
+    mixed: Vec<u64>,
+    hashes: Vec<u64>,
     /// The member that stands for each.
     deputies: Vec<u32>,
 }
@@ -31,11 +35,14 @@ const FEW: usize = 16;
 impl Quotient {
     /// Takes a component's twins together.
     pub fn make(&mut self, members: &[Slot], components: &Components, graph: &Graph) {
+        if members.len() <= FEW {
+            self.leave_apart(members, components, graph);
+            return;
+        }
+        self.number_neighbours(members, components, graph);
         self.deputies.clear();
         self.deputies.extend(0..members.len() as u32);
-        if members.len() > FEW {
-            self.find_twins(members, graph);
-        }
+        self.find_twins(members, graph);
         self.vertices.clear();
         let mut count = 0;
         for (member, &deputy) in self.deputies.iter().enumerate() {
@@ -45,13 +52,14 @@ impl Quotient {
         }
         self.gather_twins(members, count as usize);
         self.near.clear();
-        for (member, &slot) in members.iter().enumerate() {
+        for (member, ends) in self.ends.windows(2).enumerate() {
             let vertex = self.vertices[member];
             if vertex == NONE {
                 continue;
             }
             // Whoever overlaps one of some twins overlaps the one that stands for them.
-            let near = graph.neighbours(slot).iter().map(|&other| self.vertices[components.number(other) as usize]);
+            let near = &self.neighbours[ends[0] as usize..ends[1] as usize];
+            let near = near.iter().map(|&other| self.vertices[other as usize]);
             self.near.extend(near.filter(|&other| other != NONE));
             self.starts[vertex as usize + 1].0 = self.near.len() as u32;
         }
@@ -79,23 +87,51 @@ impl Quotient {
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
         let numbers = self.near.capacity() + self.twins.capacity() + self.vertices.capacity();
-        8 * self.starts.capacity() + 4 * (numbers + self.deputies.capacity()) + 16 * self.hashes.capacity()
+        let scratch = self.deputies.capacity() + self.neighbours.capacity() + self.ends.capacity();
+        let hashes = self.mixed.capacity() + self.hashes.capacity();
+        4 * (numbers + scratch) + 8 * (self.starts.capacity() + hashes)
     }
 
-    /// Equal neighbourhoods have equal hashes; those with equal hashes are compared.
-    fn find_twins(&mut self, members: &[Slot], graph: &Graph) {
-        self.hashes.clear();
+    /// Lets every member stand for itself.
+    fn leave_apart(&mut self, members: &[Slot], components: &Components, graph: &Graph) {
+        self.twins.clear();
+        self.twins.extend_from_slice(members);
+        self.near.clear();
+        self.starts.clear();
+        self.starts.push((0, 0));
         for (member, &slot) in members.iter().enumerate() {
-            let all = graph.neighbours(slot).iter().chain([&slot]);
-            self.hashes.push((all.map(|&other| mixed(other)).fold(0, u64::wrapping_add), member as u32));
+            self.near.extend(graph.neighbours(slot).iter().map(|&other| components.number(other)));
+            self.starts.push((self.near.len() as u32, member as u32 + 1));
         }
-        self.hashes.sort_unstable();
-        for same in self.hashes.chunk_by(|one, other| one.0 == other.0) {
-            let deputy = same[0].1;
-            for &(_, member) in &same[1..] {
-                if are_twins(members[deputy as usize], members[member as usize], graph) {
-                    self.deputies[member as usize] = deputy;
-                }
+    }
+
+    /// Puts the neighbours of all members one after the other, by their numbers.
+    fn number_neighbours(&mut self, members: &[Slot], components: &Components, graph: &Graph) {
+        self.neighbours.clear();
+        self.ends.clear();
+        self.ends.push(0);
+        for &slot in members {
+            self.neighbours.extend(graph.neighbours(slot).iter().map(|&other| components.number(other)));
+            self.ends.push(self.neighbours.len() as u32);
+        }
+    }
+
+    /// Equal neighbourhoods have equal hashes; those with equal hashes are compared. The deputy of some twins is their
+    /// lowest, which is a neighbour of all others.
+    fn find_twins(&mut self, members: &[Slot], graph: &Graph) {
+        self.mixed.clear();
+        self.mixed.extend(members.iter().map(|&slot| mixed(slot)));
+        self.hashes.clear();
+        for member in 0..members.len() {
+            let near = &self.neighbours[self.ends[member] as usize..self.ends[member + 1] as usize];
+            let others = near.iter().map(|&other| self.mixed[other as usize]).fold(0, u64::wrapping_add);
+            let hash = others.wrapping_add(self.mixed[member]);
+            self.hashes.push(hash);
+            let earlier = near.iter().take_while(|&&other| (other as usize) < member);
+            if let Some(&deputy) = { earlier }.find(|&&other| self.hashes[other as usize] == hash)
+                && are_twins(members[deputy as usize], members[member], graph)
+            {
+                self.deputies[member] = deputy;
             }
         }
     }
@@ -124,12 +160,18 @@ impl Quotient {
     }
 }
 
-/// Whether two overlap each other and the same others.
-fn are_twins(one: Slot, other: Slot, graph: &Graph) -> bool {
-    let (near, theirs) = (graph.neighbours(one), graph.neighbours(other));
+/// Whether two, the lower one first, overlap each other and the same others.
+fn are_twins(lower: Slot, higher: Slot, graph: &Graph) -> bool {
+    let (near, theirs) = (graph.neighbours(lower), graph.neighbours(higher));
+    let (Ok(place), Ok(their_place)) = (near.binary_search(&higher), theirs.binary_search(&lower)) else {
+        return false;
+    };
+    // But for each other, the lists are the same; each is one entry ahead between the two.
     near.len() == theirs.len()
-        && near.binary_search(&other).is_ok()
-        && near.iter().filter(|&&slot| slot != other).eq(theirs.iter().filter(|&&slot| slot != one))
+        && their_place <= place
+        && near[..their_place] == theirs[..their_place]
+        && near[their_place..place] == theirs[their_place + 1..=place]
+        && near[place + 1..] == theirs[place + 1..]
 }
 
 /// The finaliser of splitmix64.

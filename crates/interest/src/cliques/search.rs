@@ -28,8 +28,10 @@ pub struct Search {
     chosen: Vec<u32>,
     quotient: Quotient,
     order: Degeneracy,
-    /// For each vertex of the component its number among the neighbours of the vertex at hand.
+    /// For each vertex of the component its number among the neighbours of the vertex at hand, and the bit of that number
+    /// where there are few; none where it is no neighbour.
     numbers: Vec<u32>,
+    bits: Vec<u64>,
 }
 
 /// How the search in a component ended.
@@ -124,7 +126,7 @@ impl Search {
     pub fn bytes(&self) -> usize {
         self.lists.capacity() * 4
             + self.outcomes.capacity() * size_of::<(Outcome, u32)>()
-            + (self.rows.capacity() + self.stack.capacity()) * 8
+            + (self.rows.capacity() + self.stack.capacity() + self.bits.capacity()) * 8
             + (self.chosen.capacity() + self.numbers.capacity()) * 4
             + self.order.bytes()
             + self.quotient.bytes()
@@ -174,7 +176,8 @@ impl Search {
         self.extend_small(&rows, 0, all, 0, &Around { quotient, first: None })
     }
 
-    /// Lists the maximal cliques that hold all of `chosen`, some of `candidates` and none of `excluded`.
+    /// Lists the maximal cliques that hold all of `chosen`, some of `candidates` and none of `excluded`. Candidates have
+    /// rows.
     fn extend_small(
         &mut self,
         rows: &[u64; 64],
@@ -189,20 +192,28 @@ impl Search {
             }
             return Ok(());
         }
-        // The pivot: whatever is maximal holds somebody who is not its neighbour, or the pivot itself.
+        // The pivot: whatever is maximal holds somebody who is not its neighbour, or the pivot itself. Whoever is excluded
+        // needs no row: if all candidates overlap one of them, nothing here is maximal.
         let (count, mut most, mut pivot, mut seen) = (candidates.count_ones(), 0, 0, 0);
-        for vertex in ones(candidates | excluded) {
-            let shared = (candidates & rows[vertex]).count_ones() + 1;
+        let mut overlapped = excluded;
+        for vertex in ones(candidates) {
+            let own = rows[vertex];
+            let shared = (candidates & own).count_ones() + 1;
             seen += 1;
+            overlapped &= own;
             if shared > most {
-                (most, pivot) = (shared, rows[vertex]);
-                // There is no better one: at most a single vertex is left to try.
-                if shared + (candidates >> vertex & 1) as u32 > count {
+                (most, pivot) = (shared, own);
+                // There is no better one: a single vertex is left to try.
+                if shared == count {
+                    overlapped = 0;
                     break;
                 }
             }
         }
         self.spend(seen)?;
+        if overlapped != 0 {
+            return Ok(());
+        }
         for vertex in ones(candidates & !pivot) {
             let bit = 1 << vertex;
             let own = rows[vertex];
@@ -229,6 +240,8 @@ impl Search {
         order.find(quotient);
         self.numbers.clear();
         self.numbers.resize(quotient.len(), NONE);
+        self.bits.clear();
+        self.bits.resize(quotient.len(), 0);
         let mut result = Ok(());
         for (rank, &vertex) in order.order.iter().enumerate() {
             result = self.search_around(vertex, rank as u32, &order.ranks, quotient);
@@ -243,6 +256,52 @@ impl Search {
     /// Lists the relations of which `vertex` is the earliest member.
     fn search_around(&mut self, vertex: u32, rank: u32, ranks: &[u32], quotient: &Quotient) -> Result<(), Exhausted> {
         let near = quotient.near(vertex);
+        match near.len() {
+            0..=64 => self.search_among_few(vertex, near, |other| ranks[other as usize] > rank, quotient),
+            _ => self.search_among_many(vertex, near, |other| ranks[other as usize] > rank, quotient),
+        }
+    }
+
+    /// The same among up to 64 neighbours.
+    fn search_among_few(
+        &mut self,
+        vertex: u32,
+        near: &[u32],
+        is_later: impl Fn(u32) -> bool,
+        quotient: &Quotient,
+    ) -> Result<(), Exhausted> {
+        let (mut candidates, mut excluded) = (0, 0);
+        for (number, &neighbour) in near.iter().enumerate() {
+            let bit = 1 << number;
+            self.bits[neighbour as usize] = bit;
+            let set = if is_later(neighbour) { &mut candidates } else { &mut excluded };
+            *set |= bit;
+        }
+        let mut rows = [0; 64];
+        let (mut work, mut overlapped) = (near.len(), excluded);
+        for number in ones(candidates) {
+            let theirs = quotient.near(near[number]);
+            let row = theirs.iter().fold(0, |row, &other| row | self.bits[other as usize]);
+            rows[number] = row;
+            overlapped &= row;
+            work += theirs.len() / 4;
+        }
+        near.iter().for_each(|&neighbour| self.bits[neighbour as usize] = 0);
+        self.spend(work)?;
+        if overlapped != 0 {
+            return Ok(());
+        }
+        self.extend_small(&rows, 0, candidates, excluded, &Around { quotient, first: Some(vertex) })
+    }
+
+    /// The same among more.
+    fn search_among_many(
+        &mut self,
+        vertex: u32,
+        near: &[u32],
+        is_later: impl Fn(u32) -> bool,
+        quotient: &Quotient,
+    ) -> Result<(), Exhausted> {
         let words = near.len().div_ceil(64);
         for (number, &neighbour) in near.iter().enumerate() {
             self.numbers[neighbour as usize] = number as u32;
@@ -252,8 +311,7 @@ impl Search {
         let (mut candidates, mut excluded) = (vec![0; words], vec![0; words]);
         let mut work = 0;
         for (number, &neighbour) in near.iter().enumerate() {
-            let is_later = ranks[neighbour as usize] > rank;
-            let set = if is_later { &mut candidates } else { &mut excluded };
+            let set = if is_later(neighbour) { &mut candidates } else { &mut excluded };
             set[number / 64] |= 1 << (number % 64);
             let row = &mut self.rows[number * words..][..words];
             let theirs = quotient.near(neighbour);
@@ -267,14 +325,7 @@ impl Search {
         }
         near.iter().for_each(|&neighbour| self.numbers[neighbour as usize] = NONE);
         self.spend(work)?;
-        let around = Around { quotient, first: Some(vertex) };
-        if words <= 1 {
-            let mut rows = [0; 64];
-            rows[..near.len()].copy_from_slice(&self.rows);
-            let (candidates, excluded) = (candidates.first().copied(), excluded.first().copied());
-            return self.extend_small(&rows, 0, candidates.unwrap_or(0), excluded.unwrap_or(0), &around);
-        }
-        self.extend_large(words, &candidates, &excluded, &around)
+        self.extend_large(words, &candidates, &excluded, &Around { quotient, first: Some(vertex) })
     }
 
     /// As [`Search::extend_small`], over several words and with a stack of its own.

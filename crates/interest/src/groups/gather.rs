@@ -35,6 +35,7 @@ impl Groups {
     pub(super) fn mend_homes(&mut self, tidying: &Tidying, graph: &mut Graph) {
         for home in 1..=self.homes.last() {
             if !self.homes.news(home).is_empty() {
+                self.homes.fetch(home + 1);
                 self.mend_home(home, tidying, graph);
             }
         }

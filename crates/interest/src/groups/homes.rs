@@ -178,6 +178,13 @@ impl Homes {
         &self.delivered[start as usize..end as usize]
     }
 
+    /// Begins to fetch the circle at a home, if there is one.
+    pub fn fetch(&self, home: u32) {
+        if let Some(home) = self.homes.get(home as usize - 1).filter(|home| home.is_taken) {
+            home.circle.fetch();
+        }
+    }
+
     /// Repairs the circle at a home in a tick.
     pub fn mend(&mut self, home: u32, tidying: &Tidying, tick: u32, ledger: &mut Ledger) {
         let Home { circle, start, end, mended, .. } = &mut self.homes[home as usize - 1];

@@ -37,6 +37,8 @@ use crate::Graph;
 
 /// The most groups of a circle when it is laid out.
 pub const GROUPS_MAX: usize = 1024;
+/// Bytes that memory is fetched by.
+const LINE: usize = 64;
 /// The place of a group that is no more.
 const VACANT: u32 = u32::MAX;
 
@@ -103,6 +105,16 @@ impl<const WORDS: usize> Circle<WORDS> {
             + 8 * self.vacant.capacity()
             + self.of.bytes()
             + self.desk.bytes()
+    }
+
+    /// Begins to fetch all that repairing it will need.
+    fn fetch(&self) {
+        fetch_all(&self.reaches);
+        fetch_all(&self.masks);
+        fetch_all(&self.places);
+        fetch_all(&self.generations);
+        fetch_all(&self.slots);
+        self.of.fetch();
     }
 
     /// The groups of a member.
@@ -182,8 +194,9 @@ impl<const WORDS: usize> Circle<WORDS> {
     /// Takes a member out of a group, and then the last one if nobody else is left.
     fn leave_to_others(&mut self, group: usize, tag: usize) {
         self.leave(group, tag);
-        let mut rest = self.masks[group].tags();
-        if let (Some(last), None) = (rest.next(), rest.next()) {
+        if self.masks[group].is_single()
+            && let Some(last) = self.masks[group].tags().next()
+        {
             self.leave(group, last);
         }
     }
@@ -265,13 +278,13 @@ impl<const WORDS: usize> Circle<WORDS> {
                 let slot = self.slots[tag];
                 let has_joined = mask.has(tag);
                 let change = if has_joined { GroupChange::Joined(id, slot) } else { GroupChange::Left(id, slot) };
+                ledger.joined = if has_joined { ledger.joined + 1 } else { ledger.joined - 1 };
                 ledger.changes.push(change);
             }
             if mask.is_empty() {
                 ledger.changes.push(GroupChange::Dissolved(id));
                 ledger.groups -= 1;
             }
-            ledger.joined = ledger.joined + mask.len() as usize - before.len() as usize;
         }
     }
 
@@ -324,6 +337,11 @@ impl<const WORDS: usize> Desk<WORDS> {
             + ranking.capacity() * size_of::<(u32, u32, usize)>()
             + 8 * (shared.capacity() + fitting.capacity() + touched.capacity())
     }
+}
+
+/// Begins to fetch a whole list, a line of memory after the other, and waits for none.
+fn fetch_all<T>(list: &[T]) {
+    list.iter().step_by((LINE / size_of::<T>()).max(1)).for_each(space::fetch_ahead);
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 //! A bit per group would take less room; but to walk through bits is a guess at every word whether there is another, and
 //! a wrong guess takes as long as several groups.
 
+use super::fetch_all;
+
 /// Lists of groups, one per member.
 #[derive(Clone, Debug, Default)]
 pub struct Of {
@@ -50,6 +52,12 @@ impl Of {
         let place = own.iter().position(|&other| usize::from(other) == group).expect("a member is in its groups");
         own[place] = own[len - 1];
         self.lens[tag] -= 1;
+    }
+
+    /// Begins to fetch all lists.
+    pub fn fetch(&self) {
+        fetch_all(&self.groups);
+        fetch_all(&self.lens);
     }
 
     /// Heap memory, in bytes.

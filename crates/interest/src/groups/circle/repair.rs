@@ -1,8 +1,6 @@
 //! Parting and covering within a circle: what [`Groups`](super::Groups) does with lists, done with words.
 
-use std::cmp::Reverse;
-
-use super::{Circle, Desk, Set};
+use super::{Circle, Set};
 
 impl<const WORDS: usize> Circle<WORDS> {
     /// Whoever is in a group with somebody it no longer overlaps leaves it. Notes what is no longer covered.
@@ -15,16 +13,21 @@ impl<const WORDS: usize> Circle<WORDS> {
     }
 
     fn part_pair(&mut self, one: usize, other: usize) {
-        let Circle { of, masks, places, desk: Desk { shared, .. }, .. } = self;
+        let mut shared = std::mem::take(&mut self.desk.shared);
         shared.clear();
-        shared.extend(of.get(one).iter().map(|&group| usize::from(group)).filter(|&group| masks[group].has(other)));
+        let apart_of_one = self.split_company(one, other, |group| shared.push(group));
+        let apart_of_other = self.split_company(other, one, |_| {});
         if shared.len() > 1 {
-            shared.sort_unstable_by_key(|&group| places[group]);
+            shared.sort_unstable_by_key(|&group| self.places[group]);
         }
-        for index in 0..self.desk.shared.len() {
-            let group = self.desk.shared[index];
-            let others_of_one = self.company_beside(one, group);
-            let others_of_other = self.company_beside(other, group);
+        for index in 0..shared.len() {
+            let group = shared[index];
+            // Whom they still meet in the other groups that they share. The leaver of one that is done is gone from it.
+            let beside = |tag: usize, apart: Set<WORDS>| {
+                let others = shared.iter().filter(|&&other| other != group && self.masks[other].has(tag));
+                others.fold(apart, |company, &other| company | self.masks[other])
+            };
+            let (others_of_one, others_of_other) = (beside(one, apart_of_one), beside(other, apart_of_other));
             let need = |others: Set<WORDS>| self.masks[group].without(others).len();
             // Whoever needs the group less, for the pairs that no other covers.
             let (leaver, others) = if need(others_of_one) < need(others_of_other) {
@@ -37,6 +40,21 @@ impl<const WORDS: usize> Circle<WORDS> {
             lost.tags().for_each(|tag| self.desk.uncovered[tag].insert(leaver));
             self.leave_to_others(group, leaver);
         }
+        self.desk.shared = shared;
+    }
+
+    /// Everybody with whom a member shares groups that another one is not in. Tells the groups that the other is in.
+    #[inline]
+    fn split_company(&self, tag: usize, other: usize, mut shared: impl FnMut(usize)) -> Set<WORDS> {
+        let mut apart = Set::EMPTY;
+        for group in self.groups_of(tag) {
+            if self.masks[group].has(other) {
+                shared(group);
+            } else {
+                apart |= self.masks[group];
+            }
+        }
+        apart
     }
 
     /// Puts every uncovered pair into a group: one that holds one of the two and that the other fits, or else a new one.
@@ -45,11 +63,7 @@ impl<const WORDS: usize> Circle<WORDS> {
             if self.desk.uncovered[tag].is_empty() {
                 continue;
             }
-            let mut has_joined = false;
-            while let Some(group) = self.best_group(tag) {
-                self.join_and_cover(group, tag);
-                has_joined = true;
-            }
+            let mut has_joined = self.join_best_groups(tag);
             while let Some(other) = self.desk.uncovered[tag].tags().next() {
                 if let Some(group) = self.best_invitation(tag, other) {
                     self.join_and_cover(group, other);
@@ -65,30 +79,49 @@ impl<const WORDS: usize> Circle<WORDS> {
         }
     }
 
-    /// Of the groups that a member fits, that which covers most of its uncovered pairs; of equals the lowest.
-    fn best_group(&self, tag: usize) -> Option<usize> {
-        let (uncovered, reach) = (self.desk.uncovered[tag], self.reaches[tag]);
-        let mut best = None;
-        let mut most = (0, Reverse(u32::MAX));
-        for other in uncovered.tags() {
-            for group in self.groups_of(other) {
-                let mask = self.masks[group];
-                if mask.is_within(reach) {
-                    let rank = ((mask & uncovered).len(), Reverse(self.places[group]));
-                    if rank > most {
-                        (most, best) = (rank, Some(group));
-                    }
-                }
+    /// Lets a member join, of the groups that it fits, that which covers most of its uncovered pairs, of equals the lowest,
+    /// and so on. Says whether there was any.
+    fn join_best_groups(&mut self, tag: usize) -> bool {
+        let reach = self.reaches[tag];
+        let mut fitting = std::mem::take(&mut self.desk.fitting);
+        fitting.clear();
+        for other in self.desk.uncovered[tag].tags() {
+            fitting.extend(self.groups_of(other).filter(|&group| self.masks[group].is_within(reach)));
+        }
+        let mut has_joined = false;
+        // Whom a group has is covered once it is joined, so that none is joined twice.
+        while let Some(group) = self.best_of(&fitting, self.desk.uncovered[tag]) {
+            self.join_and_cover(group, tag);
+            has_joined = true;
+        }
+        self.desk.fitting = fitting;
+        has_joined
+    }
+
+    /// Of some groups that which has the most of some members, of equals the lowest, unless none has any.
+    #[inline]
+    fn best_of(&self, groups: &[usize], wanted: Set<WORDS>) -> Option<usize> {
+        let (mut best, mut most) = (None, u64::from(u32::MAX));
+        for &group in groups {
+            let rank = self.rank(group, wanted);
+            if rank > most {
+                (most, best) = (rank, Some(group));
             }
         }
         best
+    }
+
+    /// Is higher for a group that has more of some members, and for a lower one of equals. Up to `u32::MAX` it has none.
+    #[inline]
+    fn rank(&self, group: usize, wanted: Set<WORDS>) -> u64 {
+        u64::from((self.masks[group] & wanted).len()) << 32 | u64::from(!self.places[group])
     }
 
     /// Of the groups of a member that another one fits, that which covers most of the other's uncovered pairs.
     fn best_invitation(&self, tag: usize, other: usize) -> Option<usize> {
         let (wanted, reach) = (self.desk.uncovered[other], self.reaches[other]);
         let fitting = self.groups_of(tag).filter(|&group| self.masks[group].is_within(reach));
-        fitting.max_by_key(|&group| ((self.masks[group] & wanted).len(), Reverse(self.places[group])))
+        fitting.max_by_key(|&group| self.rank(group, wanted))
     }
 
     fn join_and_cover(&mut self, group: usize, tag: usize) {
@@ -126,7 +159,7 @@ impl<const WORDS: usize> Circle<WORDS> {
 
     /// Takes a member out of groups in which all its pairs are covered by others.
     fn prune(&mut self, tag: usize) {
-        let mut twice = self.company_twice(tag);
+        let twice = self.company_twice(tag);
         let mut ranking = std::mem::take(&mut self.desk.ranking);
         ranking.clear();
         for group in self.groups_of(tag) {
@@ -135,21 +168,23 @@ impl<const WORDS: usize> Circle<WORDS> {
             }
         }
         ranking.sort_unstable();
-        for &(_, _, group) in &ranking {
-            if self.masks[group].is_within(twice) {
+        for (index, &(_, _, group)) in ranking.iter().enumerate() {
+            // The first one may go; the next ones only if what it covered was covered thrice.
+            if index == 0 || self.masks[group].is_within(self.company_twice(tag)) {
                 self.leave_to_others(group, tag);
-                twice = self.company_twice(tag);
             }
         }
         self.desk.ranking = ranking;
     }
 
     /// A member, and everybody with whom it shares several groups.
+    #[inline]
     fn company_twice(&self, tag: usize) -> Set<WORDS> {
         let (mut once, mut twice) = (Set::EMPTY, Set::of(tag));
         for group in self.groups_of(tag) {
-            twice |= once & self.masks[group];
-            once |= self.masks[group];
+            let mask = self.masks[group];
+            twice |= once & mask;
+            once |= mask;
         }
         twice
     }

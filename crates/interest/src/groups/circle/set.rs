@@ -13,23 +13,22 @@ impl<const WORDS: usize> Set<WORDS> {
     /// One member.
     #[inline]
     pub fn of(tag: usize) -> Set<WORDS> {
-        let mut set = Set::EMPTY;
-        set.insert(tag);
-        set
+        // Whole sets are written, here and below: a set of which one word has just been written cannot be read at once.
+        Set(std::array::from_fn(|word| if tag / 64 == word { 1 << (tag % 64) } else { 0 }))
     }
 
     #[inline]
     pub fn insert(&mut self, tag: usize) {
-        self.0[tag / 64 % WORDS] |= 1 << (tag % 64);
+        *self |= Set::of(tag);
     }
 
     #[inline]
     pub fn remove(&mut self, tag: usize) {
-        self.0[tag / 64 % WORDS] &= !(1 << (tag % 64));
+        *self = self.without(Set::of(tag));
     }
 
     #[inline]
-    pub fn has(self, tag: usize) -> bool {
+    pub fn has(&self, tag: usize) -> bool {
         self.0[tag / 64 % WORDS] >> (tag % 64) & 1 == 1
     }
 
@@ -47,7 +46,15 @@ impl<const WORDS: usize> Set<WORDS> {
 
     #[inline]
     pub fn is_empty(self) -> bool {
-        self == Set::EMPTY
+        self.0.iter().fold(0, |all, word| all | word) == 0
+    }
+
+    /// Whether nobody or one member is in it.
+    #[inline]
+    pub fn is_single(self) -> bool {
+        // Without the lowest bit of each word nothing is left, and one word at most had any.
+        let rest = self.0.iter().fold(0, |rest, &word| rest | (word & word.wrapping_sub(1)));
+        rest == 0 && self.0.iter().filter(|&&word| word != 0).count() < 2
     }
 
     #[inline]

@@ -69,6 +69,11 @@ impl AnyCircle {
         }
     }
 
+    /// Begins to fetch all that repairing it will need, and does not wait for it.
+    pub fn fetch(&self) {
+        with!(self, circle => circle.fetch());
+    }
+
     /// Writes the members of all groups and the groups of all members into lists.
     pub fn write_rolls(&self, ledger: &mut Ledger, rolls: &mut Rolls) {
         with!(self, circle => circle.write_rolls(ledger, rolls));
