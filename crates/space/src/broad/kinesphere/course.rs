@@ -28,6 +28,8 @@ pub struct Courses {
     set_at: Vec<u8>,
     /// The tick of the last check: a tick that is checked twice moves no reference twice.
     checked_at: u64,
+    /// Scratch: the rows of each piece that strayed, where threads share a check.
+    strayed: Vec<Vec<u32>>,
 }
 
 /// One object's line, as seen from one tick.
@@ -104,14 +106,13 @@ impl Courses {
             return;
         }
         // Any cut gives the same list: the pieces are put together in order.
-        let words = self.blocks.len().div_ceil(WORD).div_ceil(4 * threads).max(1);
-        let pieces = self.blocks.par_chunks_mut(words * WORD).enumerate().map(|(index, blocks)| {
-            let mut found = Vec::new();
-            check_words(blocks, index * words, moving, (now, is_first), spheres, &mut found);
-            found
+        self.strayed.resize_with(self.blocks.len().div_ceil(PIECE_WORDS * WORD), Vec::new);
+        let pieces = self.blocks.par_chunks_mut(PIECE_WORDS * WORD).zip(&mut self.strayed).enumerate();
+        pieces.with_max_len(1).for_each(|(index, (blocks, strayed))| {
+            check_words(blocks, index * PIECE_WORDS, moving, (now, is_first), spheres, strayed);
         });
-        for piece in pieces.collect::<Vec<_>>() {
-            found.extend(piece);
+        for strayed in &mut self.strayed {
+            found.append(strayed);
         }
     }
 
@@ -173,6 +174,7 @@ impl Courses {
             + self.moving.bytes()
             + self.versions.capacity()
             + self.set_at.capacity()
+            + self.strayed.iter().map(|rows| rows.capacity() * 4).sum::<usize>()
     }
 
     fn write(&mut self, row: u32, now: u64, course: Course) {
@@ -226,6 +228,8 @@ fn move_reference(lines: &mut Lines) {
 
 /// Blocks per word of a bit set.
 const WORD: usize = 8;
+/// Words that one thread checks in one go: about a megabyte of courses and positions.
+const PIECE_WORDS: usize = 512;
 
 /// Checks the blocks that begin with word `first` of the bit sets, at some tick, which may be checked for the first time.
 fn check_words(

@@ -11,7 +11,7 @@ use super::course::{Course, Courses};
 use super::lattice::Lattice;
 use super::mood::Mood;
 use super::plan::Plan;
-use super::renewal::{REFINE_EVERY, Renewal};
+use super::renewal::{REFINE_EVERY, Renewals};
 use super::room::stock_up_as_used;
 use super::search::{Piece, Scratch, Search};
 use super::strays::Departure;
@@ -25,7 +25,7 @@ pub const NOWHERE: u32 = u32::MAX;
 
 /// Meetings are kept in so many agendas, one for so many objects, whatever the number of threads: the result cannot
 /// depend on that. A small world has few, so that its lists stay together in memory.
-const SHARES_MAX: usize = 8;
+const SHARES_MAX: usize = 32;
 const OBJECTS_PER_SHARE: usize = 16_384;
 
 /// Everything that is known about objects that are followed.
@@ -50,6 +50,8 @@ pub struct Following {
     pub(super) strayed: Vec<u32>,
     /// What becomes of each of them.
     pub(super) departures: Vec<Departure>,
+    /// Those of them who need a tile once all tiles are renewed.
+    pub(super) homeless: Vec<u32>,
     /// Whether any of them stood before.
     pub(super) any_stood: bool,
     /// Rows whose tile changed though their course did not.
@@ -65,8 +67,7 @@ pub struct Following {
     /// The tiles renewed in this tick, cut into pieces of work.
     pieces: Vec<Piece>,
     pub(super) bench: Workbench,
-    /// As many as there are shares.
-    pub(super) renewals: Vec<Renewal>,
+    pub(super) renewals: Renewals,
     /// Whether everybody is being entered, and tiles are sorted later.
     pub(super) is_starting: bool,
     shares: Vec<Share>,
@@ -141,7 +142,7 @@ impl Following {
         self.calendar.resize_with(LOOK_AHEAD as usize, || Vec::with_capacity(16));
         self.calendar.iter_mut().for_each(Vec::clear);
         self.shares.resize_with((spheres.len() / OBJECTS_PER_SHARE).clamp(1, SHARES_MAX), Share::default);
-        self.renewals.resize_with(self.shares.len(), Renewal::default);
+        self.renewals.reset(self.shares.len());
         for share in &mut self.shares {
             share.agenda.open(plan.life);
             share.scratch.reserve();
@@ -193,7 +194,9 @@ impl Following {
         let columns = spheres.columns();
         self.see_strays_off(spheres);
         self.renew_due(columns);
-        self.take_strays_in(columns);
+        for index in 0..self.homeless.len() {
+            self.enter(self.homeless[index], columns);
+        }
         for index in 0..self.emigrants.len() {
             self.enter(self.emigrants[index], columns);
         }
@@ -206,7 +209,7 @@ impl Following {
         Some(Effort { newcomers, renewed, tests, found, reported, compared })
     }
 
-    /// Adds all pairs that overlap to `pairs`, and what changed to `turnover`. Returns how many positions were compared.
+    /// Makes `pairs` those that overlap, and adds what changed to `turnover`. Returns how many positions were compared.
     pub fn report(&mut self, spheres: &Spheres, pairs: &mut Vec<Pair>, turnover: &mut Turnover) -> u64 {
         self.pack(spheres);
         let moment = Moment {
@@ -219,6 +222,7 @@ impl Following {
             versions: self.courses.versions(),
         };
         if self.threads < 2 {
+            pairs.clear();
             self.compared = self.shares.iter_mut().map(|share| share.agenda.report(&moment, pairs, turnover)).sum();
             self.reported = pairs.len();
             return self.compared;
@@ -229,8 +233,10 @@ impl Following {
             share.turnover.is_wanted = is_wanted;
             share.compared = share.agenda.report(&moment, &mut share.pairs, &mut share.turnover);
         });
+        // What `pairs` has is overwritten: clearing it would mean to fill it twice.
+        pairs.resize(self.shares.iter().map(|share| share.pairs.len()).sum(), Pair::of_rows(0, 1));
+        put_together(&self.shares, pairs);
         for share in &mut self.shares {
-            pairs.extend_from_slice(&share.pairs);
             turnover.gained.append(&mut share.turnover.gained);
             turnover.lost.append(&mut share.turnover.lost);
         }
@@ -271,7 +277,8 @@ impl Following {
 
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
-        let rows = self.strayed.capacity() + self.adopted.capacity() + self.due.capacity() + self.emigrants.capacity();
+        let rows = [&self.strayed, &self.homeless, &self.adopted, &self.due, &self.emigrants];
+        let rows: usize = rows.into_iter().map(Vec::capacity).sum();
         let shares = self
             .shares
             .iter()
@@ -286,7 +293,7 @@ impl Following {
             + self.newcomers.capacity() * size_of::<Newcomer>()
             + self.calendar.iter().map(|tiles| tiles.capacity() * 4).sum::<usize>()
             + self.bench.bytes()
-            + self.renewals.iter().map(Renewal::bytes).sum::<usize>()
+            + self.renewals.bytes()
             + self.departures.capacity() * size_of::<Departure>()
             + self.pieces.capacity() * size_of::<Piece>()
             + self.packed.capacity() * 16
@@ -320,7 +327,8 @@ impl Following {
         if std::mem::replace(&mut self.is_stocked_up, true) {
             return;
         }
-        for rows in [&mut self.strayed, &mut self.adopted, &mut self.due, &mut self.emigrants] {
+        let Following { strayed, homeless, adopted, due, emigrants, .. } = self;
+        for rows in [strayed, homeless, adopted, due, emigrants] {
             stock_up_as_used(rows);
         }
         stock_up_as_used(&mut self.departures);
@@ -328,7 +336,7 @@ impl Following {
         stock_up_as_used(&mut self.pieces);
         self.calendar.iter_mut().for_each(stock_up_as_used);
         self.bench.stock_up();
-        self.renewals.iter_mut().for_each(Renewal::stock_up);
+        self.renewals.stock_up();
         for share in &mut self.shares {
             share.scratch.stock_up();
             stock_up_as_used(&mut share.pairs);
@@ -373,7 +381,7 @@ impl Following {
         let Following { now, lattice, pieces, newcomers, newcomer_rows, courses, moods, renewals, .. } = self;
         let (versions, mut refiner) = courses.versions_and_refiner();
         let search = Search { now: *now, lattice, columns, versions, newcomers: newcomer_rows };
-        let mut refine = || renewals.iter_mut().for_each(|renewal| renewal.refine(*now, &mut refiner, moods));
+        let mut refine = || renewals.refine(*now, &mut refiner, moods);
         let shares = self.shares.len();
         // Neighbours go to the same share: what one has looked at the next one finds in cache.
         let part = |index: usize, count: usize| index * count / shares..(index + 1) * count / shares;
@@ -396,4 +404,15 @@ impl Following {
         let counts = self.shares.iter().map(|share| (share.scratch.tests, share.scratch.found));
         counts.fold((0, 0), |sum, next| (sum.0 + next.0, sum.1 + next.1))
     }
+}
+
+/// Copies the pairs of all shares to where they belong.
+fn put_together(shares: &[Share], pairs: &mut [Pair]) {
+    if let [share] = shares {
+        pairs.copy_from_slice(&share.pairs);
+        return;
+    }
+    let (first, second) = shares.split_at(shares.len() / 2);
+    let (pairs_of_first, pairs_of_second) = pairs.split_at_mut(first.iter().map(|share| share.pairs.len()).sum());
+    rayon::join(|| put_together(first, pairs_of_first), || put_together(second, pairs_of_second));
 }

@@ -338,7 +338,6 @@ impl BroadPhase for Kinesphere {
     }
 
     fn find(&mut self, spheres: &Spheres, pairs: &mut Vec<Pair>) -> Work {
-        pairs.clear();
         self.is_reported = true;
         let work = if self.is_following {
             let mut unwanted = Turnover::default();

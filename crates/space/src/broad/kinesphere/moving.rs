@@ -38,7 +38,8 @@ pub struct Whereabouts {
 }
 
 impl Lodging {
-    /// Whether the tile is still what it was expected to be. Tiles are given up and taken again under the same number.
+    /// Whether the tile is still what it was expected to be. Tiles are given up and taken again under the same number, and
+    /// those that are being renewed are elsewhere.
     fn is_there(&self, lattice: &Lattice) -> bool {
         let Tile { layer, key, middle, .. } = lattice.tiles[self.tile as usize];
         (layer, key, middle) == (self.layer, self.key, self.middle)
@@ -101,7 +102,7 @@ impl Following {
             let middle = if tile.due == self.now { self.now + self.half } else { tile.middle };
             let entry = entry_at(middle);
             let cell = cells.cells(entry.place.into());
-            if cells.is_at(key, cell) {
+            if cells.spot(key, cell).is_some() {
                 return Some(Lodging { tile: number, layer, key, middle, entry });
             }
             key = cells.key(cell);
@@ -109,12 +110,10 @@ impl Following {
         None
     }
 
-    /// Puts an object into the tile that was found for it, or into another if that is no longer what it was.
-    pub(super) fn enter_at(&mut self, lodging: Option<Lodging>, row: u32, columns: Columns<'_>) {
-        match lodging {
-            Some(lodging) if lodging.is_there(&self.lattice) => self.move_in(lodging.tile, lodging.entry),
-            _ => self.enter(row, columns),
-        }
+    /// Puts an object into the tile that was found for it, if that is still what it was expected to be.
+    pub(super) fn move_into(&mut self, lodging: Option<Lodging>) -> bool {
+        let lodging = lodging.filter(|lodging| lodging.is_there(&self.lattice));
+        lodging.inspect(|lodging| self.move_in(lodging.tile, lodging.entry)).is_some()
     }
 
     /// The tile that an object is in, and its row there. Its course is still the one it was entered with.

@@ -4,8 +4,12 @@
 //! stay as *guests*, up to a cell outside, until the tile they have moved to falls due and adopts them. Nobody keeps lists
 //! of guests: they are those who are entered in another tile's cells.
 //!
-//! Most of it concerns one tile alone, so tiles can be renewed and sorted by several threads at once. What concerns more
-//! than the tile is written down in a [`Renewal`] and done afterwards, in an order that no thread has a say in.
+//! Two or three tiles fall due in a tick, and some take four times as long as others. So threads share their rows out, not
+//! the tiles: in a first step nothing is changed, and what becomes of everybody is written down in a [`Renewal`]. In a
+//! second one tiles take their new rows, each by itself, while one thread does what concerns more than one of them, and
+//! lets those who strayed into all the other tiles. No thread has a say in any order.
+
+use std::ops::Range;
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -17,21 +21,56 @@ use super::lattice::{Lattice, Layer};
 use super::mood::{Mood, bent};
 use super::moving::{entered, reach};
 use super::room::stock_up_as_used;
-use super::tile::{Block, Tile, Workbench};
+use super::tile::{Block, Cells, Sheet, Tile, Workbench};
 use crate::Columns;
 use crate::simd::sweep::Row;
 
 /// One renewal in so many looks at everybody's position, to correct what velocities are off by.
 pub const REFINE_EVERY: u64 = 4;
 
-/// Some of the tiles that fall due, in one thread's hands, and what has to be done about them afterwards.
+/// So many rows of a tile are entered anew in one go, by one thread.
+const ROWS_TOGETHER: usize = 1024;
+
+/// The tiles that fall due in a tick, and how the work on them is cut.
 #[derive(Debug, Default)]
-pub struct Renewal {
-    tiles: Vec<(u32, Tile)>,
+pub struct Renewals {
+    /// All errands, tile by tile.
+    errands: Vec<Errand>,
+    /// What came of them: each of these had some, one after the other.
+    shares: Vec<Renewal>,
+    /// The tiles, while they are arranged.
+    arranged: Vec<Arranged>,
+}
+
+/// What there is to do about a tile, or a part of it.
+#[derive(Clone, Copy, Debug)]
+struct Errand {
+    tile: u32,
+    /// Which rows are entered anew; if none, those of the tiles around are looked through for some to adopt.
+    rows: Option<(u32, u32)>,
+    /// Whose errand it was, and where the rows are that came of it, once it is done.
+    share: u32,
+    sheet: (u32, u32),
+}
+
+/// What came of some errands.
+#[derive(Debug, Default)]
+struct Renewal {
+    /// The rows to come, and where each errand's end.
+    bench: Workbench,
+    ends: Vec<u32>,
     emigrants: Vec<Emigrant>,
     adopted: Vec<Adoption>,
     refined: Vec<Refined>,
-    bench: Workbench,
+}
+
+/// A tile that takes its new rows. In its place in the lattice is an empty one.
+#[derive(Debug)]
+struct Arranged {
+    number: u32,
+    tile: Tile,
+    cells: Cells,
+    errands: Range<usize>,
 }
 
 /// Somebody who has moved from one tile to another.
@@ -60,28 +99,98 @@ struct Refined {
     course: Course,
 }
 
-impl Renewal {
+impl Renewals {
+    /// Prepares for so many threads at most.
+    pub fn reset(&mut self, shares: usize) {
+        self.shares.resize_with(shares, Renewal::default);
+    }
+
     /// Writes down the better courses of those in tiles that were renewed at `now`.
     pub fn refine(&mut self, now: u64, courses: &mut Refiner<'_>, moods: &mut [u8]) {
-        self.refined.drain(..).for_each(|refined| refined.write(now, courses, moods));
+        for share in &mut self.shares {
+            share.refined.drain(..).for_each(|refined| refined.write(now, courses, moods));
+        }
     }
 
     /// Takes more memory than was ever needed.
     pub fn stock_up(&mut self) {
-        stock_up_as_used(&mut self.tiles);
-        stock_up_as_used(&mut self.emigrants);
-        stock_up_as_used(&mut self.adopted);
-        stock_up_as_used(&mut self.refined);
-        self.bench.stock_up();
+        stock_up_as_used(&mut self.errands);
+        stock_up_as_used(&mut self.arranged);
+        for Renewal { bench, ends, emigrants, adopted, refined } in &mut self.shares {
+            bench.stock_up();
+            stock_up_as_used(ends);
+            stock_up_as_used(emigrants);
+            stock_up_as_used(adopted);
+            stock_up_as_used(refined);
+        }
     }
 
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
-        self.tiles.capacity() * size_of::<(u32, Tile)>()
-            + self.emigrants.capacity() * size_of::<Emigrant>()
-            + self.adopted.capacity() * size_of::<Adoption>()
-            + self.refined.capacity() * size_of::<Refined>()
-            + self.bench.bytes()
+        let of_share = |share: &Renewal| {
+            share.bench.bytes()
+                + share.ends.capacity() * 4
+                + share.emigrants.capacity() * size_of::<Emigrant>()
+                + share.adopted.capacity() * size_of::<Adoption>()
+                + share.refined.capacity() * size_of::<Refined>()
+        };
+        self.errands.capacity() * size_of::<Errand>()
+            + self.arranged.capacity() * size_of::<Arranged>()
+            + self.shares.iter().map(of_share).sum::<usize>()
+    }
+
+    /// Cuts the work on some tiles into errands.
+    fn cut(&mut self, due: &[u32], lattice: &Lattice) {
+        self.errands.clear();
+        for &tile in due {
+            let count = lattice.tiles[tile as usize].count();
+            let errand = |rows| Errand { tile, rows, share: 0, sheet: (0, 0) };
+            for first in (0..count).step_by(ROWS_TOGETHER) {
+                let rows = (first as u32, (first + ROWS_TOGETHER).min(count) as u32);
+                self.errands.push(errand(Some(rows)));
+            }
+            self.errands.push(errand(None));
+        }
+    }
+
+    /// Runs all errands.
+    fn run(&mut self, terms: &Terms<'_>, threads: usize) {
+        let Renewals { errands, shares, .. } = self;
+        let count = shares.len();
+        let part = |index: usize| index * errands.len() / count..(index + 1) * errands.len() / count;
+        let work = |(index, share): (usize, &mut Renewal)| terms.work(&errands[part(index)], share);
+        if threads < 2 {
+            shares.iter_mut().enumerate().for_each(work);
+        } else {
+            shares.par_iter_mut().with_max_len(1).enumerate().for_each(work);
+        }
+        for (index, share) in shares.iter().enumerate() {
+            let from = index * errands.len() / count;
+            let mut start = 0;
+            for (errand, &end) in errands[from..].iter_mut().zip(&share.ends) {
+                (errand.share, errand.sheet) = (index as u32, (start, end));
+                start = end;
+            }
+        }
+    }
+
+    /// Takes the tiles out of the lattice, each with its errands.
+    fn take_tiles(&mut self, lattice: &mut Lattice) {
+        let mut first = 0;
+        for errands in self.errands.chunk_by(|one, next| one.tile == next.tile) {
+            let number = errands[0].tile;
+            let cells = lattice.layer_of(&lattice.tiles[number as usize]).cells;
+            let tile = std::mem::take(&mut lattice.tiles[number as usize]);
+            self.arranged.push(Arranged { number, tile, cells, errands: first..first + errands.len() });
+            first += errands.len();
+        }
+    }
+
+    /// The rows that came of some errands.
+    fn sheets<'a>(errands: &'a [Errand], shares: &'a [Renewal]) -> impl Iterator<Item = Sheet<'a>> + Clone {
+        errands
+            .iter()
+            .map(|errand| shares[errand.share as usize].bench.sheet(errand.sheet.0 as usize..errand.sheet.1 as usize))
     }
 }
 
@@ -92,7 +201,7 @@ impl Refined {
     }
 }
 
-/// What renewing a tile looks at. All tiles that fall due are elsewhere: in their places in the lattice are empty ones.
+/// What renewing a tile looks at.
 struct Terms<'a> {
     now: u64,
     life: u64,
@@ -104,7 +213,7 @@ struct Terms<'a> {
 }
 
 impl Following {
-    /// Renews all tiles that fall due in this tick.
+    /// Renews all tiles that fall due in this tick, and lets those who strayed into the other ones.
     pub(super) fn renew_due(&mut self, columns: Columns<'_>) {
         self.due.clear();
         self.emigrants.clear();
@@ -114,17 +223,30 @@ impl Following {
         self.due.extend(self.calendar[bucket].iter().filter(|&&number| tiles[number as usize].due == now));
         // Nobody lives for so long that this tick's list is written to meanwhile.
         self.calendar[bucket].clear();
-        let mut renewals = self.deal_tiles();
+        let mut renewals = std::mem::take(&mut self.renewals);
+        renewals.cut(&self.due, &self.lattice);
         let Following { now, life, half, courses, moods, lattice, .. } = &*self;
-        let terms = Terms { now: *now, life: *life, half: *half, courses, moods, lattice, columns };
+        let (now, life, half) = (*now, *life, *half);
+        renewals.run(&Terms { now, life, half, courses, moods, lattice, columns }, self.threads);
+        renewals.take_tiles(&mut self.lattice);
+        let Renewals { errands, shares, arranged } = &mut renewals;
+        let arrange = |arranged: &mut Arranged| {
+            let tile = &mut arranged.tile;
+            (tile.middle, tile.due, tile.renewed) = (now + half, now + life, now);
+            tile.arrange(&arranged.cells, Renewals::sheets(&errands[arranged.errands.clone()], shares));
+        };
         if self.threads < 2 {
-            renewals.iter_mut().for_each(|renewal| terms.work(renewal));
+            arranged.iter_mut().for_each(arrange);
+            self.settle(shares);
         } else {
-            renewals.par_iter_mut().with_max_len(1).for_each(|renewal| terms.work(renewal));
+            rayon::join(|| arranged.par_iter_mut().with_max_len(1).for_each(arrange), || self.settle(shares));
         }
-        self.collect_tiles(renewals);
+        for Arranged { number, tile, .. } in arranged.drain(..) {
+            self.lattice.tiles[number as usize] = tile;
+        }
+        self.renewals = renewals;
         let Following { due, lattice, calendar, .. } = self;
-        let next = ((self.now + self.life) % LOOK_AHEAD) as usize;
+        let next = ((now + life) % LOOK_AHEAD) as usize;
         due.retain(|&number| {
             let is_used = lattice.tiles[number as usize].len() > 0;
             if is_used {
@@ -136,24 +258,10 @@ impl Following {
         });
     }
 
-    /// Hands the tiles that fall due out.
-    fn deal_tiles(&mut self) -> Vec<Renewal> {
-        let mut renewals = std::mem::take(&mut self.renewals);
-        let shares = renewals.len();
-        for (index, &number) in self.due.iter().enumerate() {
-            let tile = std::mem::take(&mut self.lattice.tiles[number as usize]);
-            renewals[index % shares].tiles.push((number, tile));
-        }
-        renewals
-    }
-
-    /// Takes them back, and does what concerns more than one of them.
-    fn collect_tiles(&mut self, mut renewals: Vec<Renewal>) {
-        for Renewal { tiles, emigrants, adopted, .. } in &mut renewals {
-            for (number, tile) in tiles.drain(..) {
-                self.lattice.tiles[number as usize] = tile;
-            }
-            for Emigrant { id, layer, refined } in emigrants.drain(..) {
+    /// Does what concerns more than one tile, while those that are due are being arranged.
+    fn settle(&mut self, shares: &[Renewal]) {
+        for Renewal { emigrants, adopted, .. } in shares {
+            for &Emigrant { id, layer, refined } in emigrants {
                 self.homes[id as usize] = NOWHERE;
                 self.lattice.layers[layer as usize].objects -= 1;
                 self.emigrants.push(id);
@@ -162,7 +270,7 @@ impl Following {
                     refined.write(self.now, &mut self.courses.versions_and_refiner().1, &mut self.moods);
                 }
             }
-            for Adoption { id, from, row, to } in adopted.drain(..) {
+            for &Adoption { id, from, row, to } in adopted {
                 self.lattice.tiles[from as usize].dig(row as usize);
                 self.homes[id as usize] = to;
                 // Its meetings were to last until the old tile falls due; now the new one finds them.
@@ -171,38 +279,32 @@ impl Following {
                 self.adopted.push(id);
             }
         }
-        self.renewals = renewals;
+        // Not before: rows move when somebody comes in.
+        self.take_strays_in();
     }
 }
 
 impl Terms<'_> {
-    fn work(&self, renewal: &mut Renewal) {
-        let Renewal { tiles, emigrants, adopted, refined, bench } = renewal;
-        for (number, tile) in tiles {
-            bench.clear();
-            self.renew(*number, tile, bench, refined, emigrants);
-            self.adopt(*number, tile, bench, adopted);
-            tile.arrange(&self.lattice.layer_of(tile).cells, bench);
+    fn work(&self, errands: &[Errand], renewal: &mut Renewal) {
+        renewal.bench.clear();
+        renewal.ends.clear();
+        renewal.emigrants.clear();
+        renewal.adopted.clear();
+        for errand in errands {
+            let tile = &self.lattice.tiles[errand.tile as usize];
+            match errand.rows {
+                Some((first, end)) => self.renew(errand.tile, tile, first as usize..end as usize, renewal),
+                None => self.adopt(errand.tile, tile, &mut renewal.bench, &mut renewal.adopted),
+            }
+            renewal.ends.push(renewal.bench.len() as u32);
         }
     }
 
-    /// Enters everybody of a tile where they will be halfway through the tile's next life.
-    fn renew(
-        &self,
-        number: u32,
-        tile: &mut Tile,
-        bench: &mut Workbench,
-        refined: &mut Vec<Refined>,
-        emigrants: &mut Vec<Emigrant>,
-    ) {
-        let middle = self.now + self.half;
-        let ticks = (middle - tile.middle) as f32;
-        (tile.middle, tile.due, tile.renewed) = (middle, self.now + self.life, self.now);
-        let (layer, key) = (tile.layer, tile.key);
-        let Layer { cells, reach: farthest, .. } = self.lattice.layer_of(tile);
+    /// Enters some of a tile where they will be halfway through the tile's next life.
+    fn renew(&self, number: u32, tile: &Tile, rows: Range<usize>, renewal: &mut Renewal) {
+        let ticks = (self.now + self.half - tile.middle) as f32;
         let refines_all = (self.now / self.life + u64::from(number)).is_multiple_of(REFINE_EVERY);
-        for row in 0..tile.count() {
-            let Some(mut entry) = tile.get(row) else { continue };
+        for mut entry in rows.filter_map(|row| tile.get(row)) {
             let mood = Mood::from_byte(self.moods[entry.id as usize]);
             let mut better = None;
             if mood.level() > 0 || refines_all {
@@ -216,14 +318,21 @@ impl Terms<'_> {
             } else {
                 entry.place = (Vec3::from(entry.place) + Vec3::from(entry.velocity) * ticks).into();
             }
-            let cell = cells.cells(entry.place.into());
-            let fits = entry.velocity != [0.0; 3] && cells.is_at(key, cell) && reach(&entry, self.half) <= *farthest;
-            if fits {
-                bench.put(entry);
-                refined.extend(better);
-            } else {
-                emigrants.push(Emigrant { id: entry.id, layer, refined: better });
+            self.put(tile, entry, better, renewal);
+        }
+    }
+
+    /// Puts an object of a tile on the bench, if it may stay there.
+    #[inline]
+    fn put(&self, tile: &Tile, entry: Row, better: Option<Refined>, renewal: &mut Renewal) {
+        let Layer { cells, reach: farthest, .. } = self.lattice.layer_of(tile);
+        let fits = entry.velocity != [0.0; 3] && reach(&entry, self.half) <= *farthest;
+        match cells.spot(tile.key, cells.cells(entry.place.into())) {
+            Some(spot) if fits => {
+                renewal.bench.put(entry, spot);
+                renewal.refined.extend(better);
             }
+            _ => renewal.emigrants.push(Emigrant { id: entry.id, layer: tile.layer, refined: better }),
         }
     }
 
@@ -236,6 +345,10 @@ impl Terms<'_> {
             let beside = std::array::from_fn(|axis| key[axis].wrapping_add(steps[axis]));
             let Some(other) = self.lattice.tile_at(layer, beside) else { continue };
             let from = &self.lattice.tiles[other as usize];
+            if from.due == self.now {
+                // It enters its own anew, its guests too.
+                continue;
+            }
             let Block { low, high } = from.block().common(cells.block_of(key));
             if low[0] > high[0] {
                 continue;
@@ -246,8 +359,9 @@ impl Terms<'_> {
                     // From its course, not from where the other tile has it: rounding must not add up from tile to tile.
                     let course = self.courses.at(id, self.now, self.half as f32);
                     let entry = entered(id, course, self.columns.radius[id as usize], self.life);
-                    if cells.key(cells.cells(entry.place.into())) == key {
-                        bench.put(entry);
+                    let cell = cells.cells(entry.place.into());
+                    if cells.key(cell) == key {
+                        bench.put(entry, cells.spot(key, cell).expect("it is in the tile"));
                         adopted.push(Adoption { id, from: other, row, to: number });
                     }
                 }

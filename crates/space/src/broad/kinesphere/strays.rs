@@ -2,8 +2,8 @@
 //!
 //! Most of the time goes into looking: for an object's row in its tile, at what it did, for its next tile. All of that is
 //! far apart in memory, and nothing is changed by it; so it is done for all strays first, by several threads at once, and
-//! written down in a [`Departure`] each. Only then do they leave, one after the other, and, once the tiles that are due
-//! have been renewed, come in again.
+//! written down in a [`Departure`] each. Only then do they leave, one after the other. They come in again while the tiles
+//! that are due are being renewed; those who belong there have to wait until that is done.
 
 use glam::Vec3;
 use rayon::prelude::*;
@@ -68,12 +68,15 @@ impl Following {
         self.departures = departures;
     }
 
-    /// Lets them into the tiles where their courses lead.
-    pub(super) fn take_strays_in(&mut self, columns: Columns<'_>) {
+    /// Lets them into the tiles where their courses lead, as far as these are there and not being renewed.
+    pub(super) fn take_strays_in(&mut self) {
+        self.homeless.clear();
         for index in 0..self.departures.len() {
             let Departure { row, next, .. } = self.departures[index];
-            if let Some(Next { lodging, .. }) = next {
-                self.enter_at(lodging, row, columns);
+            if let Some(Next { lodging, .. }) = next
+                && !self.move_into(lodging)
+            {
+                self.homeless.push(row);
             }
         }
     }

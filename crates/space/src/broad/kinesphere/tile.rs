@@ -69,34 +69,57 @@ pub struct Block {
     pub high: [i32; 3],
 }
 
-/// Memory that sorting borrows, kept so that a steady tick allocates nothing.
+/// One of a tile's cells, or of those that touch it from outside: its steps from the lowest of them along each axis. The
+/// fourth number is nothing: four bytes are one piece for the processor.
+pub type Spot = [u8; 4];
+
+/// Where rows wait to be arranged in their tiles, each with its spot. Kept, so that a steady tick allocates nothing.
 #[derive(Debug, Default)]
 pub struct Workbench {
-    cells: Vec<u32>,
     rows: Vec<Row>,
+    spots: Vec<Spot>,
+}
+
+/// Some of the rows on a bench.
+#[derive(Clone, Copy, Debug)]
+pub struct Sheet<'a> {
+    rows: &'a [Row],
+    spots: &'a [Spot],
 }
 
 impl Workbench {
     /// Clears the bench.
     pub fn clear(&mut self) {
         self.rows.clear();
+        self.spots.clear();
     }
 
     /// Puts an object on it.
     #[inline]
-    pub fn put(&mut self, row: Row) {
+    pub fn put(&mut self, row: Row, spot: Spot) {
         self.rows.push(row);
+        self.spots.push(spot);
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Some of them.
+    pub fn sheet(&self, range: Range<usize>) -> Sheet<'_> {
+        Sheet { rows: &self.rows[range.clone()], spots: &self.spots[range] }
     }
 
     /// Takes more memory than was ever needed.
     pub fn stock_up(&mut self) {
-        stock_up_as_used(&mut self.cells);
         stock_up_as_used(&mut self.rows);
+        stock_up_as_used(&mut self.spots);
     }
 
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
-        self.cells.capacity() * 4 + self.rows.capacity() * size_of::<Row>()
+        self.rows.capacity() * size_of::<Row>() + self.spots.capacity() * size_of::<Spot>()
     }
 }
 
@@ -160,11 +183,13 @@ impl Cells {
         self.tile_bits.map(|bits| (1 << bits) + 2)
     }
 
-    /// Whether a cell is in the tile at `key`, or touches it from outside.
+    /// Where a cell is in the tile at `key`, if it is there or touches it from outside.
     #[inline]
-    pub fn is_at(&self, key: Key, cell: [i32; 3]) -> bool {
+    pub fn spot(&self, key: Key, cell: [i32; 3]) -> Option<Spot> {
         let Block { low, high } = self.block_of(key).grown();
-        (0..3).all(|axis| (low[axis]..=high[axis]).contains(&cell[axis]))
+        let is_at = (0..3).all(|axis| (low[axis]..=high[axis]).contains(&cell[axis]));
+        let steps = |axis: usize| (cell[axis].wrapping_sub(low[axis])) as u8;
+        is_at.then(|| [steps(0), steps(1), steps(2), 0])
     }
 }
 
@@ -306,14 +331,17 @@ impl Tile {
     /// Sorts all rows by cell and closes the holes.
     pub fn sort(&mut self, cells: &Cells, bench: &mut Workbench) {
         bench.clear();
-        let count = self.count();
-        bench.rows.extend(self.rows[..count].iter().filter(|row| row.id != NOBODY));
-        self.arrange(cells, bench);
+        for row in self.rows[..self.count()].iter().filter(|row| row.id != NOBODY) {
+            let spot = cells.spot(self.key, cells.cells(row.place.into()));
+            bench.put(*row, spot.expect("an object is at most a cell outside its tile"));
+        }
+        self.arrange(cells, std::iter::once(bench.sheet(0..bench.len())));
     }
 
-    /// Forgets its rows and holds those on the bench instead, sorted by cell.
-    pub fn arrange(&mut self, cells: &Cells, bench: &mut Workbench) {
-        self.enclose(&bench.rows, cells);
+    /// Forgets its rows and holds those on some sheets instead, sorted by cell.
+    pub fn arrange<'a>(&mut self, cells: &Cells, sheets: impl Iterator<Item = Sheet<'a>> + Clone) {
+        let lowest = self.enclose(cells, sheets.clone());
+        let rows: usize = sheets.clone().map(|sheet| sheet.rows.len()).sum();
         let [width, height, depth] = self.size;
         let boxes = (width * height * depth) as usize;
         // Counted two ahead: once summed up, the number one ahead is where a cell begins, and placing its rows moves
@@ -326,31 +354,32 @@ impl Tile {
             self.starts.reserve_exact(around.max(boxes) + 2);
         }
         self.starts.resize(boxes + 2, 0);
-        bench.cells.clear();
-        for row in &bench.rows {
-            let [x, y, z] = cells.cells(row.place.into());
-            let line = (z - self.origin[2]) * height + (y - self.origin[1]);
-            let cell = (line * width + (x - self.origin[0])) as u32;
-            bench.cells.push(cell);
-            self.starts[cell as usize + 2] += 1;
+        let index_of = |spot: &Spot| {
+            let [x, y, z] = [0, 1, 2].map(|axis| usize::from(spot[axis] - lowest[axis]));
+            (z * height as usize + y) * width as usize + x
+        };
+        for spot in sheets.clone().flat_map(|sheet| sheet.spots) {
+            self.starts[index_of(spot) + 2] += 1;
         }
         // Where cells are well filled, every eighth ends with a hole: who comes later has it not far.
-        let has_gaps = bench.rows.len() > 2 * boxes;
+        let has_gaps = rows > 2 * boxes;
         self.holes = if has_gaps { boxes / GAP } else { 0 };
         for cell in 2..boxes + 2 {
             let gap = has_gaps && (cell - 1).is_multiple_of(GAP);
             self.starts[cell] += self.starts[cell - 1] + u32::from(gap);
         }
-        let count = bench.rows.len() + self.holes;
+        let count = rows + self.holes;
         self.rows.clear();
         if self.rows.capacity() < count + PADDING {
             self.rows.reserve_exact(roomy(count + PADDING));
         }
         self.rows.resize(count + PADDING, HOLE);
-        for (row, &cell) in bench.rows.iter().zip(&bench.cells) {
-            let place = &mut self.starts[cell as usize + 1];
-            self.rows[*place as usize] = *row;
-            *place += 1;
+        for Sheet { rows, spots } in sheets {
+            for (row, spot) in rows.iter().zip(spots) {
+                let place = &mut self.starts[index_of(spot) + 1];
+                self.rows[*place as usize] = *row;
+                *place += 1;
+            }
         }
         // Where a cell ends with a hole, the next one's start was counted but not moved past it.
         self.starts.truncate(boxes + 1);
@@ -423,18 +452,23 @@ impl Tile {
         self.high = self.high.max(row.place.into());
     }
 
-    /// Finds the box of these rows, none of them a hole, and the cells that it takes.
-    fn enclose(&mut self, rows: &[Row], cells: &Cells) {
+    /// Finds the box of all rows on some sheets, and the cells that it takes. Returns the lowest of those.
+    fn enclose<'a>(&mut self, cells: &Cells, sheets: impl Iterator<Item = Sheet<'a>>) -> Spot {
         (self.low, self.high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-        for row in rows {
-            self.widen_bounds(*row);
+        let (mut lowest, mut highest) = ([u8::MAX; 4], [0; 4]);
+        for Sheet { rows, spots } in sheets {
+            rows.iter().for_each(|row| self.widen_bounds(*row));
+            for spot in spots {
+                lowest = std::array::from_fn(|axis| lowest[axis].min(spot[axis]));
+                highest = std::array::from_fn(|axis| highest[axis].max(spot[axis]));
+            }
         }
         (self.origin, self.size) = ([0; 3], [0; 3]);
-        if !rows.is_empty() {
-            // Cells follow coordinates in order, so the corners suffice.
-            let Block { low, high } = cells.block(self.low, self.high);
-            self.origin = low;
-            self.size = std::array::from_fn(|axis| high[axis] - low[axis] + 1);
+        if lowest <= highest {
+            let corner = cells.block_of(self.key).grown().low;
+            self.origin = std::array::from_fn(|axis| corner[axis] + i32::from(lowest[axis]));
+            self.size = std::array::from_fn(|axis| i32::from(highest[axis] - lowest[axis]) + 1);
         }
+        lowest
     }
 }
