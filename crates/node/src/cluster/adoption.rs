@@ -2,9 +2,9 @@
 //!
 //! A plan without the dead one holds only when its lease has passed (`lease.rs`), so that it moves nothing any more. Then
 //! whoever has copies asks everybody: has somebody this object under a higher number, or under the same one and a lower
-//! name? Who acts by the plan answers with all that it has, and with all that it has had since it acts by this plan. So
-//! an object that changes hands between two answers is named by one of them: whoever had it when it began to act by the
-//! plan. What nobody names is adopted, under a higher number.
+//! name? Who acts by the plan answers with all that it has, and with all that it has had since it acts by this plan, under the
+//! numbers with which that went on. So an object that changes hands between two answers is named by one of them: whoever had
+//! it when it began to act by the plan. What nobody names is adopted, under a higher number.
 //!
 //! Copies are let go when everybody says that nobody adopts any more: whoever adopts may die, too.
 

@@ -360,7 +360,7 @@ impl Following {
         for &number in due.iter() {
             let tile = &mut lattice.tiles[number as usize];
             tile.sort(&lattice.layers[tile.layer as usize].cells, bench);
-            tile.stock_up(0);
+            tile.stock_up(0, 0);
             tile.renewed = *now;
             if tile.due != NEVER {
                 tile.due = *now + 1 + (before * *life / total).min(*life - 1);

@@ -45,6 +45,8 @@ pub struct Lattice {
 const CELLS_PER_OBJECT: usize = 2;
 /// What a tile takes for one object.
 const FEW_CELLS: usize = 45;
+/// So many objects are few for a tile.
+const FEW_ROWS: usize = 32;
 
 impl Lattice {
     /// Forgets all objects and all layers.
@@ -94,27 +96,46 @@ impl Lattice {
     /// Takes memory for more objects in every tile, and for more tiles: at the edges of the world some come and go.
     pub fn stock_up(&mut self) {
         let Lattice { layers, tiles, spare } = self;
-        // Where tiles are thinly filled their blocks vary by much: all get room for their layer's largest, if that is little.
-        let mut largest = vec![FEW_CELLS; layers.len()];
+        // Where tiles are thinly filled their blocks vary by much: all get room for their layer's largest, layer by layer, as
+        // long as that is little.
+        let mut largest = vec![(FEW_CELLS, 0); layers.len()];
         for tile in tiles.iter() {
-            if let Some(cells) = largest.get_mut(tile.layer as usize) {
-                *cells = tile.cells().max(*cells);
+            if let Some((cells, count)) = largest.get_mut(tile.layer as usize) {
+                (*cells, *count) = (tile.cells().max(*cells), *count + 1);
             }
         }
-        let cells_of = |tile: &Tile| largest.get(tile.layer as usize).copied().unwrap_or(FEW_CELLS);
-        let objects: usize = layers.iter().map(|layer| layer.objects).sum();
-        let is_little = tiles.iter().map(cells_of).sum::<usize>() <= CELLS_PER_OBJECT * objects;
+        let mut room = CELLS_PER_OBJECT * layers.iter().map(|layer| layer.objects).sum::<usize>();
+        let mut cheapest: Vec<usize> = (0..layers.len()).collect();
+        cheapest.sort_by_key(|&layer| largest[layer].0 * largest[layer].1);
+        for layer in cheapest {
+            let (cells, count) = largest[layer];
+            match room.checked_sub(cells * count) {
+                Some(rest) => room = rest,
+                None => largest[layer].0 = 0,
+            }
+        }
+        // At the edges of the world some tiles come and go, and hardly anybody is in them at first: they get room for a few, but
+        // for no more than are in others.
+        let rows_of = |layer: &Layer, tiles: usize| FEW_ROWS.min(layer.objects / tiles.max(1));
+        let rows: Vec<usize> = layers.iter().zip(&largest).map(|(layer, &(_, count))| rows_of(layer, count)).collect();
         for tile in tiles.iter_mut() {
-            tile.stock_up(if is_little { cells_of(tile) } else { 0 });
+            let layer = tile.layer as usize;
+            let cells = largest.get(layer).map_or(FEW_CELLS, |layer| layer.0);
+            tile.stock_up(rows.get(layer).copied().unwrap_or(0), cells);
         }
         let used = tiles.len() - spare.len();
-        let room = roomy(used) - used;
-        while spare.len() < room / 2 {
-            let mut tile = Tile::default();
-            tile.reset([0; 3], 0, 0, NEVER);
-            tile.stock_up(FEW_CELLS);
-            spare.push(tiles.len() as u32);
-            tiles.push(tile);
+        let wanted = roomy(used) - used;
+        if spare.len() < wanted / 2 {
+            let rows = rows.iter().copied().max().unwrap_or(0);
+            let most = largest.iter().map(|layer| layer.0).max().unwrap_or(0);
+            let cells = (room / (wanted - spare.len())).min(most).max(FEW_CELLS);
+            while spare.len() < wanted {
+                let mut tile = Tile::default();
+                tile.reset([0; 3], 0, 0, NEVER);
+                tile.stock_up(rows, cells);
+                spare.push(tiles.len() as u32);
+                tiles.push(tile);
+            }
         }
         stock_up(spare);
         layers.iter_mut().for_each(|layer| layer.map.stock_up());

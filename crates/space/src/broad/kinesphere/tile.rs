@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use glam::Vec3;
 
-use super::room::{roomy, stock_up, stock_up_as_used};
+use super::room::{make_room, roomy, stock_up, stock_up_as_used};
 use super::tile_map::Key;
 use crate::simd::sweep::{PADDING, Row};
 
@@ -134,6 +134,7 @@ const HOLE: Row = Row { place: [f32::NAN; 3], radius: 0.0, velocity: [0.0; 3], i
 impl Cells {
     /// Cells of this edge, in tiles of two to the power of `tile_bits` cells along each axis.
     pub fn new(edge: f64, tile_bits: [u32; 3]) -> Cells {
+        assert!(tile_bits.iter().all(|&bits| bits < u8::BITS), "a spot has a byte for each axis");
         Cells { edge, per_metre: 1.0 / edge, tile_bits }
     }
 
@@ -315,9 +316,10 @@ impl Tile {
         self.holes > 16 + self.count() / 4
     }
 
-    /// Takes memory for as many rows as there may be, and for so many cells.
-    pub fn stock_up(&mut self, cells: usize) {
-        stock_up(&mut self.rows);
+    /// Takes memory for as many rows as there may be where there are usually as many as now, or so many, and for so many cells.
+    pub fn stock_up(&mut self, rows: usize, cells: usize) {
+        let usual = self.rows.len().max(rows);
+        make_room(&mut self.rows, usual);
         if self.starts.capacity() < cells + 2 {
             self.starts.reserve_exact(cells + 2 - self.starts.len());
         }
