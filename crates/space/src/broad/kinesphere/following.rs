@@ -15,7 +15,7 @@ use super::renewal::{REFINE_EVERY, Renewals};
 use super::room::stock_up_as_used;
 use super::search::{Piece, Scratch, Search};
 use super::strays::Departure;
-use super::tile::{NEVER, Tile, Workbench};
+use super::tile::{NEVER, Supply, Tile, Workbench};
 use crate::bits::Bits;
 use crate::simd::sweep::Row;
 use crate::{Columns, Pair, Spheres};
@@ -360,7 +360,7 @@ impl Following {
         for &number in due.iter() {
             let tile = &mut lattice.tiles[number as usize];
             tile.sort(&lattice.layers[tile.layer as usize].cells, bench);
-            tile.stock_up(0, 0);
+            tile.stock_up(Supply::default());
             tile.renewed = *now;
             if tile.due != NEVER {
                 tile.due = *now + 1 + (before * *life / total).min(*life - 1);

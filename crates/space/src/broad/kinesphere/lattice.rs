@@ -14,7 +14,7 @@
 use glam::Vec3;
 
 use super::room::{roomy, stock_up};
-use super::tile::{Cells, NEVER, Tile};
+use super::tile::{Cells, NEVER, Supply, Tile};
 use super::tile_map::{Key, TileMap};
 
 /// Objects of similar reach, cut into tiles.
@@ -95,50 +95,61 @@ impl Lattice {
 
     /// Takes memory for more objects in every tile, and for more tiles: at the edges of the world some come and go.
     pub fn stock_up(&mut self) {
-        let Lattice { layers, tiles, spare } = self;
+        let (supplies, cells_left) = self.supplies();
+        for tile in &mut self.tiles {
+            let none = Supply { rows: 0, cells: FEW_CELLS };
+            tile.stock_up(supplies.get(tile.layer as usize).copied().unwrap_or(none));
+        }
+        self.add_spare(&supplies, cells_left);
+        stock_up(&mut self.spare);
+        self.layers.iter_mut().for_each(|layer| layer.map.stock_up());
+    }
+
+    /// What every tile of each layer is to have room for, and how many cells more would be little.
+    fn supplies(&self) -> (Vec<Supply>, usize) {
+        let mut tiles = vec![0; self.layers.len()];
+        let mut supplies = vec![Supply { rows: 0, cells: FEW_CELLS }; self.layers.len()];
+        for tile in &self.tiles {
+            if let Some(supply) = supplies.get_mut(tile.layer as usize) {
+                supply.cells = supply.cells.max(tile.cells());
+                tiles[tile.layer as usize] += 1;
+            }
+        }
+        // Hardly anybody is in a tile at an edge at first: it gets room for a few, but for no more than are in others.
+        for (layer, (supply, &count)) in self.layers.iter().zip(supplies.iter_mut().zip(&tiles)) {
+            supply.rows = FEW_ROWS.min(layer.objects / count.max(1));
+        }
         // Where tiles are thinly filled their blocks vary by much: all get room for their layer's largest, layer by layer, as
         // long as that is little.
-        let mut largest = vec![(FEW_CELLS, 0); layers.len()];
-        for tile in tiles.iter() {
-            if let Some((cells, count)) = largest.get_mut(tile.layer as usize) {
-                (*cells, *count) = (tile.cells().max(*cells), *count + 1);
-            }
-        }
-        let mut room = CELLS_PER_OBJECT * layers.iter().map(|layer| layer.objects).sum::<usize>();
-        let mut cheapest: Vec<usize> = (0..layers.len()).collect();
-        cheapest.sort_by_key(|&layer| largest[layer].0 * largest[layer].1);
+        let mut left = CELLS_PER_OBJECT * self.layers.iter().map(|layer| layer.objects).sum::<usize>();
+        let mut cheapest: Vec<usize> = (0..supplies.len()).collect();
+        cheapest.sort_by_key(|&layer| supplies[layer].cells * tiles[layer]);
         for layer in cheapest {
-            let (cells, count) = largest[layer];
-            match room.checked_sub(cells * count) {
-                Some(rest) => room = rest,
-                None => largest[layer].0 = 0,
+            match left.checked_sub(supplies[layer].cells * tiles[layer]) {
+                Some(rest) => left = rest,
+                None => supplies[layer].cells = 0,
             }
         }
-        // At the edges of the world some tiles come and go, and hardly anybody is in them at first: they get room for a few, but
-        // for no more than are in others.
-        let rows_of = |layer: &Layer, tiles: usize| FEW_ROWS.min(layer.objects / tiles.max(1));
-        let rows: Vec<usize> = layers.iter().zip(&largest).map(|(layer, &(_, count))| rows_of(layer, count)).collect();
-        for tile in tiles.iter_mut() {
-            let layer = tile.layer as usize;
-            let cells = largest.get(layer).map_or(FEW_CELLS, |layer| layer.0);
-            tile.stock_up(rows.get(layer).copied().unwrap_or(0), cells);
-        }
-        let used = tiles.len() - spare.len();
+        (supplies, left)
+    }
+
+    /// Adds tiles for whatever layer needs one, if there are few.
+    fn add_spare(&mut self, supplies: &[Supply], cells_left: usize) {
+        let used = self.tiles.len() - self.spare.len();
         let wanted = roomy(used) - used;
-        if spare.len() < wanted / 2 {
-            let rows = rows.iter().copied().max().unwrap_or(0);
-            let most = largest.iter().map(|layer| layer.0).max().unwrap_or(0);
-            let cells = (room / (wanted - spare.len())).min(most).max(FEW_CELLS);
-            while spare.len() < wanted {
-                let mut tile = Tile::default();
-                tile.reset([0; 3], 0, 0, NEVER);
-                tile.stock_up(rows, cells);
-                spare.push(tiles.len() as u32);
-                tiles.push(tile);
-            }
+        if self.spare.len() >= wanted / 2 {
+            return;
         }
-        stock_up(spare);
-        layers.iter_mut().for_each(|layer| layer.map.stock_up());
+        let rows = supplies.iter().map(|supply| supply.rows).max().unwrap_or(0);
+        let cells = supplies.iter().map(|supply| supply.cells).max().unwrap_or(0);
+        let cells = (cells_left / (wanted - self.spare.len())).min(cells).max(FEW_CELLS);
+        while self.spare.len() < wanted {
+            let mut tile = Tile::default();
+            tile.reset([0; 3], 0, 0, NEVER);
+            tile.stock_up(Supply { rows, cells });
+            self.spare.push(self.tiles.len() as u32);
+            self.tiles.push(tile);
+        }
     }
 
     /// Gives an empty tile up.

@@ -123,6 +123,13 @@ impl Workbench {
     }
 }
 
+/// What a tile is to have room for at least, whatever is in it now.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Supply {
+    pub rows: usize,
+    pub cells: usize,
+}
+
 /// By how many cells a tile may get longer, wider and thicker before more memory has to be taken.
 const MARGIN: [i32; 3] = [4, 2, 2];
 
@@ -316,8 +323,9 @@ impl Tile {
         self.holes > 16 + self.count() / 4
     }
 
-    /// Takes memory for as many rows as there may be where there are usually as many as now, or so many, and for so many cells.
-    pub fn stock_up(&mut self, rows: usize, cells: usize) {
+    /// Takes memory for as many rows as there may be where there are usually as many as now, or as many as are supplied; and
+    /// for cells.
+    pub fn stock_up(&mut self, Supply { rows, cells }: Supply) {
         let usual = self.rows.len().max(rows);
         make_room(&mut self.rows, usual);
         if self.starts.capacity() < cells + 2 {
