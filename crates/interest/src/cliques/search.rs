@@ -256,9 +256,11 @@ impl Search {
     /// Lists the relations of which `vertex` is the earliest member.
     fn search_around(&mut self, vertex: u32, rank: u32, ranks: &[u32], quotient: &Quotient) -> Result<(), Exhausted> {
         let near = quotient.near(vertex);
-        match near.len() {
-            0..=64 => self.search_among_few(vertex, near, |other| ranks[other as usize] > rank, quotient),
-            _ => self.search_among_many(vertex, near, |other| ranks[other as usize] > rank, quotient),
+        let is_later = |other: u32| ranks[other as usize] > rank;
+        if near.len() <= 64 {
+            self.search_among_few(vertex, near, is_later, quotient)
+        } else {
+            self.search_among_many(vertex, near, is_later, quotient)
         }
     }
 
