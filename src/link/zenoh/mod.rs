@@ -50,6 +50,9 @@ use super::{Label, Links};
 const OPEN_MAX: Duration = Duration::from_secs(10);
 /// How long others may take to say that a name is taken.
 const NAME_MAX: Duration = Duration::from_millis(500);
+/// How long what was sent last may take to be written. A token's going overtakes whatever still waits: Zenoh sends
+/// declarations ahead of all messages.
+const LEAVE: Duration = Duration::from_millis(200);
 /// How often is looked whether somebody answers.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -114,6 +117,7 @@ impl Fabric {
     /// Leaves: delivers what was sent, takes the token back, and ends.
     pub async fn close(mut self) {
         self.roster.farewell().await;
+        sleep(LEAVE).await;
         if let Some(token) = self.token.take() {
             let _ = tokio::task::spawn_blocking(move || token.undeclare().wait()).await;
         }
