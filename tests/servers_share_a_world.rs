@@ -148,6 +148,10 @@ fn users_walk_on_whatever_happens_to_servers() {
     let [first, last, woken] = [&one, &four, &three].map(|node| at(&node.serving.url()));
     assert_eq!((first + last + woken, at(&dead)), (150, 0), "{report:#}");
     assert!(last > 0, "the fourth one has users: {report:#}");
+    for node in [&one, &four, &three] {
+        let refused = node.serving.metric("kinesphere_cluster_refused_total");
+        assert_eq!(refused, None, "{} does not understand what the others say", node.name);
+    }
     println!("lost: {}; sent on {} times: {}", report["resumed_ms"], report["redirected"], report["redirected_ms"]);
 }
 

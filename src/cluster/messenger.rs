@@ -149,13 +149,15 @@ impl Messenger {
 
     fn receive(&mut self, link: LinkId, bytes: &[u8], heard: &mut VecDeque<Heard>) {
         let Some(other) = self.links.get_mut(&link) else { return };
-        let Some(envelope) = open(bytes).ok().filter(|envelope| envelope.from != self.me.number()) else {
-            return Messenger::fault(other);
+        let envelope = match open(bytes) {
+            Ok(envelope) if envelope.from != self.me.number() => envelope,
+            Ok(_) => return Messenger::fault(other, "it speaks under our number"),
+            Err(error) => return Messenger::fault(other, &error.to_string()),
         };
         let from = NodeId::new(envelope.from);
         if other.number != Some(from) {
             if self.link_of.contains_key(&from) {
-                return Messenger::fault(other);
+                return Messenger::fault(other, "it speaks under another node's number");
             }
             if let Some(before) = other.number.replace(from) {
                 self.link_of.remove(&before);
@@ -170,9 +172,13 @@ impl Messenger {
         }
     }
 
-    fn fault(other: &mut Other) {
+    fn fault(other: &mut Other, why: &str) {
         metrics::counter!("kinesphere_cluster_refused_total").increment(1);
         other.faults += 1;
+        // Once: who sends nonsense is not to fill the log with it.
+        if other.faults == 1 {
+            tracing::warn!(node = %other.name, why, "a node says what makes no sense");
+        }
         if other.faults > FAULTS_MAX {
             tracing::warn!(node = %other.name, "a node says too much that makes no sense");
             other.outbox.close();

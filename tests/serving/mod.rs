@@ -51,18 +51,19 @@ impl Serving {
         self.child.id()
     }
 
+    /// One of its metrics, if it has counted any of it.
+    pub fn metric(&self, metric: &str) -> Option<f64> {
+        let mut stream = std::net::TcpStream::connect(&self.http).unwrap();
+        stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer.lines().find_map(|line| line.strip_prefix(metric)?.strip_prefix(' ')?.trim().parse().ok())
+    }
+
     /// Waits until one of its metrics is at least so much.
     pub fn wait_for(&self, metric: &str, least: f64) {
         let begun = Instant::now();
-        loop {
-            let mut stream = std::net::TcpStream::connect(&self.http).unwrap();
-            stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
-            let mut answer = String::new();
-            stream.read_to_string(&mut answer).unwrap();
-            let value = |line: &str| line.strip_prefix(metric)?.strip_prefix(' ')?.trim().parse::<f64>().ok();
-            if answer.lines().find_map(value).is_some_and(|value| value >= least) {
-                return;
-            }
+        while self.metric(metric).is_none_or(|value| value < least) {
             assert!(begun.elapsed() < 2 * PATIENCE, "{metric} is not {least} yet");
             std::thread::sleep(Duration::from_millis(50));
         }

@@ -340,7 +340,7 @@ impl ToNode {
             },
             kind::NODE_BATCH => ToNode::Batch(Batch::read(reader)?),
             kind::NODE_INTRODUCE => {
-                ToNode::Introduce { objects: read_list(reader, OBJECTS_MAX, 6, "objects", Introduced::read)? }
+                ToNode::Introduce { objects: read_list(reader, OBJECTS_MAX, 5, "objects", Introduced::read)? }
             }
             kind::NODE_OFFER => ToNode::Offer(Offer::read(reader)?),
             kind::NODE_TAKEN => ToNode::Taken { object: read_name(reader)?, seq: read_seq(reader)? },
