@@ -96,7 +96,8 @@ pub async fn run(
         host.address = address;
     }
     let address = Address::parse(&settings.url)?;
-    let limits = LinkLimits { links_max: settings.count + CONNECTING_MAX, ..LinkLimits::default() };
+    // Each may still be taking leave of one server when it comes to the next.
+    let limits = LinkLimits { links_max: 2 * settings.count + CONNECTING_MAX, ..LinkLimits::default() };
     let (links, inbox) = Links::new(limits);
     let mut crowd = Crowd::new(settings, &address.to_string(), host, links, inbox)?;
 
