@@ -107,7 +107,7 @@ pub struct Serve {
     #[command(flatten)]
     among: super::cluster::Among,
     /// What is logged, as in info,kinesphere=debug
-    #[arg(long, value_name = "FILTER", env = "KINESPHERE_LOG", default_value = "warn,kinesphere=info")]
+    #[arg(long, value_name = "FILTER", env = "KINESPHERE_LOG", default_value = "warn,zenoh=off,kinesphere=info")]
     log: String,
     /// Log as lines of JSON
     #[arg(long, env = "KINESPHERE_LOG_JSON")]

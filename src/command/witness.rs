@@ -40,7 +40,7 @@ pub struct Witness {
     #[arg(long, value_name = "METRES", env = "KINESPHERE_AURA", default_value_t = 20.0, value_parser = metres)]
     aura: f32,
     /// What is logged, as in info,kinesphere=debug
-    #[arg(long, value_name = "FILTER", env = "KINESPHERE_LOG", default_value = "warn,kinesphere=info")]
+    #[arg(long, value_name = "FILTER", env = "KINESPHERE_LOG", default_value = "warn,zenoh=off,kinesphere=info")]
     log: String,
 }
 
