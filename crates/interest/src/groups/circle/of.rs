@@ -8,6 +8,7 @@ use super::fetch_all;
 /// Lists of groups, one per member.
 #[derive(Clone, Debug, Default)]
 pub struct Of {
+    /// Behind the groups of each there is [`NONE`].
     groups: Vec<u16>,
     lens: Vec<u16>,
     /// There is room for so many groups of each.
@@ -16,6 +17,8 @@ pub struct Of {
 
 /// Room for so many groups is made at once.
 const ROOM: usize = 8;
+/// No group.
+const NONE: u16 = u16::MAX;
 
 impl Of {
     /// Some members without groups.
@@ -24,7 +27,7 @@ impl Of {
         self.lens.resize(members, 0);
         self.room = self.room.max(2 * ROOM);
         self.groups.clear();
-        self.groups.resize(members * self.room, 0);
+        self.groups.resize(members * self.room, NONE);
     }
 
     /// The groups of a member.
@@ -47,10 +50,16 @@ impl Of {
     /// Takes out a group, which is in.
     #[inline]
     pub fn remove(&mut self, tag: usize, group: usize) {
-        let len = usize::from(self.lens[tag]);
-        let own = &mut self.groups[tag * self.room..][..len];
-        let place = own.iter().position(|&other| usize::from(other) == group).expect("a member is in its groups");
-        own[place] = own[len - 1];
+        let own = &mut self.groups[tag * self.room..][..self.room];
+        // Looked for in the whole room, which takes the same steps every time: to stop at a place that nobody can guess
+        // takes longer.
+        let group = group as u16;
+        let found = own.iter().zip(0..).map(|(&other, place)| if other == group { place } else { 0 });
+        let place = usize::from(found.fold(0u16, |place, found| place | found));
+        let last = usize::from(self.lens[tag]) - 1;
+        debug_assert_eq!(own[place], group, "a member is in its groups");
+        own[place] = own[last];
+        own[last] = NONE;
         self.lens[tag] -= 1;
     }
 
@@ -68,7 +77,7 @@ impl Of {
     #[cold]
     fn widen(&mut self) {
         let wider = self.room + ROOM;
-        let mut groups = vec![0; self.lens.len() * wider];
+        let mut groups = vec![NONE; self.lens.len() * wider];
         for (new, old) in groups.chunks_exact_mut(wider).zip(self.groups.chunks_exact(self.room)) {
             new[..self.room].copy_from_slice(old);
         }
