@@ -73,8 +73,8 @@ pub struct Desk<const WORDS: usize> {
     /// What groups were before they were touched, and which have been: a bit each.
     before: Vec<(usize, Set<WORDS>)>,
     touched: Vec<u64>,
-    shared: Vec<usize>,
-    fitting: Vec<usize>,
+    shared: Vec<u16>,
+    fitting: Vec<u16>,
     ranking: Vec<(u32, u32, usize)>,
 }
 
@@ -339,7 +339,8 @@ impl<const WORDS: usize> Desk<WORDS> {
         (uncovered.capacity() + ended.capacity()) * size_of::<Set<WORDS>>()
             + before.capacity() * size_of::<(usize, Set<WORDS>)>()
             + ranking.capacity() * size_of::<(u32, u32, usize)>()
-            + 8 * (shared.capacity() + fitting.capacity() + touched.capacity())
+            + 8 * touched.capacity()
+            + 2 * (shared.capacity() + fitting.capacity())
     }
 }
 

@@ -16,11 +16,11 @@ impl<const WORDS: usize> Circle<WORDS> {
     fn part_pair(&mut self, one: usize, other: usize) {
         let mut shared = std::mem::take(&mut self.desk.shared);
         shared.clear();
-        shared.extend(self.groups_of(one).filter(|&group| self.masks[group].has(other)));
+        add_those(self.of.get(one), |group| self.masks[group].has(other), &mut shared);
         if shared.len() > 1 {
-            shared.sort_unstable_by_key(|&group| self.places[group]);
+            shared.sort_unstable_by_key(|&group| self.places[usize::from(group)]);
         }
-        for &group in &shared {
+        for group in shared.iter().map(|&group| usize::from(group)) {
             // As long as nobody is in the group, their company is whom they meet in others.
             let members = std::mem::replace(&mut self.masks[group], Set::EMPTY);
             let alone = [one, other].map(|tag| members.without(self.company(tag)));
@@ -66,22 +66,28 @@ impl<const WORDS: usize> Circle<WORDS> {
             self.join_and_cover(group, tag);
             return true;
         }
-        let reach = self.reaches[tag];
-        let mut fitting = std::mem::take(&mut self.desk.fitting);
-        fitting.clear();
-        for other in self.desk.uncovered[tag].tags() {
-            fitting.extend(self.groups_of(other).filter(|&group| self.masks[group].is_within(reach)));
-        }
+        self.desk.fitting.clear();
+        self.find_fitting(tag, self.desk.uncovered[tag]);
+        let fitting = std::mem::take(&mut self.desk.fitting);
         let mut has_joined = false;
         // Whom a group has is covered once it is joined, so that none is joined twice.
         while !self.desk.uncovered[tag].is_empty()
-            && let Some(group) = self.best_of(fitting.iter().copied(), self.desk.uncovered[tag])
+            && let Some(group) = self.best_of(fitting.iter().map(|&group| usize::from(group)), self.desk.uncovered[tag])
         {
             self.join_and_cover(group, tag);
             has_joined = true;
         }
         self.desk.fitting = fitting;
         has_joined
+    }
+
+    /// Adds to the desk the groups of some members that another one fits, some of them more than once.
+    #[inline]
+    pub(super) fn find_fitting(&mut self, tag: usize, others: Set<WORDS>) {
+        let reach = self.reaches[tag];
+        for other in others.tags() {
+            add_those(self.of.get(other), |group| self.masks[group].is_within(reach), &mut self.desk.fitting);
+        }
     }
 
     /// Of the groups of a member that another one fits, the lowest: the best if this is the only pair to cover.
@@ -181,4 +187,17 @@ impl<const WORDS: usize> Circle<WORDS> {
         }
         twice
     }
+}
+
+/// Adds some groups to a list: those of which something is true.
+#[inline]
+fn add_those(groups: &[u16], is_true: impl Fn(usize) -> bool, list: &mut Vec<u16>) {
+    let mut end = list.len();
+    list.resize(end + groups.len(), 0);
+    // Every group is written, and the next one over it if it does not count: which ones do is anybody's guess.
+    for &group in groups {
+        list[end] = group;
+        end += usize::from(is_true(usize::from(group)));
+    }
+    list.truncate(end);
 }

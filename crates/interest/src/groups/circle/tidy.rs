@@ -2,7 +2,7 @@
 
 use super::super::tidy::{TIDY_MAX, Tidying};
 use super::rank::Rank;
-use super::{Circle, Desk, Set};
+use super::{Circle, Set};
 
 /// A small group that may be dissolved, and how.
 struct Dissolution<const WORDS: usize> {
@@ -87,9 +87,14 @@ impl<const WORDS: usize> Circle<WORDS> {
             if alone.len() <= most {
                 continue;
             }
-            let (start, end) = *fitting.get_or_insert_with(|| self.find_fitting(tag, *alone));
+            let (start, end) = *fitting.get_or_insert_with(|| {
+                let start = self.desk.fitting.len();
+                self.find_fitting(tag, *alone);
+                (start, self.desk.fitting.len())
+            });
             let rank = |mask: Set<WORDS>, into| Rank::new((mask & *alone).len(), self.places[into], into);
-            let fitting = self.desk.fitting[start..end].iter().map(|&into| rank(self.masks[into], into));
+            let fitting = self.desk.fitting[start..end].iter().map(|&into| usize::from(into));
+            let fitting = fitting.map(|into| rank(self.masks[into], into));
             // A group that others will have joined ranks higher with them.
             let joined = joins.iter().filter(|(into, _)| self.masks[*into].is_within(self.reaches[tag]));
             let joined = joined.map(|&(into, _)| rank(self.company_then(into, joins), into));
@@ -104,19 +109,6 @@ impl<const WORDS: usize> Circle<WORDS> {
     fn company_then(&self, group: usize, joins: &[(usize, usize)]) -> Set<WORDS> {
         let joining = joins.iter().filter(|(into, _)| *into == group);
         joining.fold(self.masks[group], |members, &(_, joining)| members | Set::of(joining))
-    }
-
-    /// Finds the groups that a member fits and that have some of those with whom it is alone, some more than once. Says
-    /// where they begin and end on the desk.
-    fn find_fitting(&mut self, tag: usize, alone: Set<WORDS>) -> (usize, usize) {
-        let Circle { reaches, masks, of, desk: Desk { fitting, .. }, .. } = self;
-        let (reach, start) = (reaches[tag], fitting.len());
-        for other in alone.tags() {
-            // The member is not within its own reach, so that its own groups are not among them.
-            let theirs = of.get(other).iter().map(|&into| usize::from(into));
-            fitting.extend(theirs.filter(|&into| masks[into].is_within(reach)));
-        }
-        (start, fitting.len())
     }
 
     /// Plans a join, which takes over the pairs with those who are in the other group or will be.
