@@ -196,9 +196,7 @@ impl<const WORDS: usize> Circle<WORDS> {
     /// Takes a member out of a group, and then the last one if nobody else is left.
     fn leave_to_others(&mut self, group: usize, tag: usize) {
         self.leave(group, tag);
-        if self.masks[group].is_single()
-            && let Some(last) = self.masks[group].tags().next()
-        {
+        if let Some(last) = self.masks[group].single() {
             self.leave(group, last);
         }
     }

@@ -84,3 +84,29 @@ impl Of {
         (self.groups, self.room) = (groups, wider);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_taken_out_leaves_all_others_whatever_room_they_have() {
+        let mut of = Of::default();
+        of.start(3);
+        for group in 0..40 {
+            (0..3).for_each(|tag| of.insert(tag, group * (tag + 1)));
+        }
+        for group in (0..40).step_by(2) {
+            of.remove(1, group * 2);
+        }
+        let sorted = |tag: usize| {
+            let mut groups = of.get(tag).to_vec();
+            groups.sort_unstable();
+            groups
+        };
+        assert_eq!(sorted(1), (0..40).filter(|group| group % 2 == 1).map(|group| group * 2).collect::<Vec<u16>>());
+        for tag in [0, 2] {
+            assert_eq!(sorted(tag), (0..40).map(|group| group * (tag as u16 + 1)).collect::<Vec<u16>>());
+        }
+    }
+}

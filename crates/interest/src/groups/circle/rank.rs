@@ -34,3 +34,19 @@ impl Rank {
         usize::from(self.0 as u16)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_gain_ranks_higher_and_of_equals_the_lower_place() {
+        let ranks = [Rank::new(1, 0, 7), Rank::new(2, u32::MAX - 1, 65_534), Rank::new(2, 9, 3), Rank::new(0, 0, 0)];
+        let highest = |more_than| Rank::highest(ranks.into_iter(), more_than).map(|rank| (rank.gain(), rank.group()));
+        assert_eq!(highest(0), Some((2, 3)));
+        assert_eq!(highest(1), Some((2, 3)));
+        assert_eq!(highest(2), None);
+        assert_eq!(Rank::highest(ranks[1..2].iter().copied(), 0).map(Rank::group), Some(65_534));
+        assert_eq!(Rank::highest(ranks[3..].iter().copied(), 0), None, "what gains nothing is none");
+    }
+}

@@ -92,7 +92,7 @@ impl<const WORDS: usize> Circle<WORDS> {
 
     /// Of the groups of a member that another one fits, the lowest: the best if this is the only pair to cover.
     #[inline]
-    pub(super) fn lowest_fitting(&self, tag: usize, other: usize) -> Option<usize> {
+    fn lowest_fitting(&self, tag: usize, other: usize) -> Option<usize> {
         let reach = self.reaches[other];
         let ranks = self.groups_of(tag).map(|group| {
             let fits = self.masks[group].is_within(reach);

@@ -16,6 +16,13 @@ struct Dissolution<const WORDS: usize> {
     planned: usize,
 }
 
+impl<const WORDS: usize> Dissolution<WORDS> {
+    /// How many pairs nobody else would cover as planned.
+    fn pairs(&self) -> u32 {
+        self.alone.iter().take(self.members.len() as usize).map(|alone| alone.len()).sum::<u32>() / 2
+    }
+}
+
 impl<const WORDS: usize> Circle<WORDS> {
     /// Dissolves small groups whose pairs others can take.
     pub fn tidy(&mut self, tidying: &Tidying) {
@@ -44,16 +51,14 @@ impl<const WORDS: usize> Circle<WORDS> {
         self.desk.fitting.clear();
         let size = dissolution.members.len() as usize;
         let joins_max = size.div_ceil(2);
-        loop {
-            let pairs = dissolution.alone[..size].iter().map(|alone| alone.len()).sum::<u32>() / 2;
-            if pairs == 0 {
-                break;
-            }
-            if dissolution.planned >= joins_max {
-                return;
-            }
-            // The last join has to take over all that is left: most are ruled out by how many pairs they have.
-            let more_than = if dissolution.planned + 1 == joins_max { pairs - 1 } else { 0 };
+        while dissolution.alone[..size].iter().any(|pairs| !pairs.is_empty()) {
+            let joins_left = joins_max - dissolution.planned;
+            let more_than = match joins_left {
+                0 => return,
+                // The last join has to take over all that is left: most are ruled out by how many pairs they have.
+                1 => dissolution.pairs() - 1,
+                _ => 0,
+            };
             let Some((into, joining)) = self.best_join(&mut dissolution, more_than) else { return };
             self.plan(&mut dissolution, into, joining);
         }
