@@ -17,6 +17,7 @@
 //! - Reaches and what is uncovered are symmetric; an uncovered pair is within reach and shares no group.
 
 mod of;
+mod rank;
 mod repair;
 mod set;
 mod tidy;
@@ -63,15 +64,17 @@ pub struct Circle<const WORDS: usize> {
 /// What a circle needs while it is repaired, and hands on to the next.
 #[derive(Clone, Debug, Default)]
 pub struct Desk<const WORDS: usize> {
-    /// For each member with whom of those it overlaps it shares no group.
+    /// For each member with whom of those it overlaps it shares no group, and who has had any.
     uncovered: Vec<Set<WORDS>>,
-    /// For each member whom of higher tags it no longer overlaps.
+    wanting: Set<WORDS>,
+    /// For each member whom of higher tags it no longer overlaps, and who has any.
     ended: Vec<Set<WORDS>>,
+    parting: Set<WORDS>,
     /// What groups were before they were touched, and which have been: a bit each.
     before: Vec<(usize, Set<WORDS>)>,
     touched: Vec<u64>,
-    shared: Vec<usize>,
-    fitting: Vec<usize>,
+    shared: Vec<u16>,
+    fitting: Vec<u16>,
     ranking: Vec<(u32, u32, usize)>,
 }
 
@@ -129,14 +132,10 @@ impl<const WORDS: usize> Circle<WORDS> {
         GroupId::new(self.places[group], self.generations[group])
     }
 
-    /// Everybody with whom a member shares groups, one group apart.
+    /// Everybody in the groups of a member.
     #[inline]
-    fn company_beside(&self, tag: usize, group: usize) -> Set<WORDS> {
-        let mut company = Set::EMPTY;
-        for other in self.groups_of(tag) {
-            company |= if other == group { Set::EMPTY } else { self.masks[other] };
-        }
-        company
+    fn company(&self, tag: usize) -> Set<WORDS> {
+        self.groups_of(tag).fold(Set::EMPTY, |company, group| company | self.masks[group])
     }
 
     #[inline]
@@ -165,11 +164,12 @@ impl<const WORDS: usize> Circle<WORDS> {
 
     /// Takes in the pairs that ended, and then those that began. What is no news changes nothing.
     fn take_in(&mut self, news: &[News]) {
-        let Desk { uncovered, ended, before, touched, .. } = &mut self.desk;
+        let Desk { uncovered, wanting, ended, parting, before, touched, .. } = &mut self.desk;
         for sets in [&mut *uncovered, &mut *ended] {
             sets.clear();
             sets.resize(self.slots.len(), Set::EMPTY);
         }
+        (*wanting, *parting) = (Set::EMPTY, Set::EMPTY);
         before.clear();
         touched.clear();
         touched.resize(self.masks.len().div_ceil(64), 0);
@@ -183,10 +183,12 @@ impl<const WORDS: usize> Circle<WORDS> {
                 self.reaches[other].insert(one);
                 uncovered[one].insert(other);
                 uncovered[other].insert(one);
+                *wanting |= Set::of(one) | Set::of(other);
             } else {
                 self.reaches[one].remove(other);
                 self.reaches[other].remove(one);
                 ended[one.min(other)].insert(one.max(other));
+                parting.insert(one.min(other));
             }
         }
     }
@@ -194,9 +196,7 @@ impl<const WORDS: usize> Circle<WORDS> {
     /// Takes a member out of a group, and then the last one if nobody else is left.
     fn leave_to_others(&mut self, group: usize, tag: usize) {
         self.leave(group, tag);
-        if self.masks[group].is_single()
-            && let Some(last) = self.masks[group].tags().next()
-        {
+        if let Some(last) = self.masks[group].single() {
             self.leave(group, last);
         }
     }
@@ -214,7 +214,9 @@ impl<const WORDS: usize> Circle<WORDS> {
             self.masks.len() - 1
         });
         (self.places[group], self.generations[group]) = take_near(near);
-        members.tags().for_each(|tag| self.join(group, tag));
+        self.touch(group);
+        self.masks[group] = members;
+        members.tags().for_each(|tag| self.of.insert(tag, group));
     }
 
     /// Lays out some objects, ascending, and their groups, from lists.
@@ -331,11 +333,12 @@ impl<const WORDS: usize> Circle<WORDS> {
 
 impl<const WORDS: usize> Desk<WORDS> {
     fn bytes(&self) -> usize {
-        let Desk { uncovered, ended, before, touched, shared, fitting, ranking } = self;
+        let Desk { uncovered, ended, before, touched, shared, fitting, ranking, .. } = self;
         (uncovered.capacity() + ended.capacity()) * size_of::<Set<WORDS>>()
             + before.capacity() * size_of::<(usize, Set<WORDS>)>()
             + ranking.capacity() * size_of::<(u32, u32, usize)>()
-            + 8 * (shared.capacity() + fitting.capacity() + touched.capacity())
+            + 8 * touched.capacity()
+            + 2 * (shared.capacity() + fitting.capacity())
     }
 }
 

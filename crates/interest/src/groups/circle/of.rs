@@ -8,6 +8,7 @@ use super::fetch_all;
 /// Lists of groups, one per member.
 #[derive(Clone, Debug, Default)]
 pub struct Of {
+    /// Behind the groups of each there is [`NONE`].
     groups: Vec<u16>,
     lens: Vec<u16>,
     /// There is room for so many groups of each.
@@ -16,6 +17,8 @@ pub struct Of {
 
 /// Room for so many groups is made at once.
 const ROOM: usize = 8;
+/// No group.
+const NONE: u16 = u16::MAX;
 
 impl Of {
     /// Some members without groups.
@@ -24,7 +27,7 @@ impl Of {
         self.lens.resize(members, 0);
         self.room = self.room.max(2 * ROOM);
         self.groups.clear();
-        self.groups.resize(members * self.room, 0);
+        self.groups.resize(members * self.room, NONE);
     }
 
     /// The groups of a member.
@@ -47,10 +50,16 @@ impl Of {
     /// Takes out a group, which is in.
     #[inline]
     pub fn remove(&mut self, tag: usize, group: usize) {
-        let len = usize::from(self.lens[tag]);
-        let own = &mut self.groups[tag * self.room..][..len];
-        let place = own.iter().position(|&other| usize::from(other) == group).expect("a member is in its groups");
-        own[place] = own[len - 1];
+        let own = &mut self.groups[tag * self.room..][..self.room];
+        // Looked for in the whole room, which takes the same steps every time: to stop at a place that nobody can guess
+        // takes longer.
+        let group = group as u16;
+        let found = own.iter().zip(0..).map(|(&other, place)| if other == group { place } else { 0 });
+        let place = usize::from(found.fold(0u16, |place, found| place | found));
+        let last = usize::from(self.lens[tag]) - 1;
+        debug_assert_eq!(own[place], group, "a member is in its groups");
+        own[place] = own[last];
+        own[last] = NONE;
         self.lens[tag] -= 1;
     }
 
@@ -68,10 +77,36 @@ impl Of {
     #[cold]
     fn widen(&mut self) {
         let wider = self.room + ROOM;
-        let mut groups = vec![0; self.lens.len() * wider];
+        let mut groups = vec![NONE; self.lens.len() * wider];
         for (new, old) in groups.chunks_exact_mut(wider).zip(self.groups.chunks_exact(self.room)) {
             new[..self.room].copy_from_slice(old);
         }
         (self.groups, self.room) = (groups, wider);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_taken_out_leaves_all_others_whatever_room_they_have() {
+        let mut of = Of::default();
+        of.start(3);
+        for group in 0..40 {
+            (0..3).for_each(|tag| of.insert(tag, group * (tag + 1)));
+        }
+        for group in (0..40).step_by(2) {
+            of.remove(1, group * 2);
+        }
+        let sorted = |tag: usize| {
+            let mut groups = of.get(tag).to_vec();
+            groups.sort_unstable();
+            groups
+        };
+        assert_eq!(sorted(1), (0..40).filter(|group| group % 2 == 1).map(|group| group * 2).collect::<Vec<u16>>());
+        for tag in [0, 2] {
+            assert_eq!(sorted(tag), (0..40).map(|group| group * (tag as u16 + 1)).collect::<Vec<u16>>());
+        }
     }
 }

@@ -1,11 +1,12 @@
 //! Parting and covering within a circle: what [`Groups`](super::Groups) does with lists, done with words.
 
+use super::rank::Rank;
 use super::{Circle, Set};
 
 impl<const WORDS: usize> Circle<WORDS> {
     /// Whoever is in a group with somebody it no longer overlaps leaves it. Notes what is no longer covered.
     pub fn part(&mut self) {
-        for one in 0..self.slots.len() {
+        for one in self.desk.parting.tags() {
             for other in self.desk.ended[one].tags() {
                 self.part_pair(one, other);
             }
@@ -15,51 +16,29 @@ impl<const WORDS: usize> Circle<WORDS> {
     fn part_pair(&mut self, one: usize, other: usize) {
         let mut shared = std::mem::take(&mut self.desk.shared);
         shared.clear();
-        let apart_of_one = self.split_company(one, other, |group| shared.push(group));
-        let apart_of_other = self.split_company(other, one, |_| {});
+        add_those(self.of.get(one), |group| self.masks[group].has(other), &mut shared);
         if shared.len() > 1 {
-            shared.sort_unstable_by_key(|&group| self.places[group]);
+            shared.sort_unstable_by_key(|&group| self.places[usize::from(group)]);
         }
-        for index in 0..shared.len() {
-            let group = shared[index];
-            // Whom they still meet in the other groups that they share. The leaver of one that is done is gone from it.
-            let beside = |tag: usize, apart: Set<WORDS>| {
-                let others = shared.iter().filter(|&&other| other != group && self.masks[other].has(tag));
-                others.fold(apart, |company, &other| company | self.masks[other])
-            };
-            let (others_of_one, others_of_other) = (beside(one, apart_of_one), beside(other, apart_of_other));
-            let need = |others: Set<WORDS>| self.masks[group].without(others).len();
+        for group in shared.iter().map(|&group| usize::from(group)) {
+            // As long as nobody is in the group, their company is whom they meet in others.
+            let members = std::mem::replace(&mut self.masks[group], Set::EMPTY);
+            let alone = [one, other].map(|tag| members.without(self.company(tag)));
+            self.masks[group] = members;
             // Whoever needs the group less, for the pairs that no other covers.
-            let (leaver, others) = if need(others_of_one) < need(others_of_other) {
-                (one, others_of_one)
-            } else {
-                (other, others_of_other)
-            };
-            let lost = self.masks[group].without(others) & self.reaches[leaver];
+            let (leaver, alone) = if alone[0].len() < alone[1].len() { (one, alone[0]) } else { (other, alone[1]) };
+            let lost = alone & self.reaches[leaver];
             self.desk.uncovered[leaver] |= lost;
+            self.desk.wanting |= lost | Set::of(leaver).only_if(!lost.is_empty());
             lost.tags().for_each(|tag| self.desk.uncovered[tag].insert(leaver));
             self.leave_to_others(group, leaver);
         }
         self.desk.shared = shared;
     }
 
-    /// Everybody with whom a member shares groups that another one is not in. Tells the groups that the other is in.
-    #[inline]
-    fn split_company(&self, tag: usize, other: usize, mut shared: impl FnMut(usize)) -> Set<WORDS> {
-        let mut apart = Set::EMPTY;
-        for group in self.groups_of(tag) {
-            if self.masks[group].has(other) {
-                shared(group);
-            } else {
-                apart |= self.masks[group];
-            }
-        }
-        apart
-    }
-
     /// Puts every uncovered pair into a group: one that holds one of the two and that the other fits, or else a new one.
     pub fn cover(&mut self, take_near: &mut dyn FnMut(Option<u32>) -> (u32, u32)) {
-        for tag in 0..self.slots.len() {
+        for tag in self.desk.wanting.tags() {
             if self.desk.uncovered[tag].is_empty() {
                 continue;
             }
@@ -82,15 +61,19 @@ impl<const WORDS: usize> Circle<WORDS> {
     /// Lets a member join, of the groups that it fits, that which covers most of its uncovered pairs, of equals the lowest,
     /// and so on. Says whether there was any.
     fn join_best_groups(&mut self, tag: usize) -> bool {
-        let reach = self.reaches[tag];
-        let mut fitting = std::mem::take(&mut self.desk.fitting);
-        fitting.clear();
-        for other in self.desk.uncovered[tag].tags() {
-            fitting.extend(self.groups_of(other).filter(|&group| self.masks[group].is_within(reach)));
+        if let Some(other) = self.desk.uncovered[tag].single() {
+            let Some(group) = self.lowest_fitting(other, tag) else { return false };
+            self.join_and_cover(group, tag);
+            return true;
         }
+        self.desk.fitting.clear();
+        self.find_fitting(tag, self.desk.uncovered[tag]);
+        let fitting = std::mem::take(&mut self.desk.fitting);
         let mut has_joined = false;
         // Whom a group has is covered once it is joined, so that none is joined twice.
-        while let Some(group) = self.best_of(&fitting, self.desk.uncovered[tag]) {
+        while !self.desk.uncovered[tag].is_empty()
+            && let Some(group) = self.best_of(fitting.iter().map(|&group| usize::from(group)), self.desk.uncovered[tag])
+        {
             self.join_and_cover(group, tag);
             has_joined = true;
         }
@@ -98,30 +81,46 @@ impl<const WORDS: usize> Circle<WORDS> {
         has_joined
     }
 
-    /// Of some groups that which has the most of some members, of equals the lowest, unless none has any.
+    /// Adds to the desk the groups of some members that another one fits, some of them more than once.
     #[inline]
-    fn best_of(&self, groups: &[usize], wanted: Set<WORDS>) -> Option<usize> {
-        let (mut best, mut most) = (None, u64::from(u32::MAX));
-        for &group in groups {
-            let rank = self.rank(group, wanted);
-            if rank > most {
-                (most, best) = (rank, Some(group));
-            }
+    pub(super) fn find_fitting(&mut self, tag: usize, others: Set<WORDS>) {
+        let reach = self.reaches[tag];
+        for other in others.tags() {
+            add_those(self.of.get(other), |group| self.masks[group].is_within(reach), &mut self.desk.fitting);
         }
-        best
     }
 
-    /// Is higher for a group that has more of some members, and for a lower one of equals. Up to `u32::MAX` it has none.
+    /// Of the groups of a member that another one fits, the lowest: the best if this is the only pair to cover.
     #[inline]
-    fn rank(&self, group: usize, wanted: Set<WORDS>) -> u64 {
-        u64::from((self.masks[group] & wanted).len()) << 32 | u64::from(!self.places[group])
+    fn lowest_fitting(&self, tag: usize, other: usize) -> Option<usize> {
+        let reach = self.reaches[other];
+        let ranks = self.groups_of(tag).map(|group| {
+            let fits = self.masks[group].is_within(reach);
+            Rank::new(u32::from(fits), self.places[group], group)
+        });
+        Rank::highest(ranks, 0).map(Rank::group)
+    }
+
+    /// Of some groups that which has the most of some members, of equals the lowest, unless none has any.
+    #[inline]
+    fn best_of(&self, groups: impl Iterator<Item = usize>, wanted: Set<WORDS>) -> Option<usize> {
+        Rank::highest(groups.map(|group| self.rank(group, wanted)), 0).map(Rank::group)
+    }
+
+    /// How good a group is for whoever wants some members.
+    #[inline]
+    fn rank(&self, group: usize, wanted: Set<WORDS>) -> Rank {
+        Rank::new((self.masks[group] & wanted).len(), self.places[group], group)
     }
 
     /// Of the groups of a member that another one fits, that which covers most of the other's uncovered pairs.
     fn best_invitation(&self, tag: usize, other: usize) -> Option<usize> {
-        let (wanted, reach) = (self.desk.uncovered[other], self.reaches[other]);
+        if self.desk.uncovered[other].is_single() {
+            return self.lowest_fitting(tag, other);
+        }
+        let reach = self.reaches[other];
         let fitting = self.groups_of(tag).filter(|&group| self.masks[group].is_within(reach));
-        fitting.max_by_key(|&group| self.rank(group, wanted))
+        self.best_of(fitting, self.desk.uncovered[other])
     }
 
     fn join_and_cover(&mut self, group: usize, tag: usize) {
@@ -188,4 +187,17 @@ impl<const WORDS: usize> Circle<WORDS> {
         }
         twice
     }
+}
+
+/// Adds some groups to a list: those of which something is true.
+#[inline]
+fn add_those(groups: &[u16], is_true: impl Fn(usize) -> bool, list: &mut Vec<u16>) {
+    let mut end = list.len();
+    list.resize(end + groups.len(), 0);
+    // Every group is written, and the next one over it if it does not count: which ones do is anybody's guess.
+    for &group in groups {
+        list[end] = group;
+        end += usize::from(is_true(usize::from(group)));
+    }
+    list.truncate(end);
 }

@@ -38,6 +38,13 @@ impl<const WORDS: usize> Set<WORDS> {
         Set(std::array::from_fn(|word| self.0[word] & !other.0[word]))
     }
 
+    /// The set, or nobody. Takes no branch.
+    #[inline]
+    pub fn only_if(self, condition: bool) -> Set<WORDS> {
+        let all_or_none = u64::from(condition).wrapping_neg();
+        Set(self.0.map(|word| word & all_or_none))
+    }
+
     /// Those who are in one of two sets alone.
     #[inline]
     pub fn differing(self, other: Set<WORDS>) -> Set<WORDS> {
@@ -55,6 +62,12 @@ impl<const WORDS: usize> Set<WORDS> {
         // Without the lowest bit of each word nothing is left, and one word at most had any.
         let rest = self.0.iter().fold(0, |rest, &word| rest | (word & word.wrapping_sub(1)));
         rest == 0 && self.0.iter().filter(|&&word| word != 0).count() < 2
+    }
+
+    /// The only member, if there is one and no other.
+    #[inline]
+    pub fn single(self) -> Option<usize> {
+        if self.is_single() { self.tags().next() } else { None }
     }
 
     #[inline]
@@ -98,6 +111,12 @@ impl<const WORDS: usize> Set<WORDS> {
             rest &= rest - 1;
             Some(word * 64 + bit)
         })
+    }
+}
+
+impl<const WORDS: usize> Default for Set<WORDS> {
+    fn default() -> Set<WORDS> {
+        Set::EMPTY
     }
 }
 
