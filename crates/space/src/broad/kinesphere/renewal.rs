@@ -22,8 +22,8 @@ use super::mood::{Mood, bent};
 use super::moving::{entered, reach};
 use super::room::stock_up_as_used;
 use super::tile::{Block, Cells, Sheet, Tile, Workbench};
-use crate::Columns;
-use crate::simd::sweep::Row;
+use crate::simd::sweep::{PADDING, Row};
+use crate::{Columns, fetch_ahead};
 
 /// One renewal in so many looks at everybody's position, to correct what velocities are off by.
 pub const REFINE_EVERY: u64 = 4;
@@ -304,7 +304,15 @@ impl Terms<'_> {
     fn renew(&self, number: u32, tile: &Tile, rows: Range<usize>, renewal: &mut Renewal) {
         let ticks = (self.now + self.half - tile.middle) as f32;
         let refines_all = (self.now / self.life + u64::from(number)).is_multiple_of(REFINE_EVERY);
-        for mut entry in rows.filter_map(|row| tile.get(row)) {
+        for row in rows {
+            // Neighbours in a tile are anywhere in memory: what a later one takes is fetched meanwhile.
+            if let Some(Row { id, .. }) = tile.get(row + PADDING) {
+                fetch_ahead(&self.moods[id as usize]);
+                if refines_all {
+                    self.courses.fetch(id, self.columns);
+                }
+            }
+            let Some(mut entry) = tile.get(row) else { continue };
             let mood = Mood::from_byte(self.moods[entry.id as usize]);
             let mut better = None;
             if mood.level() > 0 || refines_all {
