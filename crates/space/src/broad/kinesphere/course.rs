@@ -12,9 +12,9 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
-use crate::Spheres;
 use crate::bits::Bits;
 use crate::simd::stray::{Lines, Places, strayed};
+use crate::{Columns, Spheres, fetch_ahead};
 
 /// The lines of all objects, in the order of the world's rows, in blocks of eight.
 #[derive(Debug, Default)]
@@ -124,6 +124,14 @@ impl Courses {
         let time = ticks_since_reference(block, now) as f32 + ahead;
         let place = Vec3::new(lines.x[lane], lines.y[lane], lines.z[lane]) + velocity * time;
         Course { place, velocity, slack: lines.slack2[lane].sqrt() * SLACK_ROUNDING }
+    }
+
+    /// Begins to fetch a row's course and its sphere, which will be asked for soon.
+    pub fn fetch(&self, row: u32, Columns { x, y, z, radius }: Columns<'_>) {
+        [x, y, z, radius].into_iter().filter_map(|column| column.get(row as usize)).for_each(fetch_ahead);
+        // A block is four lines of cache: every other one of its columns begins another.
+        let Lines { x, z, vy, slack2, .. } = &self.blocks[row as usize / 8];
+        [x, z, vy, slack2].into_iter().for_each(fetch_ahead);
     }
 
     /// What [`Courses::at`] will say of a row once it has this course, to the bit.

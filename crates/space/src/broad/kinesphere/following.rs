@@ -390,9 +390,7 @@ impl Following {
             for piece in &pieces[part(index, pieces.len())] {
                 search.examine(piece, &mut share.scratch, &mut share.agenda);
             }
-            for newcomer in &newcomers[part(index, newcomers.len())] {
-                search.welcome(newcomer, &mut share.scratch, &mut share.agenda);
-            }
+            search.welcome(&newcomers[part(index, newcomers.len())], &mut share.scratch, &mut share.agenda);
         };
         if self.threads < 2 {
             refine();

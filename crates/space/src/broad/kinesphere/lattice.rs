@@ -96,11 +96,10 @@ impl Lattice {
     /// Takes memory for more objects in every tile, and for more tiles: at the edges of the world some come and go.
     pub fn stock_up(&mut self) {
         let (supplies, cells_left) = self.supplies();
-        for tile in &mut self.tiles {
-            let none = Supply { rows: 0, cells: FEW_CELLS };
-            tile.stock_up(supplies.get(tile.layer as usize).copied().unwrap_or(none));
+        for tile in self.tiles.iter_mut().filter(|tile| tile.is_used()) {
+            tile.stock_up(supplies[tile.layer as usize]);
         }
-        self.add_spare(&supplies, cells_left);
+        self.stock_up_spare(&supplies, cells_left);
         stock_up(&mut self.spare);
         self.layers.iter_mut().for_each(|layer| layer.map.stock_up());
     }
@@ -109,11 +108,10 @@ impl Lattice {
     fn supplies(&self) -> (Vec<Supply>, usize) {
         let mut tiles = vec![0; self.layers.len()];
         let mut supplies = vec![Supply { rows: 0, cells: FEW_CELLS }; self.layers.len()];
-        for tile in &self.tiles {
-            if let Some(supply) = supplies.get_mut(tile.layer as usize) {
-                supply.cells = supply.cells.max(tile.cells());
-                tiles[tile.layer as usize] += 1;
-            }
+        for tile in self.tiles.iter().filter(|tile| tile.is_used()) {
+            let supply = &mut supplies[tile.layer as usize];
+            supply.cells = supply.cells.max(tile.cells());
+            tiles[tile.layer as usize] += 1;
         }
         // Hardly anybody is in a tile at an edge at first: it gets room for a few, but for no more than are in others.
         for (layer, (supply, &count)) in self.layers.iter().zip(supplies.iter_mut().zip(&tiles)) {
@@ -133,22 +131,23 @@ impl Lattice {
         (supplies, left)
     }
 
-    /// Adds tiles for whatever layer needs one, if there are few.
-    fn add_spare(&mut self, supplies: &[Supply], cells_left: usize) {
+    /// Takes memory for the tiles that whatever layer needs one gets, and adds some if there are few.
+    fn stock_up_spare(&mut self, supplies: &[Supply], cells_left: usize) {
         let used = self.tiles.len() - self.spare.len();
         let wanted = roomy(used) - used;
-        if self.spare.len() >= wanted / 2 {
-            return;
-        }
         let rows = supplies.iter().map(|supply| supply.rows).max().unwrap_or(0);
         let cells = supplies.iter().map(|supply| supply.cells).max().unwrap_or(0);
-        let cells = (cells_left / (wanted - self.spare.len())).min(cells).max(FEW_CELLS);
-        while self.spare.len() < wanted {
-            let mut tile = Tile::default();
+        let cells = (cells_left / wanted.max(self.spare.len())).min(cells).max(FEW_CELLS);
+        if self.spare.len() < wanted / 2 {
+            while self.spare.len() < wanted {
+                self.spare.push(self.tiles.len() as u32);
+                self.tiles.push(Tile::default());
+            }
+        }
+        for &number in &self.spare {
+            let tile = &mut self.tiles[number as usize];
             tile.reset([0; 3], 0, 0, NEVER);
             tile.stock_up(Supply { rows, cells });
-            self.spare.push(self.tiles.len() as u32);
-            self.tiles.push(tile);
         }
     }
 

@@ -6,6 +6,9 @@
 //! Invariants:
 //! - A block is in exactly one queue, or free.
 //! - All blocks of a queue but the last one are full, and none is empty.
+//!
+//! How many things are in the last block is noted beside the queue, not in the block: whoever puts something there then waits
+//! for no memory, for the block itself is only written to.
 
 /// How many things are in a block.
 const BLOCK: usize = 31;
@@ -21,21 +24,22 @@ pub struct Queues<T> {
     free: u32,
 }
 
-/// The first block of a queue and the last one.
+/// The first block of a queue and the last one, and how many things are in that.
 #[derive(Clone, Copy, Debug)]
 struct Ends {
     first: u32,
     last: u32,
+    filled: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Block<T> {
     things: [T; BLOCK],
-    count: u32,
     next: u32,
 }
 
-const EMPTY: Ends = Ends { first: NONE, last: NONE };
+/// As if its last block were full: the first thing takes another one.
+const EMPTY: Ends = Ends { first: NONE, last: NONE, filled: BLOCK as u32 };
 
 impl<T> Default for Queues<T> {
     fn default() -> Queues<T> {
@@ -60,22 +64,23 @@ impl<T: Copy + Default> Queues<T> {
     /// Puts something at the end of a queue.
     #[inline]
     pub fn push(&mut self, queue: usize, thing: T) {
-        let last = self.ends[queue].last;
-        let is_full = last == NONE || self.blocks[last as usize].count as usize == BLOCK;
-        let last = if is_full { self.extend(queue) } else { last };
-        let block = &mut self.blocks[last as usize];
-        block.things[block.count as usize] = thing;
-        block.count += 1;
+        if self.ends[queue].filled as usize == BLOCK {
+            self.extend(queue);
+        }
+        let Ends { last, filled, .. } = &mut self.ends[queue];
+        self.blocks[*last as usize].things[*filled as usize] = thing;
+        *filled += 1;
     }
 
     /// Empties a queue, from its beginning to its end.
     pub fn drain(&mut self, queue: usize, mut take: impl FnMut(T)) {
-        let Ends { first, last } = std::mem::replace(&mut self.ends[queue], EMPTY);
+        let Ends { first, last, filled } = std::mem::replace(&mut self.ends[queue], EMPTY);
         let mut at = first;
         while at != NONE {
-            let block = &self.blocks[at as usize];
-            block.things[..block.count as usize].iter().for_each(|&thing| take(thing));
-            at = block.next;
+            let Block { things, next } = &self.blocks[at as usize];
+            let count = if at == last { filled as usize } else { BLOCK };
+            things[..count].iter().for_each(|&thing| take(thing));
+            at = *next;
         }
         if last != NONE {
             self.blocks[last as usize].next = self.free;
@@ -97,15 +102,14 @@ impl<T: Copy + Default> Queues<T> {
 
     /// Adds an empty block to a queue.
     #[inline(never)]
-    fn extend(&mut self, queue: usize) -> u32 {
+    fn extend(&mut self, queue: usize) {
         let number = self.free_block();
-        let Ends { first, last } = &mut self.ends[queue];
+        let Ends { first, last, filled } = &mut self.ends[queue];
         match *last {
             NONE => *first = number,
             last => self.blocks[last as usize].next = number,
         }
-        *last = number;
-        number
+        (*last, *filled) = (number, 0);
     }
 
     /// By how many blocks it grows.
@@ -114,7 +118,7 @@ impl<T: Copy + Default> Queues<T> {
     }
 
     fn free_block(&mut self) -> u32 {
-        let empty = Block { things: [T::default(); BLOCK], count: 0, next: NONE };
+        let empty = Block { things: [T::default(); BLOCK], next: NONE };
         if self.free == NONE {
             if self.blocks.len() == self.blocks.capacity() {
                 self.blocks.reserve_exact(self.step());
@@ -125,7 +129,7 @@ impl<T: Copy + Default> Queues<T> {
         let number = self.free;
         let block = &mut self.blocks[number as usize];
         self.free = block.next;
-        (block.count, block.next) = (0, NONE);
+        block.next = NONE;
         number
     }
 }

@@ -22,10 +22,11 @@ use super::mood::{Mood, bent};
 use super::moving::{entered, reach};
 use super::room::stock_up_as_used;
 use super::tile::{Block, Cells, Sheet, Tile, Workbench};
-use crate::Columns;
-use crate::simd::sweep::Row;
+use crate::simd::sweep::{PADDING, Row};
+use crate::{Columns, fetch_ahead};
 
-/// One renewal in so many looks at everybody's position, to correct what velocities are off by.
+/// A renewal looks at the positions of one object in so many, to correct what velocities are off by: at everybody's in so many
+/// renewals. All at once every so many renewals would be as much work, and those ticks the slowest.
 pub const REFINE_EVERY: u64 = 4;
 
 /// So many rows of a tile are entered anew in one go, by one thread.
@@ -303,11 +304,21 @@ impl Terms<'_> {
     /// Enters some of a tile where they will be halfway through the tile's next life.
     fn renew(&self, number: u32, tile: &Tile, rows: Range<usize>, renewal: &mut Renewal) {
         let ticks = (self.now + self.half - tile.middle) as f32;
-        let refines_all = (self.now / self.life + u64::from(number)).is_multiple_of(REFINE_EVERY);
-        for mut entry in rows.filter_map(|row| tile.get(row)) {
+        let round = self.now / self.life + u64::from(number);
+        // A tile's renewals are one life apart: whoever stays in it has its turn at every fourth.
+        let is_its_turn = |id: u32| (round + u64::from(id)).is_multiple_of(REFINE_EVERY);
+        for row in rows {
+            // Neighbours in a tile are anywhere in memory: what a later one takes is fetched meanwhile.
+            if let Some(Row { id, .. }) = tile.get(row + PADDING) {
+                fetch_ahead(&self.moods[id as usize]);
+                if is_its_turn(id) {
+                    self.courses.fetch(id, self.columns);
+                }
+            }
+            let Some(mut entry) = tile.get(row) else { continue };
             let mood = Mood::from_byte(self.moods[entry.id as usize]);
             let mut better = None;
-            if mood.level() > 0 || refines_all {
+            if mood.level() > 0 || is_its_turn(entry.id) {
                 let ahead = self.half as f32;
                 better = self.refined(entry.id, mood);
                 let course = match better {

@@ -12,9 +12,9 @@ use super::encounter::Approach;
 use super::following::Newcomer;
 use super::lattice::{Lattice, outward};
 use super::tile::{Block, NEVER, Tile};
-use crate::Columns;
 use crate::bits::Bits;
 use crate::simd::sweep::{Gathered, Mover};
+use crate::{Columns, fetch_ahead};
 
 /// What a search can see.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +44,9 @@ pub struct Scratch {
     /// Those of them that touch the line of cells at hand.
     beside: Vec<u32>,
     strips: Vec<Strip>,
+    /// What the newcomer at hand looks at, and the next one.
+    runs: Vec<Run>,
+    runs_ahead: Vec<Run>,
     gathered: Gathered,
     hits: Vec<u32>,
     /// Tests made.
@@ -59,6 +62,8 @@ impl Scratch {
             list.reserve(128);
         }
         self.strips.reserve(128);
+        self.runs.reserve(128);
+        self.runs_ahead.reserve(128);
         self.hits.resize(256, 0);
         self.gathered.reserve(256);
     }
@@ -74,6 +79,7 @@ impl Scratch {
         let numbers = [&self.kin, &self.others, &self.beside, &self.hits];
         numbers.into_iter().map(Vec::capacity).sum::<usize>() * 4
             + self.strips.capacity() * size_of::<Strip>()
+            + (self.runs.capacity() + self.runs_ahead.capacity()) * size_of::<Run>()
             + self.gathered.bytes()
     }
 }
@@ -87,6 +93,17 @@ struct Strip {
     /// Its first and its last cell.
     low: i32,
     high: i32,
+    shift: f32,
+    ticks: f32,
+}
+
+/// Some rows of a tile, one after another.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    tile: u32,
+    /// The first row, and the one after the last.
+    first: u32,
+    end: u32,
     shift: f32,
     ticks: f32,
 }
@@ -147,7 +164,7 @@ impl Search<'_> {
             self.gather_strips(x, scratch);
             for index in 0..scratch.beside.len() {
                 let cell = Block { low: [x, y, z], high: [x, y, z] };
-                self.gather_around(tile, cell, scratch.beside[index], &mut scratch.gathered);
+                self.runs_around(tile, cell, scratch.beside[index], |run| self.gather(run, &mut scratch.gathered));
             }
             for index in 0..here.len() {
                 self.look(index, scratch, agenda, |id, other| {
@@ -157,23 +174,47 @@ impl Search<'_> {
         }
     }
 
-    /// Finds the meetings of a newcomer.
-    pub fn welcome(&self, newcomer: &Newcomer, scratch: &mut Scratch, agenda: &mut Agenda) {
+    /// Finds the meetings of some newcomers. They are anywhere, and so is what is around them: while one looks, what the next
+    /// one will look at is on its way.
+    pub fn welcome(&self, newcomers: &[Newcomer], scratch: &mut Scratch, agenda: &mut Agenda) {
+        if let Some(first) = newcomers.first() {
+            self.list_runs(first, scratch);
+        }
+        for (index, &Newcomer { tile, entry }) in newcomers.iter().enumerate() {
+            std::mem::swap(&mut scratch.runs, &mut scratch.runs_ahead);
+            if let Some(next) = newcomers.get(index + 1) {
+                self.list_runs(next, scratch);
+            }
+            let tile = self.tile(tile);
+            scratch.gathered.clear();
+            scratch.gathered.add_one(entry, self.shift(tile), self.ticks(tile, tile));
+            for &run in &scratch.runs {
+                self.gather(run, &mut scratch.gathered);
+            }
+            // Of two newcomers the one with the higher id finds the other; and nobody meets itself.
+            self.look(0, scratch, agenda, |_, other| !self.newcomers.contains(other as usize) || other < entry.id);
+        }
+    }
+
+    /// Lists the rows around a newcomer, and begins to fetch them.
+    fn list_runs(&self, newcomer: &Newcomer, scratch: &mut Scratch) {
         let Newcomer { tile, entry } = *newcomer;
         let tile = self.tile(tile);
         let layer = self.lattice.layer_of(tile);
         let place = entry.place.into();
         let cell = layer.cells.cells(place);
-        scratch.gathered.clear();
-        scratch.gathered.add_one(entry, self.shift(tile), self.ticks(tile, tile));
+        let cell = Block { low: cell, high: cell };
         scratch.others.clear();
         self.lattice.tiles_near(place, place, layer.reach, &mut scratch.others);
-        for index in 0..scratch.others.len() {
-            let cell = Block { low: cell, high: cell };
-            self.gather_around(tile, cell, scratch.others[index], &mut scratch.gathered);
+        scratch.runs_ahead.clear();
+        for &number in &scratch.others {
+            self.runs_around(tile, cell, number, |run| {
+                let rows = &self.tile(number).rows()[run.first as usize..run.end as usize];
+                // Two rows are a line of cache.
+                rows.iter().step_by(2).for_each(fetch_ahead);
+                scratch.runs_ahead.push(run);
+            });
         }
-        // Of two newcomers the one with the higher id finds the other; and nobody meets itself.
-        self.look(0, scratch, agenda, |_, other| !self.newcomers.contains(other as usize) || other < entry.id);
     }
 
     /// Finds the tiles that a tile has to be examined against: its kin, and the others.
@@ -247,10 +288,16 @@ impl Search<'_> {
         }
     }
 
-    /// Gathers the objects of another tile that those of a block of cells may meet.
-    fn gather_around(&self, tile: &Tile, block: Block, other: u32, gathered: &mut Gathered) {
-        let other = self.tile(other);
-        let (stored, shift, ticks) = (other.rows(), self.shift(other), self.ticks(tile, other));
+    #[inline]
+    fn gather(&self, Run { tile, first, end, shift, ticks }: Run, gathered: &mut Gathered) {
+        gathered.add(self.tile(tile).rows(), first..end, shift, ticks);
+    }
+
+    /// Calls `found` with the rows of another tile that those of a block of cells may meet.
+    #[inline]
+    fn runs_around(&self, tile: &Tile, block: Block, number: u32, mut found: impl FnMut(Run)) {
+        let other = self.tile(number);
+        let (shift, ticks) = (self.shift(other), self.ticks(tile, other));
         if ticks < 0.0 {
             return;
         }
@@ -260,7 +307,7 @@ impl Search<'_> {
                 for y in low[1]..=high[1] {
                     let rows = other.line(y, z, low[0], high[0]);
                     if !rows.is_empty() {
-                        gathered.add(stored, rows, shift, ticks);
+                        found(Run { tile: number, first: rows.start, end: rows.end, shift, ticks });
                     }
                 }
             }

@@ -14,6 +14,9 @@ use super::mood::{Mood, Stray};
 use super::moving::{Lodging, Whereabouts, entered};
 use crate::{Columns, Slot, Spheres};
 
+/// What one needs is fetched while so many before it are looked at.
+const AHEAD: usize = 4;
+
 /// What becomes of somebody who strayed.
 #[derive(Clone, Copy, Debug)]
 pub struct Departure {
@@ -47,11 +50,11 @@ impl Following {
         let mut departures = std::mem::take(&mut self.departures);
         departures.clear();
         if self.threads < 2 {
-            departures.extend(self.strayed.iter().map(|&row| self.departure(row, spheres)));
+            departures.extend((0..self.strayed.len()).map(|index| self.departure(index, spheres)));
         } else {
             const TOGETHER: usize = 64;
-            let strayed = self.strayed.par_iter().with_min_len(TOGETHER);
-            strayed.map(|&row| self.departure(row, spheres)).collect_into_vec(&mut departures);
+            let strayed = (0..self.strayed.len()).into_par_iter().with_min_len(TOGETHER);
+            strayed.map(|index| self.departure(index, spheres)).collect_into_vec(&mut departures);
         }
         for &Departure { row, from, next } in &departures {
             if let Some(from) = from {
@@ -81,7 +84,11 @@ impl Following {
         }
     }
 
-    fn departure(&self, row: u32, spheres: &Spheres) -> Departure {
+    fn departure(&self, index: usize, spheres: &Spheres) -> Departure {
+        if let Some(&later) = self.strayed.get(index + AHEAD) {
+            self.courses.fetch(later, spheres.columns());
+        }
+        let row = self.strayed[index];
         let next = spheres.is_alive(Slot::new(row)).then(|| {
             let columns = spheres.columns();
             let (mood, course) = self.next_course(row, columns);

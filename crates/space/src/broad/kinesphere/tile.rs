@@ -233,6 +233,11 @@ impl Tile {
         self.starts.clear();
     }
 
+    /// Whether it is some layer's tile. If not it is spare: who stands gives an empty tile up, and all others fall due.
+    pub fn is_used(&self) -> bool {
+        self.len() > 0 || self.due != NEVER
+    }
+
     /// How many objects it holds.
     pub fn len(&self) -> usize {
         self.count() - self.holes
