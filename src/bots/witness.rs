@@ -32,8 +32,9 @@ const INPUTS_MAX: usize = 512;
 const LATENCIES_MAX: usize = 200_000;
 /// What is said of ticks farther ahead than this is not believed: it would have to be remembered.
 const TICKS_AHEAD_MAX: u64 = 4_096;
-/// What is seen across a border is some ticks old: two solids overlap when they do so for so many ticks.
-const LASTING: u64 = 8;
+/// What is seen across a border is some ticks old, and who was on its way to a server that died stands where it was until the
+/// others have agreed on a place: two solids overlap when they do so for so many ticks.
+const LASTING: u64 = 30;
 /// And distances are right to so many metres.
 const ACROSS_M: f32 = 1.0;
 /// Servers that are told apart.

@@ -365,9 +365,13 @@ impl Server {
             if let Some(forms) = session.forms.tell(tick, clocks, &session.listener) {
                 tell(counts, ToClient::Forms(forms));
             }
-            let (velocity, is_grounded) = truth.walk(object);
-            let own = Own { acknowledged: session.applied as u16, velocity, is_grounded };
-            let head = Head { tick: tick as u32, anchor: bodies.place(slot), own: Some(own) };
+            // Who is in no world, as the server died that was to take it, is shown where it was. That is not confirmed to
+            // anybody: somebody else may have been let in there.
+            let own = truth.pose(object).map(|_| {
+                let (velocity, is_grounded) = truth.walk(object);
+                Own { acknowledged: session.applied as u16, velocity, is_grounded }
+            });
+            let head = Head { tick: tick as u32, anchor: bodies.place(slot), own };
             let budget = limits.state_bytes_per_tick;
             let sent = fan_out.run(&mut session.listener, bodies, &head, tick, budget, |bytes| {
                 effects.push_back(Effect::Send { link, channel: Channel::Datagram, bytes });

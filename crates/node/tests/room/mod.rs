@@ -10,7 +10,7 @@ use node::server::ServerSettings;
 use node::{Bot, Channel, Effect, Event, LinkId, Node, Server};
 use space::workload::Random;
 use space::{GridPoint, NodeId, ObjectId, Time};
-use wire::{Handle, ToClient, ToNode};
+use wire::{Handle, Shape, ToClient, ToNode};
 use world::{Plaza, Spec, World};
 
 /// Time goes on in so small parts, in microseconds.
@@ -377,6 +377,11 @@ impl Room {
         (all, self.hosts.iter().map(|host| host.told.looked_at).sum())
     }
 
+    /// Users of one server whose avatars it confirmed in one place.
+    pub fn confirmed_overlaps(&self) -> Vec<String> {
+        self.hosts.iter().flat_map(|host| host.told.overlaps(&host.address)).collect()
+    }
+
     /// Lets everybody stand until nobody is between two servers, and looks.
     pub fn stand_and_check(&mut self) {
         self.bots.iter_mut().for_each(|bot| bot.freeze(true));
@@ -434,6 +439,9 @@ struct Told {
     /// What handles mean on each link, and whose link it is.
     known: BTreeMap<LinkId, (Option<ObjectId>, BTreeMap<Handle, ObjectId>)>,
     places: BTreeMap<(u32, ObjectId), GridPoint>,
+    /// Where users were told that their own avatars are, by tick, and what these are.
+    confirmed: BTreeMap<u32, BTreeMap<ObjectId, (GridPoint, Shape)>>,
+    shapes: BTreeMap<ObjectId, Shape>,
     looked_at: u64,
     contradictions: Vec<String>,
 }
@@ -445,6 +453,7 @@ impl Told {
         let tick = match message {
             ToClient::Welcome(welcome) => {
                 *own = Some(welcome.own);
+                self.shapes.insert(welcome.own, welcome.shape.clone());
                 return;
             }
             ToClient::Roster(roster) => {
@@ -459,7 +468,11 @@ impl Told {
                 roster.tick
             }
             ToClient::State(state) => {
-                told.extend(own.filter(|_| state.head.own.is_some()).map(|own| (own, state.head.anchor)));
+                if let Some(own) = own.filter(|_| state.head.own.is_some()) {
+                    told.push((own, state.head.anchor));
+                    let confirmed = self.confirmed.entry(state.head.tick).or_default();
+                    confirmed.insert(own, (state.head.anchor, self.shapes[&own].clone()));
+                }
                 told.extend(state.bodies.iter().map(|(handle, body)| (known[handle], body.place)));
                 state.head.tick
             }
@@ -473,4 +486,31 @@ impl Told {
             }
         }
     }
+
+    fn overlaps(&self, address: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        for (tick, confirmed) in &self.confirmed {
+            let all: Vec<_> = confirmed.iter().collect();
+            for (at, (one, (place, shape))) in all.iter().enumerate() {
+                for (other, (other_place, other_shape)) in &all[at + 1..] {
+                    if is_overlap((*place, shape), (*other_place, other_shape)) {
+                        found.push(format!("{address}, tick {tick}: {one} and {other}"));
+                    }
+                }
+            }
+        }
+        found
+    }
+}
+
+/// Whether two upright capsules share more than rounding explains.
+fn is_overlap((at, shape): (GridPoint, &Shape), (other_at, other_shape): (GridPoint, &Shape)) -> bool {
+    let (Shape::Capsule { half_height, radius }, Shape::Capsule { half_height: other_half, radius: other_radius }) =
+        (shape, other_shape)
+    else {
+        panic!("avatars are capsules");
+    };
+    let way = at.position() - other_at.position();
+    let up = (way.y.abs() - half_height - other_half).max(0.0);
+    (way.x * way.x + way.z * way.z + up * up).sqrt() < radius + other_radius - 0.01
 }
