@@ -32,8 +32,8 @@ const INPUTS_MAX: usize = 512;
 const LATENCIES_MAX: usize = 200_000;
 /// What is said of ticks farther ahead than this is not believed: it would have to be remembered.
 const TICKS_AHEAD_MAX: u64 = 4_096;
-/// What is seen across a border is some ticks old, and who was on its way to a server that died stands where it was until the
-/// others have agreed on a place: two solids overlap when they do so for so many ticks.
+/// What is seen across a border is as old as a message between servers is under way, or a server is late: with a quarter of a
+/// second of each at most, two are shown in one place for up to 16 ticks. They overlap when they do so for so many.
 const LASTING: u64 = 30;
 /// And distances are right to so many metres.
 const ACROSS_M: f32 = 1.0;
