@@ -42,7 +42,7 @@ pub struct Lattice {
 }
 
 /// So many cells for each object are little: four bytes each.
-const CELLS_PER_OBJECT: usize = 2;
+const CELLS_PER_OBJECT: usize = 3;
 /// What a tile takes for one object.
 const FEW_CELLS: usize = 45;
 /// So many objects are few for a tile.
@@ -107,17 +107,19 @@ impl Lattice {
     /// What every tile of each layer is to have room for, and how many cells more would be little.
     fn supplies(&self) -> (Vec<Supply>, usize) {
         let mut tiles = vec![0; self.layers.len()];
-        let mut supplies = vec![Supply { rows: 0, cells: FEW_CELLS }; self.layers.len()];
+        let mut largest = vec![[0; 3]; self.layers.len()];
         for tile in self.tiles.iter().filter(|tile| tile.is_used()) {
-            let supply = &mut supplies[tile.layer as usize];
-            supply.cells = supply.cells.max(tile.cells());
+            let (size, largest) = (tile.size(), &mut largest[tile.layer as usize]);
+            *largest = std::array::from_fn(|axis| largest[axis].max(size[axis]));
             tiles[tile.layer as usize] += 1;
         }
+        let room = |(layer, &size): (&Layer, _)| Supply { rows: 0, cells: layer.cells.around(size).max(FEW_CELLS) };
+        let mut supplies: Vec<Supply> = self.layers.iter().zip(&largest).map(room).collect();
         // Hardly anybody is in a tile at an edge at first: it gets room for a few, but for no more than are in others.
         for (layer, (supply, &count)) in self.layers.iter().zip(supplies.iter_mut().zip(&tiles)) {
             supply.rows = FEW_ROWS.min(layer.objects / count.max(1));
         }
-        // Where tiles are thinly filled their blocks vary by much: all get room for their layer's largest, layer by layer, as
+        // Blocks vary, and grow with every guest: all get room for what their layer's largest may become, layer by layer, as
         // long as that is little.
         let mut left = CELLS_PER_OBJECT * self.layers.iter().map(|layer| layer.objects).sum::<usize>();
         let mut cheapest: Vec<usize> = (0..supplies.len()).collect();
@@ -127,6 +129,13 @@ impl Lattice {
                 Some(rest) => left = rest,
                 None => supplies[layer].cells = 0,
             }
+        }
+        // A tile that one layer gives up is the next one's.
+        let most = supplies.iter().map(|supply| supply.cells).max().unwrap_or(0);
+        let missing = supplies.iter().zip(&tiles).map(|(supply, &count)| (most - supply.cells) * count).sum();
+        if let Some(rest) = left.checked_sub(missing) {
+            left = rest;
+            supplies.iter_mut().for_each(|supply| supply.cells = most);
         }
         (supplies, left)
     }

@@ -166,7 +166,7 @@ impl Following {
             tile.push(entry);
             return;
         }
-        tile.insert(entry, &layer.cells, &mut self.bench);
+        tile.insert(entry, &layer.cells);
         if tile.due == NEVER && tile.is_sparse() {
             tile.sort(&layer.cells, &mut self.bench);
         }

@@ -191,6 +191,13 @@ impl Cells {
         self.tile_bits.map(|bits| (1 << bits) + 2)
     }
 
+    /// How many cells a block of this size may have before long: some more along each axis, as far as a tile can ever have
+    /// them.
+    pub fn around(&self, size: [i32; 3]) -> usize {
+        let most = self.most();
+        (0..3).map(|axis| (size[axis] + MARGIN[axis]).min(most[axis]).max(size[axis]) as usize).product()
+    }
+
     /// Where a cell is in the tile at `key`, if it is there or touches it from outside.
     #[inline]
     pub fn spot(&self, key: Key, cell: [i32; 3]) -> Option<Spot> {
@@ -205,6 +212,14 @@ impl Block {
     /// The block and all cells around it.
     pub fn grown(self) -> Block {
         Block { low: self.low.map(|cell| cell.saturating_sub(1)), high: self.high.map(|cell| cell.saturating_add(1)) }
+    }
+
+    /// The smallest block that has another cell, too.
+    pub fn with(self, cell: [i32; 3]) -> Block {
+        Block {
+            low: std::array::from_fn(|axis| self.low[axis].min(cell[axis])),
+            high: std::array::from_fn(|axis| self.high[axis].max(cell[axis])),
+        }
     }
 
     /// The cells that both have; none where a `low` is above its `high`.
@@ -266,13 +281,12 @@ impl Tile {
     }
 
     /// Adds an object where it belongs.
-    pub fn insert(&mut self, row: Row, cells: &Cells, bench: &mut Workbench) {
-        let Some(cell) = self.cell_index(cells.cells(row.place.into())) else {
-            // Seldom: where a tile has objects it mostly has them everywhere.
-            self.push(row);
-            self.sort(cells, bench);
-            return;
-        };
+    pub fn insert(&mut self, row: Row, cells: &Cells) {
+        let place = cells.cells(row.place.into());
+        let cell = self.cell_index(place).unwrap_or_else(|| {
+            self.widen_block(place, cells);
+            self.cell_index(place).expect("the block was widened for it")
+        });
         let (start, end) = (self.starts[cell] as usize, self.starts[cell + 1] as usize);
         let count = self.count();
         let hole = match self.rows[start..count].iter().position(|row| row.id == NOBODY) {
@@ -338,6 +352,11 @@ impl Tile {
         }
     }
 
+    /// How many cells the block has along each axis.
+    pub fn size(&self) -> [i32; 3] {
+        self.size
+    }
+
     /// How many cells the block has that objects are in.
     pub fn cells(&self) -> usize {
         self.size.iter().map(|&cells| cells as usize).product()
@@ -362,12 +381,7 @@ impl Tile {
         // Counted two ahead: once summed up, the number one ahead is where a cell begins, and placing its rows moves
         // that to where the next one begins.
         self.starts.clear();
-        if self.starts.capacity() < boxes + 2 {
-            // Room for some cells around, too, as far as it can ever have them.
-            let most = cells.most();
-            let around: usize = (0..3).map(|axis| (self.size[axis] + MARGIN[axis]).min(most[axis]) as usize).product();
-            self.starts.reserve_exact(around.max(boxes) + 2);
-        }
+        self.make_room_for_cells(cells);
         self.starts.resize(boxes + 2, 0);
         let index_of = |spot: &Spot| {
             let [x, y, z] = [0, 1, 2].map(|axis| usize::from(spot[axis] - lowest[axis]));
@@ -455,11 +469,41 @@ impl Tile {
     }
 
     /// The number of a cell, if it is in the block.
+    #[inline]
     fn cell_index(&self, cell: [i32; 3]) -> Option<usize> {
-        let [x, y, z]: [i32; 3] = std::array::from_fn(|axis| cell[axis].wrapping_sub(self.origin[axis]));
-        let [width, height, depth] = self.size;
-        let is_in = (0..width).contains(&x) && (0..height).contains(&y) && (0..depth).contains(&z);
-        is_in.then(|| ((z * height + y) * width + x) as usize)
+        number_in(self.origin, self.size, cell)
+    }
+
+    /// Makes the block large enough for another cell. Rows stay where they are: all cells that come with it are empty.
+    fn widen_block(&mut self, cell: [i32; 3], cells: &Cells) {
+        let (old, old_size) = (self.block(), self.size);
+        let rows = self.starts.last().copied().unwrap_or(0);
+        let Block { low, high } = if old.is_empty() { Block { low: cell, high: cell } } else { old.with(cell) };
+        (self.origin, self.size) = (low, std::array::from_fn(|axis| high[axis] - low[axis] + 1));
+        self.make_room_for_cells(cells);
+        let mut number = self.cells();
+        self.starts.resize(number + 1, rows);
+        // From the end: every cell's number becomes larger or stays, so what was not looked at is not overwritten. An empty
+        // cell starts where the next one does.
+        let mut start = rows;
+        for z in (low[2]..=high[2]).rev() {
+            for y in (low[1]..=high[1]).rev() {
+                for x in (low[0]..=high[0]).rev() {
+                    if let Some(old) = number_in(old.low, old_size, [x, y, z]) {
+                        start = self.starts[old];
+                    }
+                    number -= 1;
+                    self.starts[number] = start;
+                }
+            }
+        }
+    }
+
+    /// Takes memory for the cells of the block, and for some around.
+    fn make_room_for_cells(&mut self, cells: &Cells) {
+        if self.starts.capacity() < self.cells() + 2 {
+            self.starts.reserve_exact(cells.around(self.size) + 2 - self.starts.len());
+        }
     }
 
     fn widen_bounds(&mut self, row: Row) {
@@ -485,5 +529,68 @@ impl Tile {
             self.size = std::array::from_fn(|axis| i32::from(highest[axis] - lowest[axis]) + 1);
         }
         lowest
+    }
+}
+
+/// The number of a cell in a block of this size, if it is there: along x first, then y, then z.
+#[inline]
+fn number_in(origin: [i32; 3], [width, height, depth]: [i32; 3], cell: [i32; 3]) -> Option<usize> {
+    let [x, y, z]: [i32; 3] = std::array::from_fn(|axis| cell[axis].wrapping_sub(origin[axis]));
+    let is_in = (0..width).contains(&x) && (0..height).contains(&y) && (0..depth).contains(&z);
+    is_in.then(|| ((z * height + y) * width + x) as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::Random;
+
+    /// Whoever comes and goes, in a tile or a cell outside it: everybody is in the rows of its cell, and only there.
+    #[test]
+    fn everybody_is_among_the_rows_of_its_cell() {
+        for seed in 0..60 {
+            let mut random = Random::new(seed);
+            let cells = Cells::new(2.0, [3, 1, 1]);
+            let key = [-1, 0, 2];
+            let Block { low, high } = cells.block_of(key).grown();
+            let mut tile = Tile::default();
+            tile.reset(key, 0, 0, 9);
+            let mut twin: Vec<Row> = Vec::new();
+            for step in 0..300u32 {
+                if random.unit() < 0.3 && !twin.is_empty() {
+                    let gone = twin.swap_remove(random.whole(0, twin.len() as u32) as usize);
+                    let row = tile.find(gone.id, cells.cells(gone.place.into())).expect("it is there");
+                    tile.dig(row);
+                } else if random.unit() < 0.02 {
+                    tile.sort(&cells, &mut Workbench::default());
+                } else {
+                    // At first near one corner, then everywhere.
+                    let share = if step < 30 { 0.3 } else { 1.0 };
+                    let place = [0, 1, 2].map(|axis| {
+                        let wide = (high[axis] - low[axis] + 1) as f32 * share;
+                        (low[axis] as f32 + 0.01 + random.unit() * (wide - 0.02)) * 2.0
+                    });
+                    let row = Row { place, radius: 1.0, velocity: [0.1; 3], id: step };
+                    twin.push(row);
+                    tile.insert(row, &cells);
+                }
+                let context = format!("seed {seed}, step {step}");
+                assert_eq!(tile.len(), twin.len(), "{context}");
+                let mut found: Vec<u32> = Vec::new();
+                let Block { low, high } = tile.block();
+                for (z, y) in (low[2]..=high[2]).flat_map(|z| (low[1]..=high[1]).map(move |y| (z, y))) {
+                    for x in low[0]..=high[0] {
+                        for row in tile.line(y, z, x, x).filter_map(|row| tile.get(row as usize)) {
+                            assert_eq!(cells.cells(row.place.into()), [x, y, z], "{context}");
+                            found.push(row.id);
+                        }
+                    }
+                }
+                found.sort_unstable();
+                let mut expected: Vec<u32> = twin.iter().map(|row| row.id).collect();
+                expected.sort_unstable();
+                assert_eq!(found, expected, "{context}");
+            }
+        }
     }
 }
