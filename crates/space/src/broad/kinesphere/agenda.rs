@@ -14,7 +14,7 @@ use super::encounter::Window;
 use super::queues::Queues;
 use super::room::{make_room, stock_up};
 use crate::bits::Bits;
-use crate::{Columns, Pair, Sphere, Vec3};
+use crate::{Columns, Pair, Sphere, Vec3, fetch_ahead};
 
 /// No tile lives for longer than this many ticks, and no meeting is entered for a later time; a power of two.
 pub const LOOK_AHEAD: u64 = 128;
@@ -185,12 +185,13 @@ impl Agenda {
     fn begin_due(&mut self, moment: &Moment<'_>) {
         let bucket = moment.now as usize % self.waiting.len();
         let (versions, running) = (moment.versions, &mut self.running);
-        self.waiting.drain(bucket, |meeting| {
-            let holds =
-                versions[meeting.a as usize] == meeting.version_a && versions[meeting.b as usize] == meeting.version_b;
-            if holds {
-                running.push(meeting);
-            }
+        let version = |row: u32| &versions[row as usize];
+        self.waiting.drain(bucket, |meetings| {
+            meetings.iter().flat_map(|meeting| [meeting.a, meeting.b]).for_each(|row| fetch_ahead(version(row)));
+            let holds = |meeting: &&Meeting| {
+                *version(meeting.a) == meeting.version_a && *version(meeting.b) == meeting.version_b
+            };
+            running.extend(meetings.iter().filter(holds));
         });
     }
 
@@ -215,6 +216,8 @@ impl Agenda {
             let must = tick.wrapping_sub(meeting.must_from) < meeting.must_until.wrapping_sub(meeting.must_from);
             if !must {
                 self.doubtful.push(index as u32);
+                moment.fetch(meeting.a);
+                moment.fetch(meeting.b);
                 continue;
             }
             let pair = Pair::of_rows(meeting.a, meeting.b);
@@ -233,7 +236,8 @@ impl Agenda {
         doubts
     }
 
-    /// Compares positions. All comparisons come first, without a branch between them: their cache misses overlap then.
+    /// Compares positions, which are on their way. All comparisons come first, without a branch between them: what has to be
+    /// waited for is waited for together.
     fn report_doubtful(&mut self, moment: &Moment<'_>, pairs: &mut Vec<Pair>, turnover: &mut Turnover) {
         self.touches.clear();
         self.touches.extend(self.doubtful.iter().map(|&index| {
@@ -325,6 +329,18 @@ impl Moment<'_> {
     #[inline]
     fn has_strayed(&self, row: u32) -> bool {
         self.strayed.words()[row as usize / 64] >> (row % 64) & 1 == 1
+    }
+
+    /// Begins to fetch where somebody is.
+    #[inline]
+    fn fetch(&self, row: u32) {
+        let row = row as usize;
+        if self.packed.is_empty() {
+            let Columns { x, y, z, radius } = self.columns;
+            [x, y, z, radius].into_iter().for_each(|column| fetch_ahead(&column[row]));
+        } else {
+            fetch_ahead(&self.packed[row]);
+        }
     }
 
     /// Lets the positions decide.

@@ -72,14 +72,14 @@ impl<T: Copy + Default> Queues<T> {
         *filled += 1;
     }
 
-    /// Empties a queue, from its beginning to its end.
-    pub fn drain(&mut self, queue: usize, mut take: impl FnMut(T)) {
+    /// Empties a queue, from its beginning to its end, block by block.
+    pub fn drain(&mut self, queue: usize, mut take: impl FnMut(&[T])) {
         let Ends { first, last, filled } = std::mem::replace(&mut self.ends[queue], EMPTY);
         let mut at = first;
         while at != NONE {
             let Block { things, next } = &self.blocks[at as usize];
             let count = if at == last { filled as usize } else { BLOCK };
-            things[..count].iter().for_each(|&thing| take(thing));
+            take(&things[..count]);
             at = *next;
         }
         if last != NONE {
@@ -150,7 +150,7 @@ mod tests {
                 let queue = random.whole(0, 7) as usize;
                 if random.unit() < 0.01 {
                     let mut drained = Vec::new();
-                    queues.drain(queue, |thing| drained.push(thing));
+                    queues.drain(queue, |things| drained.extend_from_slice(things));
                     assert_eq!(drained, std::mem::take(&mut twin[queue]), "seed {seed}, step {step}");
                 } else {
                     queues.push(queue, step);
@@ -169,7 +169,7 @@ mod tests {
         for round in 0..100 {
             (0..200).for_each(|thing| queues.push(round % 3, thing));
             let mut count = 0;
-            queues.drain(round % 3, |_| count += 1);
+            queues.drain(round % 3, |things| count += things.len());
             assert_eq!(count, 200);
             assert!(queues.blocks.len() <= 7, "round {round}: {} blocks", queues.blocks.len());
         }

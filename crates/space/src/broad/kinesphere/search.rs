@@ -49,6 +49,8 @@ pub struct Scratch {
     runs_ahead: Vec<Run>,
     gathered: Gathered,
     hits: Vec<u32>,
+    /// Who was found to meet, and is not entered yet.
+    met: Vec<[Mover; 2]>,
     /// Tests made.
     pub tests: u64,
     /// Meetings found.
@@ -65,6 +67,7 @@ impl Scratch {
         self.runs.reserve(128);
         self.runs_ahead.reserve(128);
         self.hits.resize(256, 0);
+        self.met.reserve(2 * MET_TOGETHER);
         self.gathered.reserve(256);
     }
 
@@ -80,6 +83,7 @@ impl Scratch {
         numbers.into_iter().map(Vec::capacity).sum::<usize>() * 4
             + self.strips.capacity() * size_of::<Strip>()
             + (self.runs.capacity() + self.runs_ahead.capacity()) * size_of::<Run>()
+            + self.met.capacity() * size_of::<[Mover; 2]>()
             + self.gathered.bytes()
     }
 }
@@ -119,7 +123,11 @@ pub struct Piece {
 
 /// A piece has so many rows, or is one line: enough that looking for the tiles around it is worth it, and so few that there
 /// are many pieces for threads to share even where one or two large tiles fall due.
-const PIECE_ROWS: u32 = 512;
+const PIECE_ROWS: u32 = 128;
+
+/// So many meetings are found before they are entered. What that takes of both objects is anywhere in memory, and is fetched
+/// meanwhile.
+const MET_TOGETHER: usize = 32;
 
 impl Piece {
     /// Cuts a tile into pieces.
@@ -144,6 +152,7 @@ impl Search<'_> {
             let (y, z) = tile.line_at(line);
             self.examine_line(piece.tile, y, z, scratch, agenda);
         }
+        self.enter_met(scratch, agenda);
     }
 
     fn examine_line(&self, number: u32, y: i32, z: i32, scratch: &mut Scratch, agenda: &mut Agenda) {
@@ -194,6 +203,7 @@ impl Search<'_> {
             // Of two newcomers the one with the higher id finds the other; and nobody meets itself.
             self.look(0, scratch, agenda, |_, other| !self.newcomers.contains(other as usize) || other < entry.id);
         }
+        self.enter_met(scratch, agenda);
     }
 
     /// Lists the rows around a newcomer, and begins to fetch them.
@@ -353,14 +363,26 @@ impl Search<'_> {
         for &hit in scratch.gathered.meets(&mover, index + 1, &mut scratch.hits) {
             let other = scratch.gathered.get(hit as usize);
             if is_mine(mover.id, other.id) {
-                scratch.found += 1;
-                self.note(mover, other, agenda);
+                scratch.met.push([mover, other]);
+                for id in [mover.id, other.id].map(|id| id as usize) {
+                    fetch_ahead(&self.columns.radius[id]);
+                    fetch_ahead(&self.versions[id]);
+                }
             }
+        }
+        if scratch.met.len() >= MET_TOGETHER {
+            self.enter_met(scratch, agenda);
         }
     }
 
+    /// Enters the meetings that were found.
+    fn enter_met(&self, scratch: &mut Scratch, agenda: &mut Agenda) {
+        scratch.found += scratch.met.len() as u64;
+        scratch.met.drain(..).for_each(|[mine, other]| self.enter(mine, other, agenda));
+    }
+
     /// Enters a meeting.
-    fn note(&self, mine: Mover, other: Mover, agenda: &mut Agenda) {
+    fn enter(&self, mine: Mover, other: Mover, agenda: &mut Agenda) {
         let radius = |id: u32| f64::from(self.columns.radius[id as usize]);
         let outer = f64::from(mine.radius) + f64::from(other.radius);
         let inner = 2.0 * (radius(mine.id) + radius(other.id)) - outer;
