@@ -4,6 +4,7 @@
 //! same order, without fused multiply-add.
 #![allow(unsafe_code)]
 
+pub mod apart;
 #[cfg(feature = "parry")]
 pub mod children;
 pub mod grid;

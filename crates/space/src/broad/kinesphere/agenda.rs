@@ -11,10 +11,11 @@
 //!   tick; waiting ones when their time comes, for the courses' versions have changed since they were made.
 
 use super::encounter::Window;
+use super::packed::Packed;
 use super::queues::Queues;
 use super::room::{make_room, stock_up};
 use crate::bits::Bits;
-use crate::{Columns, Pair, Sphere, Vec3, fetch_ahead};
+use crate::{Columns, Pair, fetch_ahead};
 
 /// No tile lives for longer than this many ticks, and no meeting is entered for a later time; a power of two.
 pub const LOOK_AHEAD: u64 = 128;
@@ -74,8 +75,8 @@ pub struct Moment<'a> {
     pub now: u64,
     /// Where everybody is.
     pub columns: Columns<'a>,
-    /// The same, one piece of memory per object, where that has been prepared.
-    pub packed: &'a [[f32; 4]],
+    /// The same, where that has been prepared.
+    pub packed: &'a Packed,
     /// The rows that have a new course, or none, since the last tick.
     pub strayed: &'a Bits,
     /// Whether there are any.
@@ -339,7 +340,7 @@ impl Moment<'_> {
             let Columns { x, y, z, radius } = self.columns;
             [x, y, z, radius].into_iter().for_each(|column| fetch_ahead(&column[row]));
         } else {
-            fetch_ahead(&self.packed[row]);
+            self.packed.fetch(row);
         }
     }
 
@@ -349,11 +350,7 @@ impl Moment<'_> {
         if self.packed.is_empty() {
             return self.columns.sphere(a as usize).overlaps(self.columns.sphere(b as usize));
         }
-        let sphere = |row: u32| {
-            let [x, y, z, radius] = self.packed[row as usize];
-            Sphere::new(Vec3::new(x, y, z), radius)
-        };
-        sphere(a).overlaps(sphere(b))
+        self.packed.overlap(a, b)
     }
 
     /// Whether a course that had this version is no longer followed.

@@ -1,162 +1,148 @@
-//! What began and what ended while pairs are found afresh: this tick's pairs beside the last one's.
+//! What began and what ended while pairs are found afresh.
 //!
-//! A crowd has millions of pairs and a few thousand that changed. Sorting them all takes ten times as long as finding
-//! them; here they are only put in order of their lower rows, counted and then put in place, and two short lists per row
-//! are compared by marks.
+//! A crowd has millions of pairs and a few thousand that changed. To find these in two long lists, one has to bring the lists
+//! into order, which takes longer than finding the pairs. But whether two overlapped in the last tick can be seen from where
+//! they were then. So the spheres of the last tick are kept: a pair began if it did not overlap there, and a pair of the last
+//! tick ended if it does not overlap now.
 //!
-//! Invariant: between two calls, `now` holds the pairs of the last one, each once.
+//! Invariant: between two calls, `pairs` are those of the last one, each once, and just those of `spheres` that overlap.
 
+use super::packed::Packed;
 use crate::bits::Bits;
-use crate::{Pair, Slot};
+use crate::{Columns, Pair, Slot};
 
-/// The pairs of the last tick, ready to be compared with the next one's.
+/// The last tick, ready to be compared with the next one.
 #[derive(Debug, Default)]
 pub struct Comparison {
-    before: ByRow,
-    now: ByRow,
+    pairs: Vec<Pair>,
+    spheres: Packed,
+    /// Scratch: the spheres of this tick, and slots that changed hands.
+    now: Packed,
     replaced: Bits,
-    /// For each row the mark that the row at hand has left there.
-    seen: Vec<u32>,
-    marks: u32,
-}
-
-/// Pairs by their lower row.
-#[derive(Debug, Default)]
-struct ByRow {
-    /// Where the others of each row begin, which is where those of the row before end.
-    starts: Vec<u32>,
-    others: Vec<Slot>,
 }
 
 impl Comparison {
-    /// Compares pairs of so many rows with those of the last call, and keeps them for the next one. Adds what changed to
+    /// Compares the pairs of these spheres with those of the last call, and keeps them for the next one. Adds what changed to
     /// `began` and `ended`, ascending. `replaced` are slots that changed hands: their pairs end and begin.
     pub fn compare(
         &mut self,
         pairs: &[Pair],
-        rows: usize,
+        columns: Columns<'_>,
         replaced: &[Slot],
         began: &mut Vec<Pair>,
         ended: &mut Vec<Pair>,
     ) {
-        std::mem::swap(&mut self.before, &mut self.now);
-        self.now.fill(pairs, rows);
-        let rows = self.now.rows().max(self.before.rows());
-        self.seen.resize(rows, 0);
-        self.replaced.clear();
-        replaced.iter().for_each(|slot| self.replaced.insert(slot.row()));
-        for row in 0..rows {
-            let (old, new) = (self.before.of(row), self.now.of(row));
-            // The grid finds the pairs of those who stay in their cells in the same order.
-            if old == new && replaced.is_empty() {
-                continue;
-            }
-            if self.marks > u32::MAX - 4 {
-                self.seen.fill(0);
-                self.marks = 0;
-            }
-            let (known, found) = (self.marks + 1, self.marks + 2);
-            self.marks += 2;
-            let slot = Slot::new(row as u32);
-            let (began_before, ended_before) = (began.len(), ended.len());
-            old.iter().for_each(|other| self.seen[other.row()] = known);
-            for &other in new {
-                let is_known = std::mem::replace(&mut self.seen[other.row()], found) == known;
-                let is_other = self.replaced.contains(row) || self.replaced.contains(other.row());
-                if !is_known || is_other {
-                    began.push(Pair::new(slot, other));
-                }
-                if is_known && is_other {
-                    ended.push(Pair::new(slot, other));
-                }
-            }
-            ended.extend(
-                old.iter().filter(|other| self.seen[other.row()] == known).map(|&other| Pair::new(slot, other)),
-            );
-            began[began_before..].sort_unstable();
-            ended[ended_before..].sort_unstable();
+        self.now.take(columns, 1);
+        // It may be another world, with fewer rows.
+        let rows = self.now.rows().max(self.spheres.rows());
+        self.now.resize(rows);
+        self.spheres.resize(rows);
+        for slot in replaced {
+            self.spheres.remove(slot.row());
+            self.replaced.insert(slot.row());
         }
+        self.spheres.apart(pairs, began);
+        self.now.apart(&self.pairs, ended);
+        if !replaced.is_empty() {
+            // Others are behind their slots, who may overlap just as well.
+            let changed_hands =
+                |pair: &&Pair| [pair.a(), pair.b()].iter().any(|slot| self.replaced.contains(slot.row()));
+            let overlaps = |pair: &&Pair| self.now.overlap(pair.a().number(), pair.b().number());
+            ended.extend(self.pairs.iter().filter(changed_hands).filter(overlaps));
+        }
+        began.sort_unstable();
+        ended.sort_unstable();
+        replaced.iter().for_each(|slot| self.replaced.remove(slot.row()));
+        std::mem::swap(&mut self.spheres, &mut self.now);
+        self.pairs.clear();
+        self.pairs.extend_from_slice(pairs);
     }
 
-    /// Keeps pairs for the next comparison.
-    pub fn remember(&mut self, pairs: &[Pair], rows: usize) {
-        self.now.fill(pairs, rows);
+    /// Keeps the pairs of these spheres for the next comparison.
+    pub fn remember(&mut self, pairs: &[Pair], columns: Columns<'_>) {
+        self.spheres.take(columns, 1);
+        self.pairs.clear();
+        self.pairs.extend_from_slice(pairs);
     }
 
     /// Adds the pairs of the last call to a list, and forgets them.
     pub fn hand_over(&mut self, pairs: &mut Vec<Pair>) {
-        for row in 0..self.now.rows() {
-            pairs.extend(self.now.of(row).iter().map(|&other| Pair::new(Slot::new(row as u32), other)));
-        }
+        pairs.append(&mut self.pairs);
         *self = Comparison::default();
     }
 
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
-        self.before.bytes() + self.now.bytes() + self.replaced.bytes() + self.seen.capacity() * 4
-    }
-}
-
-impl ByRow {
-    fn fill(&mut self, pairs: &[Pair], rows: usize) {
-        self.starts.clear();
-        self.starts.resize(rows + 2, 0);
-        pairs.iter().for_each(|pair| self.starts[pair.a().row() + 2] += 1);
-        let mut sum = 0;
-        for start in &mut self.starts {
-            sum += *start;
-            *start = sum;
-        }
-        self.others.resize(pairs.len(), Slot::new(0));
-        for pair in pairs {
-            let place = &mut self.starts[pair.a().row() + 1];
-            self.others[*place as usize] = pair.b();
-            *place += 1;
-        }
-    }
-
-    fn rows(&self) -> usize {
-        self.starts.len().saturating_sub(2)
-    }
-
-    #[inline]
-    fn of(&self, row: usize) -> &[Slot] {
-        match self.starts.get(row..row + 2) {
-            Some(&[start, end]) if row < self.rows() => &self.others[start as usize..end as usize],
-            _ => &[],
-        }
-    }
-
-    fn bytes(&self) -> usize {
-        (self.starts.capacity() + self.others.capacity()) * 4
+        self.pairs.capacity() * size_of::<Pair>() + self.spheres.bytes() + self.now.bytes() + self.replaced.bytes()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::PairChanges;
+    use crate::broad::{BroadPhase, BruteForce};
+    use crate::{PairChanges, Sphere, Spheres, Vec3};
     use proptest::prelude::*;
 
     proptest! {
+        /// Whoever moves, grows, comes and goes: what it finds is what two sorted lists differ in, and the pairs of a slot
+        /// that changed hands.
         #[test]
         fn it_finds_what_sorted_lists_differ_in(
-            ticks in prop::collection::vec(prop::collection::btree_set((0u32..20, 20u32..30), 0..40), 1..12),
+            ticks in prop::collection::vec(prop::collection::vec((0u32..12, 0u8..9, 0f32..6.0, 0.1f32..2.0), 0..12), 1..12),
         ) {
+            let mut spheres = Spheres::new();
             let (mut comparison, mut sorted) = (Comparison::default(), PairChanges::new());
-            for (tick, pairs) in ticks.into_iter().enumerate() {
-                let mut pairs: Vec<Pair> = pairs.into_iter().map(|(a, b)| Pair::of_rows(a, b)).collect();
-                let middle = pairs.len() / (tick + 1);
-                pairs.rotate_left(middle);
-                let (mut began, mut ended) = (Vec::new(), Vec::new());
-                comparison.compare(&pairs, 30 + tick % 3, &[], &mut began, &mut ended);
-                sorted.update(&pairs);
-                prop_assert_eq!((&began, &ended), (&sorted.began, &sorted.ended));
-            }
             let mut last = Vec::new();
-            comparison.hand_over(&mut last);
-            sorted.update(&last);
-            prop_assert!(sorted.began.is_empty() && sorted.ended.is_empty());
+            for changes in ticks {
+                for (row, what, x, radius) in changes {
+                    let (slot, place) = (Slot::new(row), Vec3::new(x, 0.0, 0.0));
+                    match what {
+                        0 => { let _ = spheres.remove(slot); }
+                        1..=3 => { spheres.insert(Sphere::new(place, radius)).unwrap(); }
+                        4 => { let _ = spheres.resize(slot, radius); }
+                        _ => { let _ = spheres.move_to(slot, place); }
+                    }
+                }
+                let mut pairs = Vec::new();
+                BruteForce.pairs(&spheres, &mut pairs);
+                pairs.reverse();
+                let (mut began, mut ended) = (Vec::new(), Vec::new());
+                comparison.compare(&pairs, spheres.columns(), spheres.replaced(), &mut began, &mut ended);
+                sorted.update(&pairs);
+                let is_replaced = |pair: &&Pair| {
+                    spheres.replaced().contains(&pair.a()) || spheres.replaced().contains(&pair.b())
+                };
+                let both = |list: &[Pair], other: &[Pair]| -> Vec<Pair> {
+                    let mut all: Vec<Pair> = list.to_vec();
+                    all.extend(pairs.iter().filter(|pair| other.contains(pair)).filter(is_replaced));
+                    all.sort_unstable();
+                    all
+                };
+                prop_assert_eq!(&began, &both(&sorted.began, &last));
+                prop_assert_eq!(&ended, &both(&sorted.ended, &last));
+                last = pairs;
+                spheres.end_tick();
+            }
+            let mut handed = Vec::new();
+            comparison.hand_over(&mut handed);
+            prop_assert_eq!(handed, last);
         }
+    }
+
+    #[test]
+    fn a_smaller_world_ends_the_pairs_of_a_larger_one() {
+        let world = |objects: u32| {
+            let mut spheres = Spheres::new();
+            (0..objects).for_each(|_| assert!(spheres.insert(Sphere::new(Vec3::ZERO, 1.0)).is_ok()));
+            spheres
+        };
+        let (mut comparison, mut began, mut ended) = (Comparison::default(), Vec::new(), Vec::new());
+        let all: Vec<Pair> = (0..40).flat_map(|a| (a + 1..40).map(move |b| Pair::of_rows(a, b))).collect();
+        comparison.compare(&all, world(40).columns(), &[], &mut began, &mut ended);
+        assert!(began == all && ended.is_empty());
+        began.clear();
+        comparison.compare(&[Pair::of_rows(0, 1)], world(2).columns(), &[], &mut began, &mut ended);
+        assert!(began.is_empty() && ended == all[1..]);
     }
 }

@@ -10,6 +10,7 @@ use super::agenda::{Agenda, LOOK_AHEAD, Moment, Turnover};
 use super::course::{Course, Courses};
 use super::lattice::Lattice;
 use super::mood::Mood;
+use super::packed::Packed;
 use super::plan::Plan;
 use super::renewal::{REFINE_EVERY, Renewals};
 use super::room::stock_up_as_used;
@@ -79,8 +80,8 @@ pub struct Following {
     /// How many pairs the last report had, and how many positions it compared.
     reported: usize,
     compared: u64,
-    /// All spheres, one piece of memory each, for reports that compare many.
-    packed: Vec<[f32; 4]>,
+    /// All spheres, for reports that compare many.
+    packed: Packed,
 }
 
 /// Somebody who came into a tile in this tick.
@@ -252,22 +253,7 @@ impl Following {
             self.packed.clear();
             return;
         }
-        let Columns { x, y, z, radius } = spheres.columns();
-        let rows = |from: usize, to: usize| {
-            let places = x[from..to].iter().zip(&y[from..to]).zip(&z[from..to]);
-            places.zip(&radius[from..to]).map(|(((&x, &y), &z), &radius)| [x, y, z, radius])
-        };
-        if self.threads < 2 {
-            self.packed.clear();
-            self.packed.extend(rows(0, x.len()));
-            return;
-        }
-        const PIECE: usize = 1 << 14;
-        self.packed.resize(x.len(), [0.0; 4]);
-        self.packed.par_chunks_mut(PIECE).enumerate().for_each(|(index, packed)| {
-            let (from, count) = (index * PIECE, packed.len());
-            packed.iter_mut().zip(rows(from, from + count)).for_each(|(packed, row)| *packed = row);
-        });
+        self.packed.take(spheres.columns(), self.threads);
     }
 
     /// How many objects are in layers that were not planned for.
@@ -296,7 +282,7 @@ impl Following {
             + self.renewals.bytes()
             + self.departures.capacity() * size_of::<Departure>()
             + self.pieces.capacity() * size_of::<Piece>()
-            + self.packed.capacity() * 16
+            + self.packed.bytes()
             + shares.sum::<usize>()
     }
 

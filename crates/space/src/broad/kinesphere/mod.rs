@@ -20,6 +20,7 @@ mod following;
 mod lattice;
 mod mood;
 mod moving;
+mod packed;
 mod plan;
 mod queues;
 mod renewal;
@@ -280,13 +281,13 @@ impl Kinesphere {
         let slots_replaced = if self.is_new { spheres.replaced() } else { &[] };
         if !self.is_following && lost.is_empty() {
             // Nor were pairs told by courses in the last tick.
-            last.compare(pairs, spheres.rows(), slots_replaced, began, ended);
+            last.compare(pairs, spheres.columns(), slots_replaced, began, ended);
             return;
         }
         last.hand_over(lost);
         if !self.is_following {
             gained.extend_from_slice(pairs);
-            last.remember(pairs, spheres.rows());
+            last.remember(pairs, spheres.columns());
         }
         gained.sort_unstable();
         lost.sort_unstable();
