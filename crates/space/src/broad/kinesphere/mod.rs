@@ -149,6 +149,9 @@ impl Kinesphere {
     }
 
     /// A broad phase that may use so many threads of the current [rayon] pool. The result is the same for any number.
+    ///
+    /// It is fastest when called by one of these threads, as in `ThreadPool::install`: a thread that is not of the pool
+    /// wakes it for every step of a tick, and waits.
     pub fn with_threads(threads: usize) -> Kinesphere {
         let mut broad_phase = Kinesphere::default();
         broad_phase.following.threads = threads;
