@@ -41,7 +41,7 @@ const SHARED_MIN: usize = 256;
 /// Whoever takes no more than that is not counted; all others together may take what all members have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Words of bitsets looked at: a thousand or two per microsecond.
+    /// Words of bitsets looked at: a thousand per microsecond, or a hundred where somebody has hundreds of neighbours.
     pub work: u64,
     /// Members of relations listed: four bytes each.
     pub memberships: u64,
