@@ -97,6 +97,23 @@ impl Relations {
         self.ends.push(self.members.len() as u32);
     }
 
+    /// Adds relations that lie one after the other, each of which begins with the same member.
+    #[inline]
+    pub(crate) fn push_all(&mut self, first: Slot, list: &[Slot]) {
+        // Written everywhere and kept where a relation ends: nobody can foretell where that is, least of all a processor.
+        let mut end = self.members.len() as u32;
+        self.members.extend_from_slice(list);
+        let mut count = self.ends.len();
+        self.ends.resize(count + list.len(), 0);
+        for &member in list.iter().skip(1) {
+            end += 1;
+            self.ends[count] = end;
+            count += usize::from(member == first);
+        }
+        self.ends.truncate(count);
+        self.ends.push(self.members.len() as u32);
+    }
+
     /// Adds a relation of rows in any order.
     pub(crate) fn push_rows(&mut self, rows: &[u32]) {
         let start = self.members.len();

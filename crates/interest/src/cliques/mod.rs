@@ -1,40 +1,47 @@
-//! All relations of a world at today's scale: from the broad phase's pairs, component by component, only where pairs
-//! changed.
+//! All relations of a world at today's scale: from the broad phase's pairs, object by object, only where pairs changed.
 //!
-//! A relation lies within one connected component of the intersection graph, so a component whose pairs did not change
-//! keeps its relations. The others are gathered anew ([`components`]) and enumerated by Bron and Kerbosch's method over
-//! bitsets, large ones vertex by vertex in degeneracy order ([`search`]). A component can have exponentially many
-//! relations; past its budget it is a [`Crowd`](crate::Crowd).
+//! A relation is found at its lowest member, among that member's neighbours ([`search`]). So a pair that begins or ends
+//! concerns its two ends and those who overlap both; everybody else keeps what was found ([`touched`]). However large a
+//! component is, it is mended where it changed. An object can have exponentially many relations; a component whose members
+//! exceed their budget is a [`Crowd`](crate::Crowd) ([`crowds`]).
 //!
 //! Invariants, after an update:
-//! - Whoever has a neighbour has a `place` with its component's *head*, the lowest slot; whoever has none has none.
-//! - The list of a head holds its component's relations, each as its length and its members; that of a crowd holds a zero
-//!   and all members. No other list holds anything.
+//! - The list of a slot holds the relations of which it is the lowest member, one after the other, each ascending. So a
+//!   relation begins wherever the slot itself is. Members of a crowd have no lists.
+//! - `leading` has those whose list is not empty, `connected` those who have a neighbour.
 
-mod components;
-mod quotient;
+mod allowance;
+mod crowds;
+mod narrow;
 mod search;
+mod touched;
+mod twins;
+mod wide;
 
 use rayon::prelude::*;
 use space::bits::Bits;
 use space::{BroadPhase, Kinesphere, Pair, Slot, Spheres};
 
-use self::components::Components;
-use self::search::{Outcome, Search, ones};
+use self::allowance::Allowance;
+use self::crowds::Crowds;
+use self::narrow::ones;
+use self::search::Search;
+use self::touched::Touched;
 use crate::lists::Lists;
 use crate::{Comparisons, Graph, RelationFinder, Relations};
 
 /// So many words of 64 rows are written at once: what they need of the lists fits into the cache.
 const BLOCK: usize = 64;
 
-/// So many neighbours of each object are fetched ahead. Where there are more of them, they are mostly the same ones: to
-/// fetch them all, for each pair that changed, would take longer than what it is for.
-const FETCHED: usize = 2;
+/// Fewer objects than this are searched by one thread.
+const SHARED_MIN: usize = 256;
 
 /// How much a component may take, for each of its members, before it is a crowd.
+///
+/// Whoever takes no more than that is not counted; all others together may take what all members have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Words of bitsets looked at: a thousand or two per microsecond.
+    /// Words of bitsets looked at: a thousand per microsecond, or a hundred where somebody has hundreds of neighbours.
     pub work: u64,
     /// Members of relations listed: four bytes each.
     pub memberships: u64,
@@ -57,16 +64,14 @@ pub struct Budget {
 pub struct Cliques {
     budget: Budget,
     threads: usize,
-    components: Components,
+    connected: Bits,
+    leading: Bits,
     lists: Lists<Slot>,
-    /// Relations of more than one member, and the components that are crowds.
+    /// Relations of more than one member.
     relations: usize,
-    crowds: usize,
-    /// How many components the last update had to look at.
-    renewed: usize,
+    crowds: Crowds,
+    touched: Touched,
     searches: Vec<Search>,
-    /// Scratch: of the components that changed.
-    heads: Vec<Slot>,
 }
 
 /// [`Cliques`] with their own broad phase: the finder to use when relations are all one wants.
@@ -95,55 +100,52 @@ impl Cliques {
         Cliques {
             budget,
             threads: threads.max(1),
-            components: Components::default(),
+            connected: Bits::new(),
+            leading: Bits::new(),
             lists: Lists::new(),
             relations: 0,
-            crowds: 0,
-            renewed: 0,
+            crowds: Crowds::default(),
+            touched: Touched::default(),
             searches: Vec::new(),
-            heads: Vec::new(),
         }
     }
 
     /// Follows the graph's last update. Every update of the graph must be followed by one of these, or
     /// [`restart`](Cliques::restart) called.
     pub fn update(&mut self, graph: &Graph) {
-        let touched = || graph.ended().iter().chain(graph.began()).flat_map(|pair| [pair.a(), pair.b()]);
-        let mut heads = std::mem::take(&mut self.heads);
-        heads.clear();
-        self.components.fetch(touched());
-        heads.extend(touched().filter_map(|slot| self.components.forget(slot)));
-        self.lists.fetch(heads.iter().map(|head| head.row()));
-        heads.iter().for_each(|&head| self.drop_list(head));
-        self.heads = heads;
-        graph.fetch(touched());
-        self.components.fetch(touched().flat_map(|slot| graph.neighbours(slot).iter().take(FETCHED).copied()));
-        self.components.gather(graph, touched());
+        let ends = || graph.ended().iter().chain(graph.began()).flat_map(|pair| [pair.a(), pair.b()]);
+        graph.fetch(ends());
+        self.touched.follow(graph);
+        for end in ends() {
+            if graph.neighbours(end).is_empty() {
+                self.connected.remove(end.row());
+            } else {
+                self.connected.insert(end.row());
+            }
+        }
+        if !self.crowds.is_empty() {
+            ends().for_each(|end| self.dissolve(end));
+        }
         self.renew(graph);
     }
 
     /// Begins anew with a graph whose changes were not followed.
     pub fn restart(&mut self, graph: &Graph) {
         *self = Cliques::with(self.budget, self.threads);
-        self.components.gather(graph, (0..graph.rows() as u32).map(Slot::new));
+        self.touched.begin_anew(graph);
+        self.touched.slots().iter().for_each(|slot| self.connected.insert(slot.row()));
         self.renew(graph);
     }
 
-    /// The relations of two members and more, by their component's lowest slot. Whoever has no neighbour is a relation of
-    /// its own and not in here.
+    /// The relations of two members and more, by their lowest members. Whoever has no neighbour is a relation of its own
+    /// and not in here.
     pub fn iter(&self) -> impl Iterator<Item = &[Slot]> {
-        (0..self.lists.rows()).flat_map(|head| Listed { rest: self.lists.get(head) }).filter_map(|entry| match entry {
-            Entry::Relation(members) => Some(members),
-            Entry::Crowd(_) => None,
-        })
+        self.leading.iter().flat_map(|row| relations_of(row, self.lists.get(row)))
     }
 
     /// The members of components that had too many relations to be listed, ascending.
     pub fn crowds(&self) -> impl Iterator<Item = &[Slot]> {
-        (0..self.lists.rows()).flat_map(|head| Listed { rest: self.lists.get(head) }).filter_map(|entry| match entry {
-            Entry::Relation(_) => None,
-            Entry::Crowd(members) => Some(members),
-        })
+        self.crowds.iter()
     }
 
     /// How many relations of two members and more there are.
@@ -158,86 +160,138 @@ impl Cliques {
 
     /// How many components are crowds.
     pub fn crowds_len(&self) -> usize {
-        self.crowds
+        self.crowds.len()
     }
 
-    /// How many components the last update had to look at: all others kept their relations.
+    /// How many objects the last update had to look at: all others kept their relations.
     pub fn renewed(&self) -> usize {
-        self.renewed
+        self.touched.slots().len() + self.touched.slots_put_off().len()
     }
 
     /// Writes all relations of a world, those of one member too.
     pub fn write(&self, auras: &Spheres, relations: &mut Relations) {
         relations.clear();
         let word = |bits: &Bits, index: usize| bits.words().get(index).copied().unwrap_or(0);
-        let (connected, leading) = (self.components.connected(), self.components.leading());
         for (index, &alive) in auras.alive().words().iter().enumerate() {
-            relations.push_alone(index as u32 * 64, alive & !word(connected, index));
+            relations.push_alone(index as u32 * 64, alive & !word(&self.connected, index));
         }
-        for start in (0..leading.words().len()).step_by(BLOCK) {
-            let end = leading.words().len().min(start + BLOCK);
-            let heads = (start..end).flat_map(|index| ones(word(leading, index)).map(move |bit| index * 64 + bit));
-            self.lists.fetch(heads.clone());
-            for entry in heads.flat_map(|head| Listed { rest: self.lists.get(head) }) {
-                match entry {
-                    Entry::Relation(members) => relations.push(members),
-                    Entry::Crowd(members) => relations.push_crowd(members),
-                }
+        let mut rows = Vec::with_capacity(BLOCK * 64);
+        for (block, words) in self.leading.words().chunks(BLOCK).enumerate() {
+            rows.clear();
+            for (index, &word) in words.iter().enumerate() {
+                rows.extend(ones(word).map(|bit| (block * BLOCK + index) * 64 + bit));
             }
+            self.lists.fetch(rows.iter().copied());
+            rows.iter().for_each(|&row| relations.push_all(Slot::new(row as u32), self.lists.get(row)));
         }
+        self.crowds.iter().for_each(|members| relations.push_crowd(members));
     }
 
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
-        4 * self.heads.capacity()
-            + self.components.bytes()
+        self.connected.bytes()
+            + self.leading.bytes()
             + self.lists.bytes()
+            + self.crowds.bytes()
+            + self.touched.bytes()
             + self.searches.iter().map(Search::bytes).sum::<usize>()
     }
 
-    fn drop_list(&mut self, head: Slot) {
-        let list = self.lists.get(head.row());
-        for entry in (Listed { rest: list }) {
-            match entry {
-                Entry::Relation(_) => self.relations -= 1,
-                Entry::Crowd(_) => self.crowds -= 1,
+    /// Takes apart the component of a slot, if somebody heavy is in it: it has changed.
+    fn dissolve(&mut self, slot: Slot) {
+        if let Some(component) = self.crowds.remove(slot) {
+            if component.is_crowd {
+                // It may well be one again, and that is seen soonest where they are searched one by one.
+                component.members.iter().for_each(|&member| self.touched.put_off(member));
+            } else {
+                component.heavy.iter().for_each(|&member| self.touched.add(member));
             }
-        }
-        if !list.is_empty() {
-            self.lists.replace(head.row(), &[]);
         }
     }
 
-    /// Enumerates the components that were gathered.
+    /// Finds the relations of those who were touched.
     fn renew(&mut self, graph: &Graph) {
-        let Cliques { components, lists, searches, budget, threads, .. } = self;
-        let all = components.gathered();
-        self.renewed = all.len();
-        let shares = if all.len() < 64 { 1 } else { *threads };
-        searches.resize_with(shares, Search::default);
+        let Cliques { touched, lists, searches, budget, threads, .. } = self;
+        lists.fetch(touched.slots().iter().map(|slot| slot.row()));
+        touched.leave_out(|slot| lists.get(slot.row()).is_empty());
+        let all = touched.slots();
+        let shares = if all.len() < SHARED_MIN { 1 } else { *threads };
+        searches.resize_with(*threads, Search::default);
+        searches.iter_mut().for_each(Search::forget);
         let share = all.len().div_ceil(shares).max(1);
-        let components = &*components;
-        let work = |(search, mine): (&mut Search, &[components::Range])| {
-            search.start();
-            for &range in mine {
-                search.enumerate(components.members(range), components, graph, *budget);
-            }
+        let work = |(search, mine): (&mut Search, &[Slot])| {
+            search.start(graph);
+            mine.iter().for_each(|&slot| search.search(slot, graph, &mut Allowance::alone(*budget)));
         };
         if shares == 1 {
             work((&mut searches[0], all));
         } else {
             searches.par_iter_mut().zip(all.par_chunks(share)).for_each(work);
         }
-        for (search, mine) in searches.iter().zip(all.chunks(share)) {
-            for (&range, (outcome, list)) in mine.iter().zip(search.outcomes()) {
-                match outcome {
-                    Outcome::Listed { relations } => self.relations += relations,
-                    Outcome::Crowd => self.crowds += 1,
-                }
-                lists.replace(components.members(range)[0].row(), list);
-            }
+        let mut searches = std::mem::take(&mut self.searches);
+        for (index, (list, witness)) in searches.iter().flat_map(Search::found).enumerate() {
+            let slot = self.touched.slots()[index];
+            self.touched.set_witness(slot, witness);
+            self.replace(slot, list);
         }
+        let heavy: Vec<Slot> = searches.iter().flat_map(Search::exhausted).copied().collect();
+        heavy.into_iter().for_each(|slot| self.settle(slot, &mut searches[0], graph));
+        let put_off = self.touched.slots_put_off().to_vec();
+        put_off.into_iter().for_each(|slot| self.search_cautiously(slot, &mut searches[0], graph));
         searches.iter_mut().for_each(Search::release);
+        self.searches = searches;
+    }
+
+    /// Finds the relations of somebody who may be in a crowd.
+    fn search_cautiously(&mut self, slot: Slot, search: &mut Search, graph: &Graph) {
+        if self.crowds.contains(slot) {
+            return;
+        }
+        search.forget();
+        search.search(slot, graph, &mut Allowance::alone(self.budget));
+        if search.exhausted().is_empty() {
+            for (list, witness) in search.found() {
+                self.touched.set_witness(slot, witness);
+                self.replace(slot, list);
+            }
+        } else {
+            self.settle(slot, search, graph);
+        }
+    }
+
+    /// Finds the relations of somebody heavy, or makes its component a crowd.
+    fn settle(&mut self, slot: Slot, search: &mut Search, graph: &Graph) {
+        let component = self.crowds.of(slot, graph, self.budget);
+        if component.is_crowd {
+            return;
+        }
+        search.forget();
+        search.search(slot, graph, &mut component.allowance);
+        component.is_crowd = !search.exhausted().is_empty();
+        if component.is_crowd {
+            let members = component.members.clone();
+            self.crowds.count();
+            members.into_iter().for_each(|member| self.replace(member, &[]));
+        } else {
+            component.heavy.push(slot);
+            search.found().for_each(|(list, _)| self.replace(slot, list));
+        }
+    }
+
+    /// Gives an object other relations.
+    fn replace(&mut self, slot: Slot, list: &[Slot]) {
+        let old = self.lists.get(slot.row());
+        if old == list {
+            return;
+        }
+        let count = |list: &[Slot]| list.iter().filter(|&&member| member == slot).count();
+        self.relations = self.relations + count(list) - count(old);
+        self.lists.replace(slot.row(), list);
+        if list.is_empty() {
+            self.leading.remove(slot.row());
+        } else {
+            self.leading.insert(slot.row());
+        }
     }
 }
 
@@ -290,29 +344,7 @@ impl RelationFinder for CliqueFinder {
     }
 }
 
-/// What a list holds.
-enum Entry<'a> {
-    Relation(&'a [Slot]),
-    Crowd(&'a [Slot]),
-}
-
-/// Walks through a list.
-struct Listed<'a> {
-    rest: &'a [Slot],
-}
-
-impl<'a> Iterator for Listed<'a> {
-    type Item = Entry<'a>;
-
-    #[inline]
-    fn next(&mut self) -> Option<Entry<'a>> {
-        let (len, rest) = self.rest.split_first()?;
-        if len.number() == 0 {
-            self.rest = &[];
-            return Some(Entry::Crowd(rest));
-        }
-        let (members, rest) = rest.split_at(len.row());
-        self.rest = rest;
-        Some(Entry::Relation(members))
-    }
+/// The relations in the list of a row: each begins with the row's own slot.
+fn relations_of(row: usize, list: &[Slot]) -> impl Iterator<Item = &[Slot]> {
+    list.chunk_by(move |_, member| member.row() != row)
 }

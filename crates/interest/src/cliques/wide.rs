@@ -1,0 +1,189 @@
+//! Maximal cliques among any number of vertices: as [`narrow`](super::narrow), over several words.
+//!
+//! The search keeps its own stack: a clique of thousands is as many levels deep. A level is three bitsets: who may be
+//! added, who may not, and who of the former is still to be tried. As soon as the first two fit one word together, the
+//! rest is a narrow search: most of what a large neighbourhood holds is found there.
+
+use super::allowance::{Allowance, Exhausted};
+use super::narrow::{self, WORD, ones};
+
+/// A search over bitsets of several words.
+#[derive(Debug, Default)]
+pub struct Wide {
+    words: usize,
+    /// Neighbours of each vertex, as bits.
+    rows: Vec<u64>,
+    stack: Vec<u64>,
+    /// Who was chosen, one per level, and the same as bits.
+    path: Vec<u32>,
+    chosen: Vec<u64>,
+}
+
+impl Wide {
+    /// Begins with a graph of so many vertices and no pairs, all of which are excluded.
+    pub fn start(&mut self, count: usize) {
+        self.words = count.div_ceil(WORD);
+        self.rows.clear();
+        self.rows.resize(count * self.words, 0);
+        self.stack.clear();
+        self.stack.resize(2 * self.words, 0);
+        (0..count).for_each(|vertex| insert(&mut self.stack[self.words..], vertex));
+        self.path.clear();
+        self.chosen.clear();
+        self.chosen.resize(self.words, 0);
+    }
+
+    /// Makes a vertex a candidate.
+    pub fn admit(&mut self, vertex: usize) {
+        insert(&mut self.stack, vertex);
+        remove(&mut self.stack[self.words..], vertex);
+    }
+
+    /// Adds a neighbour to a vertex.
+    #[inline]
+    pub fn join(&mut self, vertex: usize, neighbour: usize) {
+        insert(&mut self.rows[vertex * self.words..], neighbour);
+    }
+
+    /// Finds the maximal cliques that hold some candidates and nobody who is excluded. `found` is told each, and says how
+    /// many members that makes.
+    pub fn search(
+        &mut self,
+        allowance: &mut Allowance,
+        found: &mut impl FnMut(&[u64]) -> usize,
+    ) -> Result<(), Exhausted> {
+        let words = self.words;
+        self.descend(allowance, found)?;
+        while !self.stack.is_empty() {
+            let level = self.stack.len() - 3 * words;
+            let untried = &mut self.stack[level + 2 * words..];
+            let Some(word) = untried.iter().position(|&bits| bits != 0) else {
+                self.stack.truncate(level);
+                self.ascend();
+                continue;
+            };
+            let vertex = word * WORD + untried[word].trailing_zeros() as usize;
+            remove(untried, vertex);
+            remove(&mut self.stack[level..], vertex);
+            self.stack.extend_from_within(level..level + 2 * words);
+            insert(&mut self.stack[level + words..], vertex);
+            let below = level + 3 * words;
+            let own = &self.rows[vertex * words..][..words];
+            for (index, &bits) in own.iter().enumerate() {
+                self.stack[below + index] &= bits;
+                self.stack[below + words + index] &= bits;
+            }
+            self.path.push(vertex as u32);
+            insert(&mut self.chosen, vertex);
+            self.descend(allowance, found)?;
+            if self.stack.len() == below {
+                self.ascend();
+            }
+        }
+        Ok(())
+    }
+
+    /// Heap memory, in bytes.
+    pub fn bytes(&self) -> usize {
+        8 * (self.rows.capacity() + self.stack.capacity() + self.chosen.capacity()) + 4 * self.path.capacity()
+    }
+
+    /// Takes back the last choice.
+    fn ascend(&mut self) {
+        if let Some(vertex) = self.path.pop() {
+            remove(&mut self.chosen, vertex as usize);
+        }
+    }
+
+    /// Takes a level whose first two bitsets are on the stack: searches a narrow one, or adds who is to be tried. A level
+    /// with nothing to try is gone afterwards.
+    fn descend(&mut self, allowance: &mut Allowance, found: &mut impl FnMut(&[u64]) -> usize) -> Result<(), Exhausted> {
+        let words = self.words;
+        let level = self.stack.len() - 2 * words;
+        let (candidates, excluded) = self.stack[level..].split_at(words);
+        let size = |bits: &[u64]| bits.iter().map(|word| word.count_ones() as usize).sum::<usize>();
+        let (count, barred) = (size(candidates), size(excluded));
+        allowance.spend(words)?;
+        if count + barred <= WORD {
+            let result = self.narrow(level, allowance, found);
+            self.stack.truncate(level);
+            return result;
+        }
+        if count == 0 {
+            self.stack.truncate(level);
+            return Ok(());
+        }
+        let (mut most, mut pivot, mut seen) = (0, 0, 0);
+        'pivots: for word in 0..words {
+            for bit in ones(candidates[word] | excluded[word]) {
+                let vertex = word * WORD + bit;
+                let own = &self.rows[vertex * words..][..words];
+                let shared = own.iter().zip(candidates).map(|(own, bits)| (own & bits).count_ones()).sum::<u32>() + 1;
+                seen += words;
+                if shared > most {
+                    (most, pivot) = (shared, vertex);
+                    // There is no better one.
+                    if shared as usize + (candidates[word] >> bit & 1) as usize > count {
+                        break 'pivots;
+                    }
+                }
+            }
+        }
+        allowance.spend(seen)?;
+        for word in 0..words {
+            let untried = self.stack[level + word] & !self.rows[pivot * words + word];
+            self.stack.push(untried);
+        }
+        Ok(())
+    }
+
+    /// Searches a level whose vertices fit a word, numbered anew.
+    fn narrow(
+        &mut self,
+        level: usize,
+        allowance: &mut Allowance,
+        found: &mut impl FnMut(&[u64]) -> usize,
+    ) -> Result<(), Exhausted> {
+        let words = self.words;
+        let (candidates, excluded) = self.stack[level..].split_at(words);
+        let mut vertices = [0; WORD];
+        let mut len = 0;
+        for (word, &bits) in candidates.iter().chain(excluded).enumerate() {
+            for bit in ones(bits) {
+                vertices[len] = word % words * WORD + bit;
+                len += 1;
+            }
+        }
+        let count = candidates.iter().map(|word| word.count_ones() as usize).sum::<usize>();
+        let mut rows = [0; WORD];
+        for (number, &vertex) in vertices[..count].iter().enumerate() {
+            let own = &self.rows[vertex * words..][..words];
+            let bits = vertices[..len].iter().map(|&other| own[other / WORD] >> (other % WORD) & 1);
+            rows[number] = { bits }.enumerate().fold(1 << number, |row, (other, bit)| row | bit << other);
+        }
+        allowance.spend(count * len / 4)?;
+        let (candidates, everybody) = (low(count), low(len));
+        let chosen = &mut self.chosen;
+        narrow::extend(&rows, 0, candidates, everybody ^ candidates, allowance, &mut |bits| {
+            ones(bits).for_each(|number| insert(chosen, vertices[number]));
+            let members = found(chosen);
+            ones(bits).for_each(|number| remove(chosen, vertices[number]));
+            members
+        })
+    }
+}
+
+/// A word whose lowest bits are set.
+fn low(count: usize) -> u64 {
+    if count == 0 { 0 } else { !0 >> (WORD - count) }
+}
+
+#[inline]
+fn insert(bits: &mut [u64], vertex: usize) {
+    bits[vertex / WORD] |= 1 << (vertex % WORD);
+}
+
+#[inline]
+fn remove(bits: &mut [u64], vertex: usize) {
+    bits[vertex / WORD] &= !(1 << (vertex % WORD));
+}
