@@ -36,6 +36,9 @@ const BLOCK: usize = 64;
 /// Fewer objects than this are searched by one thread.
 const SHARED_MIN: usize = 256;
 
+/// So many who exceed their own share look like a crowd: the rest is searched one by one, until it is one.
+const HEAVY_MANY: usize = 8;
+
 /// How much a component may take, for each of its members, before it is a crowd.
 ///
 /// Whoever takes no more than that is not counted; all others together may take what all members have.
@@ -221,7 +224,12 @@ impl Cliques {
         let share = all.len().div_ceil(shares).max(1);
         let work = |(search, mine): (&mut Search, &[Slot])| {
             search.start(graph);
-            mine.iter().for_each(|&slot| search.search(slot, graph, &mut Allowance::alone(*budget)));
+            for &slot in mine {
+                if search.exhausted().len() == HEAVY_MANY {
+                    break;
+                }
+                search.search(slot, graph, &mut Allowance::alone(*budget));
+            }
         };
         if shares == 1 {
             work((&mut searches[0], all));
@@ -229,15 +237,20 @@ impl Cliques {
             searches.par_iter_mut().zip(all.par_chunks(share)).for_each(work);
         }
         let mut searches = std::mem::take(&mut self.searches);
-        for (index, (list, witness)) in searches.iter().flat_map(Search::found).enumerate() {
-            let slot = self.touched.slots()[index];
-            self.touched.set_witness(slot, witness);
-            self.replace(slot, list);
+        let mut unsearched = Vec::new();
+        for (search, first) in searches.iter().zip((0..).step_by(share)).take(shares) {
+            let mine = first..(first + share).min(self.touched.slots().len());
+            for (index, (list, witness)) in mine.clone().zip(search.found()) {
+                let slot = self.touched.slots()[index];
+                self.touched.set_witness(slot, witness);
+                self.replace(slot, list);
+            }
+            unsearched.extend_from_slice(&self.touched.slots()[mine][search.found().count()..]);
         }
         let heavy: Vec<Slot> = searches.iter().flat_map(Search::exhausted).copied().collect();
         heavy.into_iter().for_each(|slot| self.settle(slot, &mut searches[0], graph));
-        let put_off = self.touched.slots_put_off().to_vec();
-        put_off.into_iter().for_each(|slot| self.search_cautiously(slot, &mut searches[0], graph));
+        unsearched.extend_from_slice(self.touched.slots_put_off());
+        unsearched.into_iter().for_each(|slot| self.search_cautiously(slot, &mut searches[0], graph));
         searches.iter_mut().for_each(Search::release);
         self.searches = searches;
     }
