@@ -172,8 +172,15 @@ impl Courses {
     }
 
     /// How many ticks ago the row's course was set; beyond 255 it starts again at zero.
+    #[inline]
     pub fn age(&self, row: u32, now: u64) -> u8 {
         (now as u8).wrapping_sub(self.set_at[row as usize])
+    }
+
+    /// Begins to fetch what [`Courses::age`] takes.
+    #[inline]
+    pub fn fetch_age(&self, row: u32) {
+        fetch_ahead(&self.set_at[row as usize]);
     }
 
     /// Heap memory, in bytes.
