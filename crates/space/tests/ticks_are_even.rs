@@ -33,7 +33,7 @@ fn work_per_tick(motion: Motion) -> (Vec<u64>, Vec<u64>) {
 #[test]
 fn work_is_spread_over_the_ticks() {
     // Where one in a hundred moves, a tick has a tile of some thirty to look at, or none.
-    for (motion, times) in [(Motion::Uniform, 3.0), (Motion::Mixed, 3.0), (Motion::Static, 10.0)] {
+    for (motion, times) in [(Motion::Uniform, 2.0), (Motion::Mixed, 2.0), (Motion::Static, 10.0)] {
         let (tests, renewed) = work_per_tick(motion);
         for (what, counts) in [("tests", tests), ("objects of renewed tiles", renewed)] {
             let (most, mean) = most_and_mean(&counts);

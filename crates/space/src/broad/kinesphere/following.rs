@@ -13,8 +13,9 @@ use super::mood::Mood;
 use super::packed::Packed;
 use super::plan::Plan;
 use super::renewal::{REFINE_EVERY, Renewals};
-use super::room::stock_up_as_used;
+use super::room::{make_room, stock_up_alike, stock_up_as_used};
 use super::search::{Piece, Scratch, Search};
+use super::stagger::stagger;
 use super::strays::Departure;
 use super::tile::{NEVER, Supply, Tile, Workbench};
 use crate::bits::Bits;
@@ -305,11 +306,15 @@ impl Following {
     }
 
     /// Takes more memory than was ever needed, so that the ticks to come need not. Some numbers take their time to become
-    /// what they usually are: so this is done again after twice the time, and twice that.
+    /// what they usually are: so this is done once more after twice the time.
     fn stock_up(&mut self) {
-        self.stock_up_at = self.now + (self.now - self.started_at);
         self.lattice.stock_up();
         self.shares.iter_mut().for_each(|share| share.agenda.stock_up());
+        let soon = self.started_at + REFINE_EVERY * self.life;
+        if self.now == soon {
+            self.stock_up_at = soon + REFINE_EVERY * self.life;
+            return;
+        }
         if std::mem::replace(&mut self.is_stocked_up, true) {
             return;
         }
@@ -320,39 +325,36 @@ impl Following {
         stock_up_as_used(&mut self.departures);
         stock_up_as_used(&mut self.newcomers);
         stock_up_as_used(&mut self.pieces);
-        self.calendar.iter_mut().for_each(stock_up_as_used);
-        self.bench.stock_up();
+        let usual = self.lattice.tiles.len() / self.life as usize;
+        self.calendar.iter_mut().for_each(|tiles| make_room(tiles, tiles.len().max(usual)));
+        Workbench::stock_up(std::slice::from_mut(&mut self.bench), |bench| bench);
         self.renewals.stock_up();
-        for share in &mut self.shares {
-            share.scratch.stock_up();
-            stock_up_as_used(&mut share.pairs);
-        }
+        Scratch::stock_up(&mut self.shares, |share| &mut share.scratch);
+        stock_up_alike(&mut self.shares, |share| &mut share.pairs);
     }
 
     /// Sorts all tiles and spreads the ticks at which they fall due, so that each tick has about as much to do.
     fn stagger(&mut self) {
-        let Following { lattice, due, calendar, now, life, bench, .. } = self;
+        let Following { lattice: Lattice { tiles, layers, .. }, due, calendar, now, life, bench, .. } = self;
         due.clear();
-        due.extend((0..lattice.tiles.len() as u32).filter(|&tile| lattice.tiles[tile as usize].len() > 0));
-        // In the order of space: neighbours fall due soon after each other, and look at each other for longest.
-        due.sort_by_key(|&tile| {
-            let Tile { layer, key: [x, y, z], .. } = lattice.tiles[tile as usize];
-            (layer, z, y, x)
-        });
-        let moving = |tile: &Tile| if tile.due == NEVER { 0 } else { tile.len() as u64 };
-        let total: u64 = due.iter().map(|&tile| moving(&lattice.tiles[tile as usize])).sum();
-        let mut before = 0;
-        calendar.iter_mut().for_each(Vec::clear);
+        due.extend((0..tiles.len() as u32).filter(|&tile| tiles[tile as usize].len() > 0));
         for &number in due.iter() {
-            let tile = &mut lattice.tiles[number as usize];
-            tile.sort(&lattice.layers[tile.layer as usize].cells, bench);
+            let tile = &mut tiles[number as usize];
+            tile.sort(&layers[tile.layer as usize].cells, bench);
             tile.stock_up(Supply::default());
             tile.renewed = *now;
-            if tile.due != NEVER {
-                tile.due = *now + 1 + (before * *life / total).min(*life - 1);
-                calendar[(tile.due % LOOK_AHEAD) as usize].push(number);
-                before += tile.len() as u64;
-            }
+        }
+        due.sort_by_key(|&tile| {
+            let Tile { layer, key: [x, y, z], .. } = tiles[tile as usize];
+            (layer, z, y, x)
+        });
+        let moving: Vec<u32> = due.iter().copied().filter(|&tile| tiles[tile as usize].due != NEVER).collect();
+        let sizes: Vec<usize> = moving.iter().map(|&tile| tiles[tile as usize].len()).collect();
+        calendar.iter_mut().for_each(Vec::clear);
+        for (number, ahead) in moving.into_iter().zip(stagger(&sizes, *life as usize)) {
+            let tile = &mut tiles[number as usize];
+            tile.due = *now + 1 + ahead as u64;
+            calendar[(tile.due % LOOK_AHEAD) as usize].push(number);
         }
     }
 

@@ -39,14 +39,17 @@ pub struct Lattice {
     /// All tiles, of all layers; some are spare.
     pub tiles: Vec<Tile>,
     spare: Vec<u32>,
+    /// What a layer begins with that nobody has planned.
+    spare_map: TileMap,
 }
 
 /// So many cells for each object are little: four bytes each.
 const CELLS_PER_OBJECT: usize = 3;
 /// What a tile takes for one object.
 const FEW_CELLS: usize = 45;
-/// So many objects are few for a tile.
-const FEW_ROWS: usize = 32;
+/// So many objects are few for a tile, and so many are very few.
+const FEW_ROWS: usize = 20;
+const FEWEST_ROWS: usize = 4;
 
 impl Lattice {
     /// Forgets all objects and all layers.
@@ -63,7 +66,8 @@ impl Lattice {
     pub fn add_layer(&mut self, reach: f32, edge: f32, tile_bits: [u32; 3], standing: bool) {
         let narrowest = f64::from(reach) * 2.0 * (1.0 + 1e-6);
         let cells = Cells::new(f64::from(edge).max(narrowest).max(f64::from(f32::MIN_POSITIVE)), tile_bits);
-        self.layers.push(Layer { cells, reach, standing, objects: 0, map: TileMap::default() });
+        let map = std::mem::take(&mut self.spare_map);
+        self.layers.push(Layer { cells, reach, standing, objects: 0, map });
     }
 
     /// The narrowest layer that takes objects of this reach.
@@ -102,6 +106,8 @@ impl Lattice {
         self.stock_up_spare(&supplies, cells_left);
         stock_up(&mut self.spare);
         self.layers.iter_mut().for_each(|layer| layer.map.stock_up());
+        self.layers.reserve(1);
+        self.spare_map.stock_up();
     }
 
     /// What every tile of each layer is to have room for, and how many cells more would be little.
@@ -117,7 +123,8 @@ impl Lattice {
         let mut supplies: Vec<Supply> = self.layers.iter().zip(&largest).map(room).collect();
         // Hardly anybody is in a tile at an edge at first: it gets room for a few, but for no more than are in others.
         for (layer, (supply, &count)) in self.layers.iter().zip(supplies.iter_mut().zip(&tiles)) {
-            supply.rows = FEW_ROWS.min(layer.objects / count.max(1));
+            let mean = layer.objects / count.max(1);
+            supply.rows = (mean / 12).max(FEW_ROWS).min(mean);
         }
         // Blocks vary, and grow with every guest: all get room for what their layer's largest may become, layer by layer, as
         // long as that is little.
@@ -153,10 +160,12 @@ impl Lattice {
                 self.tiles.push(Tile::default());
             }
         }
-        for &number in &self.spare {
+        // The last ones are taken first, and given back first: hardly anybody ever is in the others.
+        let seldom = self.spare.len() / 2;
+        for (index, &number) in self.spare.iter().enumerate() {
             let tile = &mut self.tiles[number as usize];
             tile.reset([0; 3], 0, 0, NEVER);
-            tile.stock_up(Supply { rows, cells });
+            tile.stock_up(Supply { rows: if index < seldom { rows.min(FEWEST_ROWS) } else { rows }, cells });
         }
     }
 
@@ -210,6 +219,7 @@ impl Lattice {
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
         self.layers.iter().map(|layer| layer.map.bytes()).sum::<usize>()
+            + self.spare_map.bytes()
             + self.tiles.iter().map(Tile::bytes).sum::<usize>()
             + self.tiles.capacity() * size_of::<Tile>()
             + self.spare.capacity() * 4

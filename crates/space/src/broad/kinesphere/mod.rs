@@ -6,7 +6,7 @@
 //! ([`lattice`]) where their courses are halfway through the tile's life. When a tile falls due, its objects look for
 //! all whose courses come close to theirs within the next life ([`search`]); each such *meeting* knows when the two may
 //! overlap and when they must ([`encounter`]), and in between nothing is computed ([`agenda`]). Tiles fall due one after
-//! another, so no tick has much more to do than others.
+//! another, so no tick has much more to do than others ([`stagger`]).
 //!
 //! How long tiles live and how much slack there is follows from how objects move ([`plan`], [`mood`]). Where nothing can
 //! be predicted, pairs are found afresh every tick by the [plain grid](super::PlainGrid), while a [`scout`] looks out for
@@ -27,6 +27,7 @@ mod renewal;
 mod room;
 mod scout;
 mod search;
+mod stagger;
 mod strays;
 mod tile;
 mod tile_map;

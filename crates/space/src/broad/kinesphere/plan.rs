@@ -235,15 +235,15 @@ impl Census {
         let cells = objects / (self.density * share * cut.share * cut.edge.powi(3)).max(1.0);
         let side = cells.cbrt();
         // Tiles are long, since lines of cells are read in one go, and four or two lines thick; but there are enough of
-        // them for one to fall due at least at every other tick: more would be smoother, but thin tiles are mostly
-        // surface, and what they find there is found from both sides.
+        // them for two to fall due in three ticks: more would be smoother still, but thin tiles are mostly surface, and
+        // what they find there is found from both sides.
         let across = |thick: u32| (side / f64::from(1 << thick)).max(1.0).powi(2);
         // Those of a few large objects may be as small as it takes: what such an object finds is hardly ever another one,
         // and each looks at so many small ones that a tick should not have many of them.
         let is_sparse = share * cut.share < SPARSE;
         let thick =
             if standing || across(2) * 2.0 >= life { 2 } else { u32::from(!is_sparse || across(1) * 2.0 >= life) };
-        let enough = |long: &u32| standing || across(thick) * (side / f64::from(1 << long)).max(1.0) * 4.0 >= life;
+        let enough = |long: &u32| standing || across(thick) * (side / f64::from(1 << long)).max(1.0) * 1.5 >= life;
         let shortest = if is_sparse { 0 } else { 2 };
         let long = (shortest..=6).rev().find(enough).unwrap_or(shortest);
         // A little more than the sample has seen, for those it has not.

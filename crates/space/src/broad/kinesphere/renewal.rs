@@ -20,7 +20,7 @@ use super::following::{Following, NOWHERE};
 use super::lattice::{Lattice, Layer};
 use super::mood::{Mood, bent};
 use super::moving::{entered, reach};
-use super::room::stock_up_as_used;
+use super::room::{stock_up_alike, stock_up_as_used};
 use super::tile::{Block, Cells, Sheet, Tile, Workbench};
 use crate::simd::sweep::{PADDING, Row};
 use crate::{Columns, fetch_ahead};
@@ -120,13 +120,12 @@ impl Renewals {
     pub fn stock_up(&mut self) {
         stock_up_as_used(&mut self.errands);
         stock_up_as_used(&mut self.arranged);
-        for Renewal { bench, ends, emigrants, adopted, refined } in &mut self.shares {
-            bench.stock_up();
-            stock_up_as_used(ends);
-            stock_up_as_used(emigrants);
-            stock_up_as_used(adopted);
-            stock_up_as_used(refined);
-        }
+        let shares = &mut self.shares;
+        Workbench::stock_up(shares, |share| &mut share.bench);
+        stock_up_alike(shares, |share| &mut share.ends);
+        stock_up_alike(shares, |share| &mut share.emigrants);
+        stock_up_alike(shares, |share| &mut share.adopted);
+        stock_up_alike(shares, |share| &mut share.refined);
     }
 
     /// Heap memory, in bytes.

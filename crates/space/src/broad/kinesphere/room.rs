@@ -5,6 +5,9 @@
 //! ever more rarely and never for the last time. So lists get room for eight times that much more, once they have been
 //! seen at work: a count that far from the usual one does not come by chance.
 
+/// Lists of at most so many are small.
+const SMALL: usize = 512;
+
 /// So many, and as many more as there may be at times.
 pub fn roomy(usual: usize) -> usize {
     usual + 8 * usual.isqrt() + 8
@@ -16,17 +19,25 @@ pub fn stock_up<T>(list: &mut Vec<T>) {
 }
 
 /// As [`stock_up`], for a list that is empty between ticks and has grown to what it needed at most; small ones get twice as
-/// much. To be called once.
+/// much. Each time it gets more, so this is not to be called often.
 pub fn stock_up_as_used<T>(list: &mut Vec<T>) {
     let used = list.capacity();
-    make_room(list, used + used.min(256));
+    make_room(list, used + used.min(SMALL));
+}
+
+/// As [`stock_up_as_used`], for a list that each of many has: what one needed at most, another may need next.
+pub fn stock_up_alike<S, T>(owners: &mut [S], list: impl Fn(&mut S) -> &mut Vec<T>) {
+    let used = owners.iter_mut().map(|owner| list(owner).capacity()).max().unwrap_or(0);
+    for owner in owners {
+        make_room(list(owner), used + used.min(SMALL));
+    }
 }
 
 /// Takes memory for a list that usually holds so many, unless there is half of that room already: what is usual is known
 /// from one look, which may have been at an unusual moment.
 pub fn make_room<T>(list: &mut Vec<T>, usual: usize) {
     let room = roomy(usual);
-    if list.capacity() < (usual + room) / 2 {
+    if list.capacity() < (usual + 3 * room) / 4 {
         list.reserve_exact(room - list.len());
     }
 }

@@ -71,10 +71,15 @@ impl Scratch {
         self.gathered.reserve(256);
     }
 
-    /// Takes half as much memory again as was needed so far.
-    pub fn stock_up(&mut self) {
-        self.hits.resize(self.hits.len() * 3 / 2, 0);
-        self.gathered.reserve(self.gathered.room() * 3 / 2);
+    /// Takes half as much memory again as any of these owners needed so far, for all of them.
+    pub fn stock_up<S>(owners: &mut [S], scratch: impl Fn(&mut S) -> &mut Scratch) {
+        let needed = |owner: &mut S| (scratch(owner).hits.len(), scratch(owner).gathered.room());
+        let most = |(hits, room): (usize, usize), (more, wider)| (hits.max(more), room.max(wider));
+        let (hits, room) = owners.iter_mut().map(needed).fold((0, 0), most);
+        for owner in owners {
+            scratch(owner).hits.resize(hits * 3 / 2, 0);
+            scratch(owner).gathered.reserve(room * 3 / 2);
+        }
     }
 
     /// Heap memory, in bytes.

@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use glam::Vec3;
 
-use super::room::{make_room, roomy, stock_up, stock_up_as_used};
+use super::room::{make_room, roomy, stock_up, stock_up_alike};
 use super::tile_map::Key;
 use crate::simd::sweep::{PADDING, Row};
 
@@ -111,10 +111,10 @@ impl Workbench {
         Sheet { rows: &self.rows[range.clone()], spots: &self.spots[range] }
     }
 
-    /// Takes more memory than was ever needed.
-    pub fn stock_up(&mut self) {
-        stock_up_as_used(&mut self.rows);
-        stock_up_as_used(&mut self.spots);
+    /// Takes more memory than any of these owners' benches ever needed, for all of them.
+    pub fn stock_up<S>(owners: &mut [S], bench: impl Fn(&mut S) -> &mut Workbench) {
+        stock_up_alike(owners, |owner| &mut bench(owner).rows);
+        stock_up_alike(owners, |owner| &mut bench(owner).spots);
     }
 
     /// Heap memory, in bytes.
