@@ -12,7 +12,7 @@ pub const FOLLOWED: usize = 4;
 /// Objects in a sample, at least and at most, and objects per one of them: in a small world too, looking out and planning
 /// may not take much longer than a tick.
 const SAMPLE: (usize, usize) = (64, 1024);
-const OBJECTS_PER_SAMPLE: usize = 24;
+const OBJECTS_PER_SAMPLE: usize = 48;
 
 /// Follows a sample of objects.
 #[derive(Debug, Default)]
