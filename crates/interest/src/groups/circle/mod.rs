@@ -179,16 +179,17 @@ impl<const WORDS: usize> Circle<WORDS> {
                 continue;
             }
             if news.begins() {
-                self.reaches[one].insert(other);
-                self.reaches[other].insert(one);
-                uncovered[one].insert(other);
-                uncovered[other].insert(one);
-                *wanting |= Set::of(one) | Set::of(other);
+                self.reaches[one].put(other);
+                self.reaches[other].put(one);
+                uncovered[one].put(other);
+                uncovered[other].put(one);
+                wanting.put(one);
+                wanting.put(other);
             } else {
-                self.reaches[one].remove(other);
-                self.reaches[other].remove(one);
-                ended[one.min(other)].insert(one.max(other));
-                parting.insert(one.min(other));
+                self.reaches[one].take(other);
+                self.reaches[other].take(one);
+                ended[one.min(other)].put(one.max(other));
+                parting.put(one.min(other));
             }
         }
     }
