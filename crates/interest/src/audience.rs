@@ -13,11 +13,16 @@
 //!   until the pair ends. A pair that is not in the broad phase is watched if one of the two hears the other.
 
 use space::bits::Bits;
-use space::{BroadPhase, Kinesphere, Pair, Slot, Sphere, Spheres, Vec3};
+use space::{BroadPhase, Kinesphere, Pair, Slot, Sphere, Spheres, Vec3, fetch_ahead};
 
 use crate::lists::{Lists, Word};
 use crate::radix;
 use crate::{Aura, AuraError};
+
+/// Objects are fetched for so many pairs ahead.
+const AHEAD: usize = 24;
+/// Lists are fetched for so many changes at once: few enough that the first are still in the cache when their turn comes.
+const FETCHED: usize = 512;
 
 /// One object hears another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -305,7 +310,8 @@ impl Audience {
     /// Watches the pairs that ended until they are parted.
     fn take_in_ended(&mut self) {
         let Audience { broad_phase, objects, watched, changes, replaced, changed, .. } = self;
-        for &pair in broad_phase.ended() {
+        for (index, &pair) in broad_phase.ended().iter().enumerate() {
+            fetch_pair(broad_phase.ended(), index + AHEAD, objects);
             let (a, b) = (pair.a(), pair.b());
             if replaced.contains(a.row()) || replaced.contains(b.row()) {
                 note(changes, a, b, Ears::NONE, false);
@@ -320,7 +326,8 @@ impl Audience {
     /// Joins the pairs that began, or watches them if they are not settled at once.
     fn take_in_began(&mut self) {
         let Audience { broad_phase, objects, watched, changes, replaced, changed, lists, .. } = self;
-        for &pair in broad_phase.began() {
+        for (index, &pair) in broad_phase.began().iter().enumerate() {
+            fetch_pair(broad_phase.began(), index + AHEAD, objects);
             let (a, b) = (pair.a(), pair.b());
             if changed.contains(a.row()) || changed.contains(b.row()) {
                 continue;
@@ -343,7 +350,12 @@ impl Audience {
         let Audience { objects, watched, verdicts, changes, hysteresis, .. } = self;
         // All distances come first, without a branch between them: their cache misses overlap then.
         verdicts.clear();
-        verdicts.extend(watched.iter().map(|watched| watched.judge(objects, *hysteresis)));
+        verdicts.extend(watched.iter().enumerate().map(|(index, pair)| {
+            if let Some(later) = watched.get(index + AHEAD) {
+                fetch(objects, later.a as usize, later.b as usize);
+            }
+            pair.judge(objects, *hysteresis)
+        }));
         let mut kept = 0;
         for index in 0..watched.len() {
             let (pair, verdict) = (watched[index], verdicts[index]);
@@ -360,9 +372,14 @@ impl Audience {
     fn apply_changes(&mut self) {
         radix::sort(&mut self.changes, &mut self.scratch);
         let changes = std::mem::take(&mut self.changes);
-        self.lists.fetch(changes.iter().map(|&change| Change(change).owner().row()));
+        let (mut done, mut fetched) = (0, 0);
         for own in changes.chunk_by(|&one, &other| Change(one).owner() == Change(other).owner()) {
+            if done >= fetched {
+                fetched = changes.len().min(done + FETCHED);
+                self.lists.fetch(changes[done..fetched].iter().map(|&change| Change(change).owner().row()));
+            }
             self.change_list(own);
+            done += own.len();
         }
         self.changes = changes;
         self.hearings = self.hearings + self.entered.len() - self.left.len();
@@ -408,6 +425,21 @@ impl Default for Audience {
     fn default() -> Audience {
         Audience::new()
     }
+}
+
+/// Begins to fetch the two of a pair that comes later, if there is one.
+#[inline]
+fn fetch_pair(pairs: &[Pair], index: usize, objects: &[Object]) {
+    if let Some(pair) = pairs.get(index) {
+        fetch(objects, pair.a().row(), pair.b().row());
+    }
+}
+
+/// Begins to fetch two objects.
+#[inline]
+fn fetch(objects: &[Object], a: usize, b: usize) {
+    fetch_ahead(&objects[a]);
+    fetch_ahead(&objects[b]);
 }
 
 /// Notes who of two hears the other now, at both ends.

@@ -17,6 +17,7 @@
 //! - Reaches and what is uncovered are symmetric; an uncovered pair is within reach and shares no group.
 
 mod of;
+mod picks;
 mod rank;
 mod repair;
 mod set;
@@ -26,6 +27,7 @@ mod width;
 use space::Slot;
 
 use self::of::Of;
+use self::picks::Picks;
 use self::set::Set;
 pub use self::width::{AnyCircle, Desks, MEMBERS_MAX};
 use super::homes::NOWHERE;
@@ -73,8 +75,8 @@ pub struct Desk<const WORDS: usize> {
     /// What groups were before they were touched, and which have been: a bit each.
     before: Vec<(usize, Set<WORDS>)>,
     touched: Vec<u64>,
-    shared: Vec<u16>,
-    fitting: Vec<u16>,
+    shared: Picks,
+    fitting: Picks,
     ranking: Vec<(u32, u32, usize)>,
 }
 
@@ -179,16 +181,17 @@ impl<const WORDS: usize> Circle<WORDS> {
                 continue;
             }
             if news.begins() {
-                self.reaches[one].insert(other);
-                self.reaches[other].insert(one);
-                uncovered[one].insert(other);
-                uncovered[other].insert(one);
-                *wanting |= Set::of(one) | Set::of(other);
+                self.reaches[one].put(other);
+                self.reaches[other].put(one);
+                uncovered[one].put(other);
+                uncovered[other].put(one);
+                wanting.put(one);
+                wanting.put(other);
             } else {
-                self.reaches[one].remove(other);
-                self.reaches[other].remove(one);
-                ended[one.min(other)].insert(one.max(other));
-                parting.insert(one.min(other));
+                self.reaches[one].take(other);
+                self.reaches[other].take(one);
+                ended[one.min(other)].put(one.max(other));
+                parting.put(one.min(other));
             }
         }
     }
@@ -338,7 +341,8 @@ impl<const WORDS: usize> Desk<WORDS> {
             + before.capacity() * size_of::<(usize, Set<WORDS>)>()
             + ranking.capacity() * size_of::<(u32, u32, usize)>()
             + 8 * touched.capacity()
-            + 2 * (shared.capacity() + fitting.capacity())
+            + shared.bytes()
+            + fitting.bytes()
     }
 }
 

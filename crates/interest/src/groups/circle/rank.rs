@@ -19,9 +19,17 @@ impl Rank {
     #[inline]
     pub fn highest(ranks: impl Iterator<Item = Rank>, more_than: u32) -> Option<Rank> {
         let floor = Rank(u64::from(more_than + 1) << GAIN_SHIFT);
-        // Which one is higher is anybody's guess, and a wrong guess takes longer than a few ranks.
-        let highest = ranks.fold(Rank(0), Rank::max);
+        let highest = ranks.fold(Rank(0), Rank::higher);
         (highest >= floor).then_some(highest)
+    }
+
+    /// The higher of two.
+    #[inline]
+    pub fn higher(self, other: Rank) -> Rank {
+        // Which one it is is anybody's guess, and a wrong guess takes longer than a few ranks. A comparison becomes a branch,
+        // whatever is written; a difference does not. No rank has the highest bit, so that its sign says whose is lower.
+        let more = self.0.wrapping_sub(other.0) as i64;
+        Rank(self.0.wrapping_sub((more & more >> 63) as u64))
     }
 
     #[inline]
@@ -48,5 +56,8 @@ mod tests {
         assert_eq!(highest(2), None);
         assert_eq!(Rank::highest(ranks[1..2].iter().copied(), 0).map(Rank::group), Some(65_534));
         assert_eq!(Rank::highest(ranks[3..].iter().copied(), 0), None, "what gains nothing is none");
+        for one in ranks {
+            assert!(ranks.iter().all(|&other| one.higher(other) == one.max(other)));
+        }
     }
 }

@@ -16,14 +16,14 @@ impl<const WORDS: usize> Circle<WORDS> {
     fn part_pair(&mut self, one: usize, other: usize) {
         let mut shared = std::mem::take(&mut self.desk.shared);
         shared.clear();
-        add_those(self.of.get(one), |group| self.masks[group].has(other), &mut shared);
-        if shared.len() > 1 {
-            shared.sort_unstable_by_key(|&group| self.places[usize::from(group)]);
+        shared.add_those(self.of.get(one), |group| self.masks[group].has(other));
+        if shared.get().len() > 1 {
+            shared.get_mut().sort_unstable_by_key(|&group| self.places[usize::from(group)]);
         }
-        for group in shared.iter().map(|&group| usize::from(group)) {
+        for group in shared.get().iter().map(|&group| usize::from(group)) {
             // As long as nobody is in the group, their company is whom they meet in others.
             let members = std::mem::replace(&mut self.masks[group], Set::EMPTY);
-            let alone = [one, other].map(|tag| members.without(self.company(tag)));
+            let alone = [members.without(self.company(one)), members.without(self.company(other))];
             self.masks[group] = members;
             // Whoever needs the group less, for the pairs that no other covers.
             let (leaver, alone) = if alone[0].len() < alone[1].len() { (one, alone[0]) } else { (other, alone[1]) };
@@ -72,7 +72,8 @@ impl<const WORDS: usize> Circle<WORDS> {
         let mut has_joined = false;
         // Whom a group has is covered once it is joined, so that none is joined twice.
         while !self.desk.uncovered[tag].is_empty()
-            && let Some(group) = self.best_of(fitting.iter().map(|&group| usize::from(group)), self.desk.uncovered[tag])
+            && let Some(group) =
+                self.best_of(fitting.get().iter().map(|&group| usize::from(group)), self.desk.uncovered[tag])
         {
             self.join_and_cover(group, tag);
             has_joined = true;
@@ -86,7 +87,7 @@ impl<const WORDS: usize> Circle<WORDS> {
     pub(super) fn find_fitting(&mut self, tag: usize, others: Set<WORDS>) {
         let reach = self.reaches[tag];
         for other in others.tags() {
-            add_those(self.of.get(other), |group| self.masks[group].is_within(reach), &mut self.desk.fitting);
+            self.desk.fitting.add_those(self.of.get(other), |group| self.masks[group].is_within(reach));
         }
     }
 
@@ -159,21 +160,22 @@ impl<const WORDS: usize> Circle<WORDS> {
     /// Takes a member out of groups in which all its pairs are covered by others.
     fn prune(&mut self, tag: usize) {
         let twice = self.company_twice(tag);
-        let mut ranking = std::mem::take(&mut self.desk.ranking);
-        ranking.clear();
-        for group in self.groups_of(tag) {
-            if self.masks[group].is_within(twice) {
-                ranking.push((self.masks[group].len(), self.places[group], group));
-            }
+        let mut idle = std::mem::take(&mut self.desk.shared);
+        idle.clear();
+        idle.add_those(self.of.get(tag), |group| self.masks[group].is_within(twice));
+        if idle.get().len() > 1 {
+            idle.get_mut().sort_unstable_by_key(|&group| {
+                let group = usize::from(group);
+                (self.masks[group].len(), self.places[group])
+            });
         }
-        ranking.sort_unstable();
-        for (index, &(_, _, group)) in ranking.iter().enumerate() {
+        for (index, group) in idle.get().iter().map(|&group| usize::from(group)).enumerate() {
             // The first one may go; the next ones only if what it covered was covered thrice.
             if index == 0 || self.masks[group].is_within(self.company_twice(tag)) {
                 self.leave_to_others(group, tag);
             }
         }
-        self.desk.ranking = ranking;
+        self.desk.shared = idle;
     }
 
     /// A member, and everybody with whom it shares several groups.
@@ -187,17 +189,4 @@ impl<const WORDS: usize> Circle<WORDS> {
         }
         twice
     }
-}
-
-/// Adds some groups to a list: those of which something is true.
-#[inline]
-fn add_those(groups: &[u16], is_true: impl Fn(usize) -> bool, list: &mut Vec<u16>) {
-    let mut end = list.len();
-    list.resize(end + groups.len(), 0);
-    // Every group is written, and the next one over it if it does not count: which ones do is anybody's guess.
-    for &group in groups {
-        list[end] = group;
-        end += usize::from(is_true(usize::from(group)));
-    }
-    list.truncate(end);
 }

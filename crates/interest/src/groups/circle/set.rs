@@ -27,6 +27,18 @@ impl<const WORDS: usize> Set<WORDS> {
         *self = self.without(Set::of(tag));
     }
 
+    /// Inserts a member that nobody asks for soon: one word is written, and the whole set cannot be read at once.
+    #[inline]
+    pub fn put(&mut self, tag: usize) {
+        self.0[tag / 64 % WORDS] |= 1 << (tag % 64);
+    }
+
+    /// Removes a member that nobody asks for soon.
+    #[inline]
+    pub fn take(&mut self, tag: usize) {
+        self.0[tag / 64 % WORDS] &= !(1 << (tag % 64));
+    }
+
     #[inline]
     pub fn has(&self, tag: usize) -> bool {
         self.0[tag / 64 % WORDS] >> (tag % 64) & 1 == 1
@@ -101,11 +113,14 @@ impl<const WORDS: usize> Set<WORDS> {
     /// The members, ascending.
     #[inline]
     pub fn tags(self) -> impl Iterator<Item = usize> {
-        let (mut word, mut rest) = (0, self.0[0]);
+        const { assert!(WORDS.is_multiple_of(2), "words are walked through in twos") }
+        // Two words at once: which of them the next member is in is anybody's guess.
+        let two = move |word: usize| Some(u128::from(*self.0.get(word)?) | u128::from(*self.0.get(word + 1)?) << 64);
+        let (mut word, mut rest) = (0, two(0).unwrap_or(0));
         std::iter::from_fn(move || {
             while rest == 0 {
-                word += 1;
-                rest = *self.0.get(word)?;
+                word += 2;
+                rest = two(word)?;
             }
             let bit = rest.trailing_zeros() as usize;
             rest &= rest - 1;
@@ -140,5 +155,41 @@ impl<const WORDS: usize> BitAnd for Set<WORDS> {
     #[inline]
     fn bitand(self, other: Set<WORDS>) -> Set<WORDS> {
         Set(std::array::from_fn(|word| self.0[word] & other.0[word]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// One word is written or all of them, and two are walked through at once or bit by bit: it is the same set.
+    fn agrees_with_one_bit_after_the_other<const WORDS: usize>(changes: &[(usize, bool)]) -> Result<(), TestCaseError> {
+        let (mut whole, mut by_words) = (Set::<WORDS>::EMPTY, Set::<WORDS>::EMPTY);
+        for &(tag, comes) in changes {
+            let tag = tag % (64 * WORDS);
+            if comes {
+                whole.insert(tag);
+                by_words.put(tag);
+            } else {
+                whole.remove(tag);
+                by_words.take(tag);
+            }
+            prop_assert_eq!(whole, by_words);
+            prop_assert_eq!(whole.has(tag), comes);
+        }
+        prop_assert!(whole.tags().eq((0..64 * WORDS).filter(|&tag| whole.has(tag))));
+        prop_assert_eq!(whole.tags().count(), whole.len() as usize);
+        Ok(())
+    }
+
+    proptest! {
+        #[test]
+        fn sets_of_any_width_are_their_bits(changes in prop::collection::vec((0usize..512, any::<bool>()), 0..100)) {
+            agrees_with_one_bit_after_the_other::<2>(&changes)?;
+            agrees_with_one_bit_after_the_other::<4>(&changes)?;
+            agrees_with_one_bit_after_the_other::<8>(&changes)?;
+        }
     }
 }

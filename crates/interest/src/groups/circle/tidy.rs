@@ -93,12 +93,12 @@ impl<const WORDS: usize> Circle<WORDS> {
                 continue;
             }
             let (start, end) = *fitting.get_or_insert_with(|| {
-                let start = self.desk.fitting.len();
+                let start = self.desk.fitting.get().len();
                 self.find_fitting(tag, *alone);
-                (start, self.desk.fitting.len())
+                (start, self.desk.fitting.get().len())
             });
             let rank = |mask: Set<WORDS>, into| Rank::new((mask & *alone).len(), self.places[into], into);
-            let fitting = self.desk.fitting[start..end].iter().map(|&into| usize::from(into));
+            let fitting = self.desk.fitting.get()[start..end].iter().map(|&into| usize::from(into));
             let fitting = fitting.map(|into| rank(self.masks[into], into));
             // A group that others will have joined ranks higher with them.
             let joined = joins.iter().filter(|(into, _)| self.masks[*into].is_within(self.reaches[tag]));
