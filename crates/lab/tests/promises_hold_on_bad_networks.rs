@@ -39,6 +39,13 @@ fn every_promise_is_kept_on_a_fresh_seed() {
     simulated(&Settings { seed, clients: 8, ticks: 6_000, seekers: 10, ..Settings::default() });
 }
 
+/// The server crashes soon after somebody came, and forgets it; somebody else gets that object's number.
+#[test]
+fn a_number_that_was_forgotten_may_be_given_again() {
+    let settings = Settings { seed: 498_587, clients: 8, ticks: 300, seekers: 10, ..Settings::default() };
+    assert!(simulated(&settings).restarts > 0);
+}
+
 #[test]
 fn a_seed_repeats_its_run() {
     let settings = Settings { clients: 5, ticks: 900, hostile: 5, ..Settings::default() };

@@ -28,12 +28,10 @@ impl Checker for Doubled {
             let Ok(ToClient::Welcome(welcome)) = ToClient::decode(&sent.bytes) else { continue };
             let before = self.owned.insert(welcome.nickname.clone(), welcome.own);
             let is_same = before.is_none_or(|before| before == welcome.own);
-            // Somebody new of the same name is fine once the first is gone.
-            let is_fine = if welcome.is_resumed {
-                is_same
-            } else {
-                is_same || before.is_none_or(|before| object(observed.truth, before).is_none())
-            };
+            // Somebody new of the same name is fine once the first is gone. What it was may be somebody else's: a crash forgets
+            // who came in its last moments, and their numbers are free again.
+            let is_gone = |before| object(observed.truth, before).is_none_or(|other| other.name != welcome.nickname);
+            let is_fine = is_same || !welcome.is_resumed && before.is_none_or(is_gone);
             findings.check(is_fine, || {
                 format!("tick {}: {} had {before:?} and was given {}", observed.tick, welcome.nickname, welcome.own)
             });
