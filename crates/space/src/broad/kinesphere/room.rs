@@ -21,8 +21,7 @@ pub fn stock_up<T>(list: &mut Vec<T>) {
 /// As [`stock_up`], for a list that is empty between ticks and has grown to what it needed at most; small ones get twice as
 /// much. Each time it gets more, so this is not to be called often.
 pub fn stock_up_as_used<T>(list: &mut Vec<T>) {
-    let used = list.capacity();
-    make_room(list, used + used.min(SMALL));
+    stock_up_alike(std::slice::from_mut(list), |list| list);
 }
 
 /// As [`stock_up_as_used`], for a list that each of many has: what one needed at most, another may need next.
@@ -33,7 +32,7 @@ pub fn stock_up_alike<S, T>(owners: &mut [S], list: impl Fn(&mut S) -> &mut Vec<
     }
 }
 
-/// Takes memory for a list that usually holds so many, unless there is half of that room already: what is usual is known
+/// Takes memory for a list that usually holds so many, unless there is most of that room already: what is usual is known
 /// from one look, which may have been at an unusual moment.
 pub fn make_room<T>(list: &mut Vec<T>, usual: usize) {
     let room = roomy(usual);
