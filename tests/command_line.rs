@@ -55,6 +55,7 @@ fn bad_input_is_refused_with_what_to_do() {
         ("bench broad-phase --workload walkers", "no workload is called `walkers`; there are uniform,"),
         ("bench broad-phase --methods bubble-sort", "no method is called `bubble-sort`; there are "),
         ("bench broad-phase --ticks 0", "`ticks` is 0, expected 1 to"),
+        ("bench broad-phase --runs 0", "`runs` is 0, expected 1 to"),
         ("bench broad-phase --threads 0", "`threads` is 0, expected 1 to"),
         ("bench broad-phase --threads 100000", "`threads` is 100000, expected 1 to"),
         ("lab broad-phases --objects 1000000000", "expected 1 to 20,000 objects in a room"),

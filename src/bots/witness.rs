@@ -15,6 +15,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use interest::Aura;
 use space::snap::STEPS_PER_METRE;
 use space::{GridPoint, ObjectId, Turn, Vec3};
 use wire::{Handle, Roster, Shape, State, Welcome};
@@ -41,8 +42,6 @@ const ACROSS_M: f32 = 1.0;
 const SERVERS_MAX: usize = 64;
 /// Examples of what was wrong.
 const EXAMPLES_MAX: usize = 5;
-/// How far somebody is heard beyond the distance at which that began: as servers have it.
-const HYSTERESIS: f32 = 1.1;
 
 /// What was found wrong.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -421,7 +420,7 @@ impl Witness {
                 continue;
             }
             let across = if is_alone { 0.0 } else { ACROSS_M };
-            let (begins, ends) = (part.aura - across, part.aura * HYSTERESIS + across);
+            let (begins, ends) = (part.aura - across, part.aura * Aura::HYSTERESIS + across);
             for &(other, _) in movers.iter().filter(|&&(other, _)| other != own) {
                 let mut distances = looks.iter().zip(&own_places).map(|(&tick, own)| {
                     let distance = own.as_ref()?.1.distance(place(other, tick)?.1);

@@ -97,13 +97,6 @@ pub enum StoreError {
     },
 }
 
-impl StoreError {
-    /// Whether it may go away by itself, as a full disk does.
-    pub fn is_passing(&self) -> bool {
-        matches!(self, StoreError::Io { .. })
-    }
-}
-
 /// One tick's record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {

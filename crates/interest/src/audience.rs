@@ -1,4 +1,4 @@
-//! Who hears whom, tick after tick: what a server needs to know to send each update to those who must see it.
+//! Who hears whom, tick after tick, where everybody may hear: whom each update must be sent to.
 //!
 //! Two objects are joined when they come within their auras' reach, and parted when they leave a somewhat larger one, so
 //! that a pair at the border does not flicker. All auras are entered, at their plain size, into one broad phase. Its pairs
@@ -97,12 +97,12 @@ pub struct Audience {
 
 impl Default for AudienceSettings {
     fn default() -> AudienceSettings {
-        AudienceSettings { hysteresis: 1.1, threads: 1 }
+        AudienceSettings { hysteresis: Aura::HYSTERESIS, threads: 1 }
     }
 }
 
 impl Audience {
-    /// An empty world in which pairs are parted at 1.1 times the distance at which they are joined.
+    /// An empty world in which pairs are parted at [`Aura::HYSTERESIS`] times the distance at which they are joined.
     pub fn new() -> Audience {
         Audience::with(AudienceSettings::default()).expect("the defaults make sense")
     }

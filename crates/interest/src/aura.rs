@@ -20,6 +20,8 @@ impl Aura {
     pub const LIMIT: f32 = Spheres::LIMIT / Aura::HYSTERESIS_MAX;
     /// No pair is let go at more than so many times the distance at which it was joined.
     pub const HYSTERESIS_MAX: f32 = 10.0;
+    /// At how many times that distance it is let go, where nobody says otherwise.
+    pub const HYSTERESIS: f32 = 1.1;
 
     /// An aura that hears as far as it is heard.
     pub const fn new(radius: f32) -> Aura {

@@ -25,7 +25,7 @@ use crate::{Aura, AuraError, Hearing};
 /// use interest::{Aura, Earshot, Hearing};
 /// use space::Vec3;
 ///
-/// let mut earshot = Earshot::with_hysteresis(1.1)?;
+/// let mut earshot = Earshot::new();
 /// let ann = earshot.insert(Vec3::ZERO, Aura::one_sided(20.0, 0.0))?;
 /// let lamp = earshot.insert(Vec3::new(5.0, 0.0, 0.0), Aura::only_heard(0.0))?;
 /// earshot.update();
@@ -89,7 +89,18 @@ struct Heard {
     rows: Vec<u32>,
 }
 
+impl Default for Earshot {
+    fn default() -> Earshot {
+        Earshot::new()
+    }
+}
+
 impl Earshot {
+    /// An empty world, in which who is heard is heard up to [`Aura::HYSTERESIS`] times the distance at which that began.
+    pub fn new() -> Earshot {
+        Earshot::with_hysteresis(Aura::HYSTERESIS).expect("the default makes sense")
+    }
+
     /// An empty world, in which who is heard is heard up to so many times the distance at which that began: 1 to 10.
     pub fn with_hysteresis(hysteresis: f32) -> Result<Earshot, AuraError> {
         if !(1.0..=Aura::HYSTERESIS_MAX).contains(&hysteresis) {
@@ -148,6 +159,27 @@ impl Earshot {
         Ok(())
     }
 
+    /// Where an object is.
+    pub fn center(&self, slot: Slot) -> Result<Vec3, AuraError> {
+        Ok(self.spheres.get(slot)?.center)
+    }
+
+    /// The aura of an object.
+    pub fn aura(&self, slot: Slot) -> Result<Aura, AuraError> {
+        self.spheres.get(slot)?;
+        Ok(self.auras[slot.row()])
+    }
+
+    /// How many objects there are.
+    pub fn len(&self) -> usize {
+        self.spheres.len()
+    }
+
+    /// Whether there is nobody.
+    pub fn is_empty(&self) -> bool {
+        self.spheres.is_empty()
+    }
+
     /// Ends the tick: works out who hears whom now, and what changed since the last update.
     pub fn update(&mut self) {
         if self.is_stale {
@@ -198,6 +230,20 @@ impl Earshot {
     /// How many objects hear how many others: the copies of updates that are needed each tick.
     pub fn hearings(&self) -> usize {
         self.heard.rows.len()
+    }
+
+    /// Heap memory, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.spheres.bytes()
+            + self.gone.bytes()
+            + self.heard.bytes()
+            + self.before.bytes()
+            + self.lattice.bytes()
+            + self.auras.capacity() * size_of::<Aura>()
+            + self.ears.capacity() * size_of::<Ear>()
+            + self.hits.capacity() * size_of::<Hit>()
+            + (self.entered.capacity() + self.left.capacity()) * size_of::<Hearing>()
+            + 4 * (self.found.capacity() + self.ends.capacity())
     }
 
     fn list_ears(&mut self) {
@@ -319,6 +365,10 @@ impl Earshot {
 }
 
 impl Heard {
+    fn bytes(&self) -> usize {
+        4 * (self.listener.capacity() + self.start.capacity() + self.rows.capacity())
+    }
+
     fn clear(&mut self) {
         self.listener.clear();
         self.rows.clear();
@@ -361,6 +411,10 @@ struct Lattice {
 const CELLS_MAX: f32 = 512.0;
 
 impl Lattice {
+    fn bytes(&self) -> usize {
+        4 * (self.start.capacity() + self.list.capacity())
+    }
+
     /// Sorts listeners into cells. `nimbus` is how far beyond its focus a listener may have to listen.
     fn arrange(&mut self, ears: &[Ear], nimbus: f32) {
         let (mut low, mut high, mut reach_max) = ([f32::INFINITY; 2], [f32::NEG_INFINITY; 2], 0f32);

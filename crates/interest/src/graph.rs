@@ -23,6 +23,8 @@ pub struct Graph {
     pairs: usize,
     began: Vec<Pair>,
     ended: Vec<Pair>,
+    /// How often it was updated.
+    updates: u64,
     /// Scratch: every change from both ends, sorted.
     changes: Vec<u64>,
     scratch: Vec<u64>,
@@ -47,6 +49,7 @@ impl Graph {
             pairs: 0,
             began: Vec::new(),
             ended: Vec::new(),
+            updates: 0,
             changes: Vec::new(),
             scratch: Vec::new(),
             list: Vec::new(),
@@ -60,6 +63,7 @@ impl Graph {
     /// A pair that ended without having been there, or began while it was, changes nothing; nor does an object with
     /// itself, or a slot that no world has.
     pub fn update(&mut self, began: &[Pair], ended: &[Pair]) {
+        self.updates += 1;
         self.began.clear();
         self.ended.clear();
         let is_valid = |pair: &&Pair| pair.a() != pair.b() && pair.b().row() < Spheres::MAX_OBJECTS;
@@ -112,6 +116,11 @@ impl Graph {
     /// its slots.
     pub fn ended(&self) -> &[Pair] {
         &self.ended
+    }
+
+    /// How often it was updated: who follows what began and ended notices that they missed something.
+    pub(crate) fn updates(&self) -> u64 {
+        self.updates
     }
 
     /// Gives an object other neighbours, ascending. They have to be told as well.

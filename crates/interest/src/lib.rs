@@ -9,7 +9,7 @@
 //!          c───d    e    audience   a hears b and c; c hears a, b and d; nobody hears e
 //! ```
 //!
-//! - **[`Audience`]** is what a server wants: for each object whom it hears and who hears it, what *entered* and what
+//! - **[`Audience`]** is what most worlds want: for each object whom it hears and who hears it, what *entered* and what
 //!   *left* since the last tick, with hysteresis, so that pairs at the border do not flicker; one-sided auras, where I
 //!   hear you and you do not hear me; and auras widened by how far objects get, so that they are joined before they meet.
 //! - **[`Earshot`]** is the same where few listen and very many are only heard, as on a server of users.

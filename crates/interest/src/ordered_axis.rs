@@ -40,7 +40,7 @@ pub struct OrderedAxis {
     /// The place of each row in that order.
     ranks: Vec<u32>,
     ends: Vec<End>,
-    /// How often each row has an end in the list: an object has two.
+    /// Whether a row has its ends in the list.
     known: Vec<bool>,
     search: Search,
     /// For each row the relations it is in.

@@ -53,7 +53,10 @@ fn live_through(seed: u64, hysteresis: f32, listeners: f32, side: f32, far: f32)
         assert_eq!(audience.entered(), earshot.entered(), "{at}: who entered");
         assert_eq!(audience.left(), earshot.left(), "{at}: who left");
         assert_eq!(audience.hearings(), earshot.hearings(), "{at}");
+        assert_eq!((earshot.len(), earshot.is_empty()), (alive.len(), alive.is_empty()), "{at}");
+        assert!(earshot.bytes() >= 4 * earshot.hearings());
         for &(slot, _) in &alive {
+            assert_eq!((audience.center(slot), audience.aura(slot)), (earshot.center(slot), earshot.aura(slot)));
             assert!(audience.heard_by(slot).eq(earshot.heard_by(slot)), "{at}: {slot}");
             assert!(audience.listeners_of(slot).eq(earshot.listeners_of(slot)), "{at}: {slot}");
         }
@@ -79,7 +82,8 @@ fn earshot_is_what_an_audience_hears() {
 #[test]
 fn nonsense_is_refused() {
     assert!(Earshot::with_hysteresis(0.5).is_err() && Earshot::with_hysteresis(f32::NAN).is_err());
-    let mut earshot = Earshot::with_hysteresis(1.1).unwrap();
+    let mut earshot = Earshot::new();
+    assert!(earshot.is_empty() && earshot.center(Slot::new(0)).is_err() && earshot.aura(Slot::new(0)).is_err());
     assert!(earshot.insert(Vec3::NAN, Aura::new(1.0)).is_err());
     assert!(earshot.insert(Vec3::ZERO, Aura::new(-1.0)).is_err());
     assert!(earshot.move_to(Slot::new(7), Vec3::ZERO).is_err());

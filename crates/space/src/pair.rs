@@ -43,6 +43,7 @@ impl Pair {
 pub struct PairChanges {
     before: Vec<Pair>,
     now: Vec<Pair>,
+    replaced: Vec<Slot>,
     /// Pairs that overlap now and did not before.
     pub began: Vec<Pair>,
     /// Pairs that overlapped before and do not now.
@@ -55,8 +56,10 @@ impl PairChanges {
         PairChanges::default()
     }
 
-    /// Compares this tick's pairs, in any order, with those of the last call.
-    pub fn update(&mut self, pairs: &[Pair]) {
+    /// Compares this tick's pairs, in any order, with those of the last call. Lists of slots do not show that a slot went
+    /// to another object, whose pairs are not those of the one before: `replaced` names such slots, in any order, as
+    /// [`Spheres::replaced`](crate::Spheres::replaced) does.
+    pub fn update(&mut self, pairs: &[Pair], replaced: &[Slot]) {
         std::mem::swap(&mut self.before, &mut self.now);
         self.now.clear();
         self.now.extend_from_slice(pairs);
@@ -64,6 +67,25 @@ impl PairChanges {
         self.began.clear();
         self.ended.clear();
         difference(&self.before, &self.now, &mut self.ended, &mut self.began);
+        if !replaced.is_empty() {
+            self.begin_anew(replaced);
+        }
+    }
+
+    /// Ends and begins the pairs that stayed, of slots that changed hands.
+    fn begin_anew(&mut self, replaced: &[Slot]) {
+        self.replaced.clear();
+        self.replaced.extend_from_slice(replaced);
+        self.replaced.sort_unstable();
+        let is_replaced = |slot: Slot| self.replaced.binary_search(&slot).is_ok();
+        for &pair in self.now.iter().filter(|pair| is_replaced(pair.a()) || is_replaced(pair.b())) {
+            if self.before.binary_search(&pair).is_ok() {
+                self.began.push(pair);
+                self.ended.push(pair);
+            }
+        }
+        self.began.sort_unstable();
+        self.ended.sort_unstable();
     }
 }
 
@@ -103,9 +125,9 @@ mod tests {
     #[test]
     fn changes_turn_the_old_pairs_into_the_new() {
         let mut changes = PairChanges::new();
-        changes.update(&[Pair::of_rows(3, 1), Pair::of_rows(1, 2)]);
+        changes.update(&[Pair::of_rows(3, 1), Pair::of_rows(1, 2)], &[]);
         assert_eq!(changes.began, [Pair::of_rows(1, 2), Pair::of_rows(1, 3)]);
-        changes.update(&[Pair::of_rows(2, 3), Pair::of_rows(1, 3)]);
+        changes.update(&[Pair::of_rows(2, 3), Pair::of_rows(1, 3)], &[]);
         assert_eq!(changes.began, [Pair::of_rows(2, 3)]);
         assert_eq!(changes.ended, [Pair::of_rows(1, 2)]);
     }

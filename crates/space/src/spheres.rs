@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use glam::Vec3;
 
 use crate::bits::Bits;
-use crate::{Slot, Sphere, Tick};
+use crate::{Edition, Slot, Sphere, Tick};
 
 /// The bounding spheres of a world's objects, and what changed about them since the tick began.
 #[derive(Debug)]
@@ -226,7 +226,7 @@ impl Spheres {
         self.alive.iter().map(|row| Slot::new(row as u32))
     }
 
-    /// The rows whose centre changed since the tick began, whether by a move, an insertion or a removal.
+    /// The rows whose sphere changed since the tick began, whether by a move, a resize, an insertion or a removal.
     pub fn moved(&self) -> &Bits {
         &self.moved
     }
@@ -243,11 +243,11 @@ impl Spheres {
         &self.replaced
     }
 
-    /// Counts all changes to this world; and as it was when the tick began. A broad phase that trusts
-    /// [`moved`](Spheres::moved) compares the two to notice changes that were made, after it had looked, in a tick
-    /// that is over.
-    pub fn revisions(&self) -> (u64, u64) {
-        (self.revision, self.tick_revision)
+    /// Which state of which world this is. Who trusts [`moved`](Spheres::moved) compares it with that of the last look, to
+    /// notice another world, a tick that was not seen, and changes that were made after the look in a tick that is over.
+    pub fn edition(&self) -> Edition {
+        let Spheres { identity, tick, revision, tick_revision, .. } = *self;
+        Edition { identity, tick, revision, tick_revision }
     }
 
     /// The current tick: how often [`Spheres::end_tick`] has been called.
@@ -263,12 +263,6 @@ impl Spheres {
         self.replaced.clear();
         self.tick_revision = self.revision;
         self.tick = self.tick.next();
-    }
-
-    /// A number that no other `Spheres` of this process has. A broad phase that remembers the last tick uses it to
-    /// notice that it was handed another world; it has no other meaning and must not reach an outcome.
-    pub fn identity(&self) -> u64 {
-        self.identity
     }
 
     /// Heap memory, in bytes.

@@ -143,13 +143,21 @@ enum Seen {
     Once,
     NotAtAll,
     TwiceAndChanged,
+    ChangedAfterTheLook,
     WithAnother,
     WithItsClone,
     AsClone,
 }
 
-const SIGHTS: [Seen; 6] =
-    [Seen::Once, Seen::NotAtAll, Seen::TwiceAndChanged, Seen::WithAnother, Seen::WithItsClone, Seen::AsClone];
+const SIGHTS: [Seen; 7] = [
+    Seen::Once,
+    Seen::NotAtAll,
+    Seen::TwiceAndChanged,
+    Seen::ChangedAfterTheLook,
+    Seen::WithAnother,
+    Seen::WithItsClone,
+    Seen::AsClone,
+];
 
 /// All methods, each with what it remembers.
 struct Contest {
@@ -250,6 +258,10 @@ fn whatever_a_method_gets_to_see() {
                         contest.check(&spheres, &circumstances);
                         change(&mut spheres, &mut random, make);
                         contest.check(&spheres, &circumstances);
+                    }
+                    Seen::ChangedAfterTheLook => {
+                        contest.check(&spheres, &circumstances);
+                        change(&mut spheres, &mut random, make);
                     }
                     Seen::WithAnother => {
                         contest.check(&spheres, &circumstances);

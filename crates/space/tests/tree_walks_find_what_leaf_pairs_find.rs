@@ -87,6 +87,20 @@ fn for_each_pair(cases: u64, mut test: impl FnMut(&str, &Wrapped, Placed<'_>, &W
 }
 
 #[test]
+fn a_walk_that_has_not_begun_proves_nothing() {
+    assert_eq!(Search::default().answer().verdict, Verdict::Possible);
+    let mut touching = 0;
+    for_each_pair(20, |name, _, a, _, b, _| {
+        let question = Question::new(a, b);
+        let expected = Search::default().run(&question).verdict;
+        let without_a_beginning = Search::default().refine(&question, u64::MAX).verdict;
+        assert!(without_a_beginning == expected || without_a_beginning == Verdict::Possible, "{name}");
+        touching += u32::from(expected != Verdict::Apart);
+    });
+    assert!(touching > 0);
+}
+
+#[test]
 fn walks_find_what_a_look_at_all_leaf_pairs_finds() {
     let (mut search, mut found, mut missed) = (Search::default(), 0, 0);
     for_each_pair(60, |name, _, a, _, b, _| {

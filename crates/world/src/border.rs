@@ -84,12 +84,6 @@ impl Guest {
 }
 
 impl Border {
-    /// Whether a place is where this world decides.
-    pub fn is_home(&self, at: GridPoint) -> bool {
-        let point = Block::around(at, [0; 3]);
-        self.home.iter().any(|home| home.contains(&point))
-    }
-
     /// Whether a motion within `reach` may have to do with others.
     pub(crate) fn concerns(&self, reach: &Block) -> bool {
         !self.home.iter().any(|home| home.contains(reach)) || self.guests.iter().any(|guest| guest.meets(reach))

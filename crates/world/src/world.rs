@@ -334,11 +334,6 @@ impl World {
         StateHash::of(self)
     }
 
-    /// How many pairs of shapes wait for a known time before the narrow phase looks at them again.
-    pub fn scheduled_pairs(&self) -> usize {
-        self.scratch.schedule.pairs()
-    }
-
     /// Puts an avatar at the nearest free place.
     pub(crate) fn place_avatar(
         &mut self,

@@ -36,6 +36,9 @@ pub struct BroadPhase {
     /// Ticks measured
     #[arg(long, default_value_t = 200)]
     ticks: u32,
+    /// Runs on the same frames: each tick counts with the least it took, which tells a slow tick from a busy machine
+    #[arg(long, default_value_t = 1)]
+    runs: u32,
     /// Threads that a method may use
     #[arg(long, default_value_t = 1, value_name = "K")]
     threads: usize,
@@ -60,6 +63,7 @@ pub fn run(arguments: BroadPhase) -> Result<(), Failure> {
         seed: arguments.seed,
         warm: arguments.warm,
         ticks: arguments.ticks,
+        runs: arguments.runs,
         threads: arguments.threads,
         methods: arguments.methods,
     };

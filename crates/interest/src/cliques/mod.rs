@@ -67,6 +67,8 @@ pub struct Budget {
 pub struct Cliques {
     budget: Budget,
     threads: usize,
+    /// The update of the graph that was followed last.
+    followed: u64,
     connected: Bits,
     leading: Bits,
     lists: Lists<Slot>,
@@ -103,6 +105,7 @@ impl Cliques {
         Cliques {
             budget,
             threads: threads.max(1),
+            followed: 0,
             connected: Bits::new(),
             leading: Bits::new(),
             lists: Lists::new(),
@@ -113,9 +116,13 @@ impl Cliques {
         }
     }
 
-    /// Follows the graph's last update. Every update of the graph must be followed by one of these, or
-    /// [`restart`](Cliques::restart) called.
+    /// Follows the graph's last update; who missed one begins anew. It is the same graph every time: for another one,
+    /// [`restart`](Cliques::restart).
     pub fn update(&mut self, graph: &Graph) {
+        if !(self.followed..=self.followed + 1).contains(&graph.updates()) {
+            return self.restart(graph);
+        }
+        self.followed = graph.updates();
         let ends = || graph.ended().iter().chain(graph.began()).flat_map(|pair| [pair.a(), pair.b()]);
         graph.fetch(ends());
         self.touched.follow(graph);
@@ -134,7 +141,7 @@ impl Cliques {
 
     /// Begins anew with a graph whose changes were not followed.
     pub fn restart(&mut self, graph: &Graph) {
-        *self = Cliques::with(self.budget, self.threads);
+        *self = Cliques { followed: graph.updates(), ..Cliques::with(self.budget, self.threads) };
         self.touched.begin_anew(graph);
         self.touched.slots().iter().for_each(|slot| self.connected.insert(slot.row()));
         self.renew(graph);

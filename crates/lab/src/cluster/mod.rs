@@ -24,6 +24,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use interest::Aura;
 use node::cluster::{Cluster, ClusterSettings, Status, territory};
 use space::workload::Random;
 use space::{NodeId, Tick, Time, Vec3};
@@ -295,7 +296,7 @@ impl Simulation {
             address: format!("host {}", index + 1),
             is_witness: self.hosts[index].is_witness,
             copies: 2,
-            reach: self.settings.reach * 1.1,
+            reach: self.settings.reach * Aura::HYSTERESIS,
             world: 7,
         }
     }

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use interest::Aura;
 use node::cluster::{Cluster, ClusterSettings};
 use node::limits::Limits;
 use node::server::{Part, ServerSettings};
@@ -36,7 +37,8 @@ impl Founding {
     pub fn server(&self) -> Server {
         let mut world = World::new(Arc::clone(&self.spec)).expect("a plaza is a world");
         let (node, address) = (self.node, self.address.clone());
-        let settings = ClusterSettings { node, address, is_witness: false, copies: 2, reach: 1.1 * FOCUS, world: 7 };
+        let settings =
+            ClusterSettings { node, address, is_witness: false, copies: 2, reach: Aura::HYSTERESIS * FOCUS, world: 7 };
         let now = Time::from_micros(0);
         let cluster = Cluster::founding(settings.clone(), &mut world, self.plan.clone(), now);
         let server = ServerSettings { limits: self.limits, focus: FOCUS, ..ServerSettings::default() };

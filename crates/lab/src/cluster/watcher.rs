@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use interest::Aura;
 use node::Cluster;
 use node::cluster::ghosts::distance;
 use node::cluster::handover::Leaving;
@@ -225,7 +226,7 @@ impl Watcher {
         for ghost in &batch.ghosts {
             let last = self.told.insert((from, to, ghost.object), (ghost.place, ghost.turn));
             let is_news = last != Some((ghost.place, ghost.turn));
-            let is_heard = listeners.iter().any(|&at| distance(at, ghost.place) <= self.reach * 1.1);
+            let is_heard = listeners.iter().any(|&at| distance(at, ghost.place) <= self.reach * Aura::HYSTERESIS);
             if is_news && is_heard {
                 needed.ghosts.push(*ghost);
             }

@@ -108,7 +108,7 @@ impl Custody {
                 || orphan.is_some_and(|seq| seq > named.seq || seq == named.seq && self.me < from)
         };
         let objects = objects.iter().filter(knows).map(|named| named.object).collect();
-        self.sends.push((from, ToNode::Known { version: self.version, objects }));
+        self.sends.push_back((from, ToNode::Known { version: self.version, objects }));
     }
 
     /// Asks about orphans, and adopts those that nobody knows better of.
@@ -142,7 +142,7 @@ impl Custody {
             let named = |(object, (seq, _)): (&ObjectId, &(u32, Parcel))| Named { object: object.number(), seq: *seq };
             let objects: Vec<Named> = self.adoption.orphans.iter().map(named).collect();
             for node in others.iter().filter(|node| !self.adoption.answered.contains(node)) {
-                self.sends.push((*node, ToNode::Query { version: self.version, objects: objects.clone() }));
+                self.sends.push_back((*node, ToNode::Query { version: self.version, objects: objects.clone() }));
             }
         }
         let (own, leaving, copies) = (&self.own, &self.leaving, &self.copies);

@@ -5,7 +5,7 @@
 //! A member accepts a plan that leaves somebody out only if it has not vouched for that one's lease for long enough
 //! (`lease.rs`); until then it says nothing.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use space::{NodeId, Time};
 use wire::ToNode;
@@ -26,7 +26,7 @@ pub struct Agreement {
     accepted: Option<(Ballot, Plan, Time)>,
     proposal: Option<Proposal>,
     round: u32,
-    sends: Vec<(NodeId, ToNode)>,
+    sends: VecDeque<(NodeId, ToNode)>,
 }
 
 #[derive(Clone, Debug)]
@@ -51,7 +51,7 @@ impl Agreement {
             accepted: None,
             proposal: None,
             round: 0,
-            sends: Vec::new(),
+            sends: VecDeque::new(),
         }
     }
 
@@ -105,11 +105,11 @@ impl Agreement {
                 if *ballot >= self.promised {
                     self.promised = *ballot;
                     let accepted = self.accepted.as_ref().map(|(ballot, plan, _)| (*ballot, plan.clone()));
-                    self.sends.push((from, ToNode::Promise { slot: next, ballot: *ballot, accepted }));
+                    self.sends.push_back((from, ToNode::Promise { slot: next, ballot: *ballot, accepted }));
                 } else {
                     // It learns that it has to try with a higher one.
                     let promise = ToNode::Promise { slot: next, ballot: self.promised, accepted: None };
-                    self.sends.push((from, promise));
+                    self.sends.push_back((from, promise));
                 }
             }
             ToNode::Promise { slot, ballot, accepted } if *slot == next && is_member => {
@@ -126,7 +126,7 @@ impl Agreement {
                     if !is_known {
                         self.accepted = Some((*ballot, plan.clone(), now));
                     }
-                    self.sends.push((from, ToNode::Accepted { slot: next, ballot: *ballot }));
+                    self.sends.push_back((from, ToNode::Accepted { slot: next, ballot: *ballot }));
                 }
             }
             ToNode::Accepted { slot, ballot } if *slot == next && is_member => {
@@ -136,10 +136,10 @@ impl Agreement {
                 }
             }
             ToNode::Prepare { slot, .. } if *slot < next => {
-                self.sends.push((from, ToNode::Committed(self.plan.clone())));
+                self.sends.push_back((from, ToNode::Committed(self.plan.clone())));
             }
             ToNode::Accept { plan, .. } if plan.version < next => {
-                self.sends.push((from, ToNode::Committed(self.plan.clone())));
+                self.sends.push_back((from, ToNode::Committed(self.plan.clone())));
             }
             _ => {}
         }
@@ -169,7 +169,7 @@ impl Agreement {
 
     /// What it wants to say, also to itself.
     pub fn poll(&mut self) -> Option<(NodeId, ToNode)> {
-        if self.sends.is_empty() { None } else { Some(self.sends.remove(0)) }
+        self.sends.pop_front()
     }
 
     fn is_member(&self, node: NodeId) -> bool {
@@ -195,7 +195,7 @@ impl Agreement {
                 proposal.promises.contains_key(&node)
             };
             if !has_answered {
-                self.sends.push((node, message.clone()));
+                self.sends.push_back((node, message.clone()));
             }
         }
     }
@@ -222,7 +222,7 @@ impl Agreement {
         all.extend(proposal.plan.members.iter().map(|member| member.node));
         all.remove(&self.me.number());
         for node in all {
-            self.sends.push((NodeId::new(node), ToNode::Committed(proposal.plan.clone())));
+            self.sends.push_back((NodeId::new(node), ToNode::Committed(proposal.plan.clone())));
         }
         self.learn(now, &proposal.plan)
     }

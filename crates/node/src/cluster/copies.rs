@@ -251,14 +251,14 @@ impl Copies {
     pub(super) fn wake(
         &mut self,
         now: Time,
-        sends: &mut Vec<(NodeId, ToNode)>,
+        sends: &mut VecDeque<(NodeId, ToNode)>,
         mut now_is: impl FnMut(ObjectId, &mut Parcel) -> Option<u32>,
     ) {
         for (&to, (number, sent_at)) in &mut self.released {
             if sent_at.is_none_or(|sent| now - sent >= AGAIN_US) {
                 *sent_at = Some(now);
                 let void = Replicate { number: *number, is_first: true, ..Replicate::default() };
-                sends.push((to, ToNode::Replicate(void)));
+                sends.push_back((to, ToNode::Replicate(void)));
             }
         }
         let is_time = self.told_at == Some(now);
@@ -279,7 +279,7 @@ impl Copies {
                 let entries = draft.entries.clone();
                 let replicate = Replicate { number: mirror.number, is_first, entries, gone: gone.clone() };
                 mirror.pending = Some(Pending { is_first, objects, fresh, gone, since: now, sent_at: Some(now) });
-                sends.push((to, ToNode::Replicate(replicate)));
+                sends.push_back((to, ToNode::Replicate(replicate)));
             } else if let Some(pending) = &mut mirror.pending
                 && pending.sent_at.is_none_or(|sent| now - sent >= AGAIN_US)
             {
@@ -287,7 +287,7 @@ impl Copies {
                 draft.write(&pending.objects, &mut now_is);
                 let (number, is_first, entries) = (mirror.number, pending.is_first, draft.entries.clone());
                 let replicate = Replicate { number, is_first, entries, gone: pending.gone.clone() };
-                sends.push((to, ToNode::Replicate(replicate)));
+                sends.push_back((to, ToNode::Replicate(replicate)));
             }
         }
     }
@@ -366,10 +366,10 @@ mod tests {
     fn what_has_changed_hands_is_not_gathered() {
         let (now, members) = (Time::from_micros(7), [1, 2].map(NodeId::new));
         let mut copies = Copies::new(members[0], 1);
-        let mut sends = Vec::new();
+        let mut sends = VecDeque::new();
         let mut wake = |copies: &mut Copies| {
             copies.wake(now, &mut sends, |_, _| Some(2));
-            std::mem::take(&mut sends)
+            Vec::from(std::mem::take(&mut sends))
         };
         copies.activate(1, &members, std::iter::empty());
         copies.spread(now, std::iter::empty());
@@ -392,12 +392,12 @@ mod tests {
         let object = ObjectId::new(9).expect("not zero");
         let (mut copies, mut holder) = (Copies::new(me, 1), Copies::new(old, 0));
         let said = |copies: &mut Copies, at: i64| {
-            let mut sends = Vec::new();
+            let mut sends = VecDeque::new();
             copies.wake(Time::from_micros(at), &mut sends, |_, copy| {
                 copy.object = vec![1];
                 Some(1)
             });
-            sends
+            Vec::from(sends)
         };
         let number = |message: &ToNode| match message {
             ToNode::Replicate(replicate) => replicate.number,

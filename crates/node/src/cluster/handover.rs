@@ -13,7 +13,7 @@
 //! - Who holds something is offered with it, and taken with it or not at all. Once taken, each is acknowledged by itself.
 //! - What this needs of a world is a [`Keeper`]: the cluster's is a world, the lab's explorer has one of a few numbers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use space::{NodeId, ObjectId, Time};
 use wire::ToNode;
@@ -152,7 +152,7 @@ pub struct Custody {
     pub(super) copies: Copies,
     pub(super) adoption: Adoption,
     pub(super) planted: Planted,
-    pub(super) sends: Vec<(NodeId, ToNode)>,
+    pub(super) sends: VecDeque<(NodeId, ToNode)>,
     /// How many objects were taken so far.
     pub taken: u64,
 }
@@ -172,7 +172,7 @@ impl Custody {
             copies: Copies::new(me, copies),
             adoption: Adoption::default(),
             planted: Planted::Nothing,
-            sends: Vec::new(),
+            sends: VecDeque::new(),
             taken: 0,
         }
     }
@@ -398,7 +398,7 @@ impl Custody {
             let Leaving { seq, to, is_exact, parcel, .. } = say(object);
             let Parcel { object: parcel, session } = parcel;
             let (version, object) = (self.version, object.number());
-            self.sends.push((to, ToNode::Offer(Offer { version, object, seq, is_exact, parcel, session, load })));
+            self.sends.push_back((to, ToNode::Offer(Offer { version, object, seq, is_exact, parcel, session, load })));
         }
         if !self.adoption.is_mourning() {
             self.past.retain(|_, past| past.closed_at.is_none_or(|closed| now - closed < ECHO_US));
@@ -414,7 +414,7 @@ impl Custody {
 
     /// What it wants to say.
     pub fn poll(&mut self) -> Option<(NodeId, ToNode)> {
-        if self.sends.is_empty() { None } else { Some(self.sends.remove(0)) }
+        self.sends.pop_front()
     }
 
     fn offered(&mut self, from: NodeId, offer: &Offer, keeper: &mut dyn Keeper) {
@@ -423,7 +423,7 @@ impl Custody {
             return;
         }
         if self.knows(object, offer.seq) {
-            self.sends.push((from, ToNode::Taken { object: offer.object, seq: offer.seq }));
+            self.sends.push_back((from, ToNode::Taken { object: offer.object, seq: offer.seq }));
             return;
         }
         if self.has(object) {
@@ -474,7 +474,7 @@ impl Custody {
             keeper.gone(object, from, seq);
         }
         if !self.leaving.contains_key(&object) {
-            self.sends.push((from, ToNode::Closed { object: object.number(), seq }));
+            self.sends.push_back((from, ToNode::Closed { object: object.number(), seq }));
         }
     }
 
@@ -483,7 +483,7 @@ impl Custody {
         if let Some(before) = self.before.get_mut(&object) {
             before.1 = Some(now);
         }
-        self.sends.push((from, ToNode::Taken { object: object.number(), seq }));
+        self.sends.push_back((from, ToNode::Taken { object: object.number(), seq }));
     }
 
     /// Remembers that it had an object, while somebody may offer it once more.

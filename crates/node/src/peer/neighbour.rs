@@ -109,11 +109,6 @@ impl Neighbour {
         here + self.offset_us
     }
 
-    /// This peer's time, at a moment of its.
-    pub fn time_here(&self, there: Time) -> Time {
-        there + -self.offset_us
-    }
-
     /// Half the quickest round trip, in microseconds; `None` before the first.
     pub fn latency_us(&self) -> Option<i64> {
         self.clock.error_bound_us()

@@ -28,7 +28,7 @@ pub(crate) use truth::shape as shape_of;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use interest::{AuraError, Earshot};
+use interest::{Aura, AuraError, Earshot};
 use space::{NodeId, ObjectId, Pair, Slot, Time};
 use wire::session::ResumeKey;
 use wire::{Hello, Moves, Reason, Refused, ToClient, ToServer, VERSION};
@@ -57,7 +57,7 @@ pub struct ServerSettings {
 
 impl Default for ServerSettings {
     fn default() -> ServerSettings {
-        ServerSettings { limits: Limits::default(), focus: 20.0, nimbus: 0.0, hysteresis: 1.1 }
+        ServerSettings { limits: Limits::default(), focus: 20.0, nimbus: 0.0, hysteresis: Aura::HYSTERESIS }
     }
 }
 

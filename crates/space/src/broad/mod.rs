@@ -41,7 +41,7 @@ use crate::{Pair, Spheres};
 /// Every implementation gives exactly the same set of pairs, each once and in an order of its own, whatever it
 /// remembers from earlier ticks and whichever world it is handed. A method may rely on
 /// [`moved`](Spheres::moved) and [`reshaped`](Spheres::reshaped) only when the world's
-/// [`identity`](Spheres::identity) is the one it saw last and its [`tick`](Spheres::tick) is the next one.
+/// [`edition`](Spheres::edition) is the [next](crate::Edition::is_next_after) after the one it saw last.
 ///
 /// The work comes in two steps, so that the lab can measure them apart: first `update`, then `find`.
 /// [`pairs`](BroadPhase::pairs) does both.

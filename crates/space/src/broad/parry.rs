@@ -12,7 +12,7 @@ use parry3d::bounding_volume::Aabb;
 use parry3d::partitioning::{Bvh, BvhBuildStrategy, BvhNode, BvhNodeWide, BvhWorkspace};
 
 use super::{BroadPhase, Work};
-use crate::{Pair, Slot, Sphere, Spheres, Tick, Vec3};
+use crate::{Edition, Pair, Slot, Sphere, Spheres, Vec3};
 
 /// What keeps a refitted tree in shape: without it the boxes grow into each other and the tree decays. Either way the
 /// tree is built anew as soon as objects have strayed too far for it, as they do at once when they teleport.
@@ -151,8 +151,8 @@ struct Tree {
     spheres: Vec<Sphere>,
     /// The live rows that changed in this tick; all of them in a world not seen before.
     changed: Vec<u32>,
-    /// The world's identity and tick at the last update.
-    seen: Option<(u64, Tick)>,
+    /// The world at the last update.
+    seen: Option<Edition>,
     /// Moves since the tree was last built.
     moves: u64,
     /// How far everybody has moved since their part of the tree was built, all together.
@@ -172,8 +172,8 @@ impl Tree {
 
     /// Brings the leaves up to date; a world that does not follow from the last one gets a new tree.
     fn take_in(&mut self, spheres: &Spheres) {
-        let now = (spheres.identity(), spheres.tick());
-        let follows = self.seen.is_some_and(|(identity, tick)| (identity, tick.next()) == now);
+        let now = spheres.edition();
+        let follows = self.seen.is_some_and(|seen| now.is_next_after(seen));
         self.seen = Some(now);
         self.is_new = !follows;
         self.changed.clear();

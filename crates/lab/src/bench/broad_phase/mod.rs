@@ -1,8 +1,12 @@
 //! How long does each method take from new positions to the complete list of pairs?
 //!
 //! All methods see the same frames in the same run, one after the other within a tick, in an order that is drawn anew
-//! for each: what the machine does to one it does to all, and none always follows the one that empties the cache. Methods run along, unmeasured, for the
-//! last ticks of the warm-up, so that none is judged by its first tick. Every list of every tick is compared.
+//! for each: what the machine does to one it does to all, and none always follows the one that empties the cache. Methods
+//! run along, unmeasured, for the last ticks of the warm-up, so that none is judged by its first tick. Every list of every
+//! tick is compared.
+//!
+//! A machine that others share takes time from single ticks. Of several runs on the same frames each tick counts with the
+//! least that it took, so what is left is what the method needs for that tick, and the slowest is slow by itself.
 
 mod report;
 mod runner;
@@ -20,6 +24,8 @@ use runner::{Floor, Runner};
 pub const RUN_ALONG: u32 = 10;
 /// The longest run, warm-up included.
 pub const TICKS_MAX: u32 = 1_000_000;
+/// The most runs on the same frames.
+pub const RUNS_MAX: u32 = 1_000;
 /// The most threads.
 pub const THREADS_MAX: usize = 256;
 
@@ -40,6 +46,8 @@ pub struct Settings {
     pub warm: u32,
     /// Ticks measured.
     pub ticks: u32,
+    /// Runs on the same frames, of which each tick counts with the least that it took.
+    pub runs: u32,
     /// Threads that a method may use.
     pub threads: usize,
     /// Who takes part; empty for all that are feasible.
@@ -56,6 +64,7 @@ impl Default for Settings {
             seed: 1,
             warm: 20,
             ticks: 200,
+            runs: 1,
             threads: 1,
             methods: Vec::new(),
         }
@@ -83,43 +92,99 @@ pub fn measure(
     progress: &mut dyn FnMut(u32, u32),
 ) -> Result<Report, BenchError> {
     check(settings)?;
-    let mut workload = Workload::new(workload::Settings {
-        motion: settings.motion,
-        objects: settings.objects,
-        coverage_percent: settings.coverage_percent,
-        speed: settings.speed,
-        seed: settings.seed,
-        ..workload::Settings::default()
-    })?;
-    let mut runners = Runner::all(&settings.chosen(), settings.threads);
-    let mut order: Vec<usize> = (0..runners.len()).collect();
     let mut random = Random::new(settings.seed);
-    let mut floor = Floor::default();
-    let mut pairs = Vec::new();
-    let mut pairs_found = 0;
-
-    let total = settings.warm + settings.ticks;
-    for tick in 0..total {
-        progress(tick, total);
-        if tick > 0 {
-            workload.step();
-        }
-        if tick + RUN_ALONG < settings.warm {
-            continue;
-        }
-        let is_measured = tick >= settings.warm;
-        shuffle(&mut order, &mut random);
-        for &turn in &order {
-            runners[turn].run(workload.spheres(), &mut pairs, stopwatch, is_measured);
-        }
-        let expected = runner::compare(&mut runners, workload.spheres().tick().number());
-        if is_measured {
-            pairs_found += expected.pairs;
-            floor.run(workload.spheres(), &pairs, stopwatch);
-        }
+    let per_run = settings.warm + settings.ticks;
+    let total = per_run * settings.runs;
+    let mut race = Race::run(settings, &mut random, stopwatch, &mut |tick| progress(tick, total))?;
+    for run in 1..settings.runs {
+        let again = Race::run(settings, &mut random, stopwatch, &mut |tick| progress(run * per_run + tick, total))?;
+        race.keep_least(again);
     }
     progress(total, total);
-    Ok(reported(settings, runners, &floor, pairs_found))
+    Ok(race.report(settings))
+}
+
+/// What was seen of all methods on the frames of a workload.
+struct Race {
+    runners: Vec<Runner>,
+    floor: Floor,
+    pairs_found: usize,
+}
+
+impl Race {
+    /// Sends all methods through the frames, from the first.
+    fn run(
+        settings: &Settings,
+        random: &mut Random,
+        stopwatch: &mut dyn Stopwatch,
+        progress: &mut dyn FnMut(u32),
+    ) -> Result<Race, BenchError> {
+        let mut workload = settings.workload()?;
+        let mut runners = Runner::all(&settings.chosen(), settings.threads);
+        let mut order: Vec<usize> = (0..runners.len()).collect();
+        let mut floor = Floor::default();
+        let mut pairs = Vec::new();
+        let mut pairs_found = 0;
+        for tick in 0..settings.warm + settings.ticks {
+            progress(tick);
+            if tick > 0 {
+                workload.step();
+            }
+            if tick + RUN_ALONG < settings.warm {
+                continue;
+            }
+            let is_measured = tick >= settings.warm;
+            shuffle(&mut order, random);
+            for &turn in &order {
+                runners[turn].run(workload.spheres(), &mut pairs, stopwatch, is_measured);
+            }
+            let expected = runner::compare(&mut runners, workload.spheres().tick().number());
+            if is_measured {
+                pairs_found += expected.pairs;
+                floor.run(workload.spheres(), &pairs, stopwatch);
+            }
+        }
+        Ok(Race { runners, floor, pairs_found })
+    }
+
+    /// Of each tick, the least that it took in this run or the other.
+    fn keep_least(&mut self, other: Race) {
+        self.runners.iter_mut().zip(other.runners).for_each(|(runner, again)| runner.keep_least(again));
+        self.floor.keep_least(&other.floor);
+    }
+
+    fn report(self, settings: &Settings) -> Report {
+        let Race { runners, floor, pairs_found } = self;
+        let mut rows: Vec<Row> = Vec::new();
+        for row in runners.iter().map(|runner| runner.row(settings.objects)) {
+            match rows.iter_mut().find(|other| other.method == row.method) {
+                Some(other) if row.cpu_ms_mean < other.cpu_ms_mean => *other = row,
+                Some(_) => {}
+                None => rows.push(row),
+            }
+        }
+        let disagreements: Vec<Disagreement> = runners.into_iter().filter_map(|runner| runner.disagreement).collect();
+        for row in &mut rows {
+            // One wrong way to set it up makes the method wrong, even if another was faster.
+            row.agrees = disagreements.iter().all(|disagreement| disagreement.method != row.method);
+        }
+        Report {
+            command: settings.command(),
+            workload: settings.motion.name(),
+            objects: settings.objects,
+            coverage_percent: settings.coverage_percent,
+            speed: settings.speed,
+            warm: settings.warm,
+            ticks: settings.ticks,
+            runs: settings.runs,
+            threads: settings.threads,
+            seed: settings.seed,
+            pairs_per_object: pairs_found as f64 / f64::from(settings.ticks) / settings.objects.max(1) as f64,
+            floor_cpu_ms_mean: floor.cpu_ms_mean(),
+            rows,
+            disagreements,
+        }
+    }
 }
 
 /// Puts the methods into another order, any of them as likely as another.
@@ -132,14 +197,26 @@ fn shuffle(order: &mut [usize], random: &mut Random) {
 impl Settings {
     /// The command line that repeats the run.
     pub fn command(&self) -> String {
-        let Settings { objects, coverage_percent, speed, seed, warm, ticks, threads, .. } = self;
+        let Settings { objects, coverage_percent, speed, seed, warm, ticks, runs, threads, .. } = self;
         let methods: Vec<&str> = self.chosen().iter().map(|method| method.name).collect();
         format!(
             "kinesphere bench broad-phase --objects {objects} --coverage {coverage_percent} --workload {} --speed {speed} \
-             --warm {warm} --ticks {ticks} --threads {threads} --seed {seed} --methods {}",
+             --warm {warm} --ticks {ticks} --runs {runs} --threads {threads} --seed {seed} --methods {}",
             self.motion.name(),
             methods.join(",")
         )
+    }
+
+    /// The frames, from the first.
+    fn workload(&self) -> Result<Workload, WorkloadError> {
+        Workload::new(workload::Settings {
+            motion: self.motion,
+            objects: self.objects,
+            coverage_percent: self.coverage_percent,
+            speed: self.speed,
+            seed: self.seed,
+            ..workload::Settings::default()
+        })
     }
 
     fn chosen(&self) -> Vec<&'static Method> {
@@ -151,41 +228,11 @@ fn check(settings: &Settings) -> Result<(), BenchError> {
     let rules = [
         ("ticks", f64::from(settings.ticks), 1.0..=f64::from(TICKS_MAX), "1 to 1,000,000 ticks"),
         ("warm", f64::from(settings.warm), 0.0..=f64::from(TICKS_MAX), "0 to 1,000,000 ticks"),
+        ("runs", f64::from(settings.runs), 1.0..=f64::from(RUNS_MAX), "1 to 1,000 runs"),
         ("threads", settings.threads as f64, 1.0..=THREADS_MAX as f64, "1 to 256 threads"),
     ];
     setting::check(rules)?;
     Ok(())
-}
-
-fn reported(settings: &Settings, runners: Vec<Runner>, floor: &Floor, pairs_found: usize) -> Report {
-    let mut rows: Vec<Row> = Vec::new();
-    for row in runners.iter().map(|runner| runner.row(settings.objects)) {
-        match rows.iter_mut().find(|other| other.method == row.method) {
-            Some(other) if row.cpu_ms_mean < other.cpu_ms_mean => *other = row,
-            Some(_) => {}
-            None => rows.push(row),
-        }
-    }
-    let disagreements: Vec<Disagreement> = runners.into_iter().filter_map(|runner| runner.disagreement).collect();
-    for row in &mut rows {
-        // One wrong way to set it up makes the method wrong, even if another was faster.
-        row.agrees = disagreements.iter().all(|disagreement| disagreement.method != row.method);
-    }
-    Report {
-        command: settings.command(),
-        workload: settings.motion.name(),
-        objects: settings.objects,
-        coverage_percent: settings.coverage_percent,
-        speed: settings.speed,
-        warm: settings.warm,
-        ticks: settings.ticks,
-        threads: settings.threads,
-        seed: settings.seed,
-        pairs_per_object: pairs_found as f64 / f64::from(settings.ticks) / settings.objects.max(1) as f64,
-        floor_cpu_ms_mean: floor.cpu_ms_mean(),
-        rows,
-        disagreements,
-    }
 }
 
 #[cfg(test)]
@@ -282,6 +329,39 @@ mod tests {
     }
 
     #[test]
+    fn of_several_runs_each_tick_counts_with_the_least_it_took() {
+        // Every seventh reading comes late, as on a machine that others share: no method is as slow in every run.
+        struct Disturbed(SteadyStopwatch, u32);
+        impl Stopwatch for Disturbed {
+            fn read(&mut self) -> crate::stopwatch::Reading {
+                self.1 += 1;
+                if self.1.is_multiple_of(7) {
+                    self.0.read();
+                }
+                self.0.read()
+            }
+        }
+        let slowest = |runs| {
+            let settings = Settings { runs, ..tiny(named(&["plain-grid", "brute-force"])) };
+            let report = measure(&settings, &mut Disturbed(SteadyStopwatch::new(3), 0), &mut |_, _| {}).unwrap();
+            assert!(report.agrees() && report.command.contains(&format!("--runs {runs} ")));
+            assert!(report.pairs_per_object > 0.5 && report.rows.iter().all(|row| row.cpu_ms_min == 3.0));
+            (report.rows.iter().map(|row| row.cpu_ms_max).fold(0.0, f64::max), report.pairs_per_object)
+        };
+        let (once, often) = (slowest(1), slowest(5));
+        assert_eq!((once.0, often.0), (6.0, 3.0));
+        assert_eq!(once.1, often.1, "more runs find no more pairs per tick");
+    }
+
+    #[test]
+    fn a_disagreement_in_any_run_counts() {
+        let settings = Settings { runs: 3, ..tiny(vec![&FORGETFUL, Method::named("brute-force").unwrap()]) };
+        let report = run(&settings);
+        assert_eq!(report.disagreements.len(), 1);
+        assert!(!report.rows[0].agrees && report.rows[1].agrees);
+    }
+
+    #[test]
     fn the_table_compares_with_ours_and_with_the_plain_grid() {
         let mut report = run(&tiny(named(&["plain-grid", "brute-force"])));
         report.rows[0].method = "kinesphere";
@@ -295,11 +375,13 @@ mod tests {
 
     #[test]
     fn progress_ends_where_it_said_it_would() {
-        let mut seen = Vec::new();
-        let settings = tiny(named(&["plain-grid"]));
-        measure(&settings, &mut SteadyStopwatch::new(1), &mut |done, total| seen.push((done, total))).unwrap();
-        assert_eq!(seen.first(), Some(&(0, 27)));
-        assert_eq!(seen.last(), Some(&(27, 27)));
+        for (runs, total) in [(1, 27), (3, 81)] {
+            let mut seen = Vec::new();
+            let settings = Settings { runs, ..tiny(named(&["plain-grid"])) };
+            measure(&settings, &mut SteadyStopwatch::new(1), &mut |done, total| seen.push((done, total))).unwrap();
+            assert_eq!((seen.first(), seen.last()), (Some(&(0, total)), Some(&(total, total))));
+            assert!(seen.is_sorted());
+        }
     }
 
     #[test]
@@ -310,6 +392,7 @@ mod tests {
             measure(&settings, &mut SteadyStopwatch::new(1), &mut |_, _| {}).unwrap_err().to_string()
         };
         assert_eq!(refused(Settings { ticks: 0, ..tiny(Vec::new()) }), "`ticks` is 0, expected 1 to 1,000,000 ticks");
+        assert_eq!(refused(Settings { runs: 0, ..tiny(Vec::new()) }), "`runs` is 0, expected 1 to 1,000 runs");
         assert_eq!(refused(Settings { threads: 0, ..tiny(Vec::new()) }), "`threads` is 0, expected 1 to 256 threads");
         assert!(refused(Settings { speed: -1.0, ..tiny(Vec::new()) }).starts_with("`speed` is -1"));
         assert!(refused(Settings { objects: 1_000_000_000, ..tiny(Vec::new()) }).starts_with("1000000000 objects"));

@@ -22,6 +22,8 @@ pub struct Report {
     pub warm: u32,
     /// Ticks measured.
     pub ticks: u32,
+    /// Runs on the same frames: each tick counts with the least that it took.
+    pub runs: u32,
     /// Threads that a method could use.
     pub threads: usize,
     /// What the frames were made from.
@@ -101,7 +103,7 @@ impl Report {
             table.row(cells);
         }
         format!(
-            "{} objects, {}, {} % coverage, {} radii per tick, {} ticks after {}, {}, seed {}\n\
+            "{} objects, {}, {} % coverage, {} radii per tick, {} ticks after {}{}, {}, seed {}\n\
              {} pairs per object; to read the positions and write the pairs takes {} ms\n\n{table}",
             grouped(self.objects as u64),
             self.workload,
@@ -109,6 +111,7 @@ impl Report {
             self.speed,
             self.ticks,
             self.warm,
+            if self.runs == 1 { String::new() } else { format!(", each the least of {} runs", self.runs) },
             if self.threads == 1 { "1 thread".to_owned() } else { format!("{} threads", self.threads) },
             self.seed,
             significant(self.pairs_per_object),

@@ -51,6 +51,15 @@ impl Runner {
         self.last = Fingerprint::of(pairs);
     }
 
+    /// Of each tick, the least that it took in this run or in another on the same frames.
+    pub fn keep_least(&mut self, again: Runner) {
+        for (time, other) in self.times.iter_mut().zip(again.times) {
+            time.cpu_ms = time.cpu_ms.min(other.cpu_ms);
+            time.wall_ms = time.wall_ms.min(other.wall_ms);
+        }
+        self.disagreement = self.disagreement.take().or(again.disagreement);
+    }
+
     /// What is reported of it.
     pub fn row(&self, objects: usize) -> Row {
         let cpu = || self.times.iter().map(|time| time.cpu_ms);
@@ -87,6 +96,11 @@ impl Floor {
             black_box(&written);
         });
         self.cpu_ms.push(elapsed.cpu_ms);
+    }
+
+    /// Of each tick, the least that it took in this run or in another.
+    pub fn keep_least(&mut self, again: &Floor) {
+        self.cpu_ms.iter_mut().zip(&again.cpu_ms).for_each(|(time, &other)| *time = time.min(other));
     }
 
     /// Processor time per tick, mean.

@@ -41,7 +41,7 @@ use self::plan::{Census, Plan};
 use self::scout::{Outlook, Scout};
 use super::{BroadPhase, PlainGrid, Work};
 use crate::pair::difference;
-use crate::{Pair, Slot, Spheres, Tick};
+use crate::{Edition, Pair, Slot, Spheres};
 
 /// The broad phase to use: exact for any motion and any mix of radii, with nothing to tune.
 ///
@@ -66,7 +66,7 @@ use crate::{Pair, Slot, Spheres, Tick};
 #[derive(Debug, Default)]
 pub struct Kinesphere {
     now: u64,
-    seen: Option<Seen>,
+    seen: Option<Edition>,
     /// Whether this tick was looked at before, and whether anything has changed since the last look.
     is_repeated: bool,
     is_new: bool,
@@ -98,14 +98,6 @@ pub struct Kinesphere {
     pairs_found: usize,
     tests_made: u64,
     changes: Option<Changes>,
-}
-
-/// The world as it was when it was looked at last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Seen {
-    identity: u64,
-    tick: Tick,
-    revision: u64,
 }
 
 /// By how much plans were too hopeful: a factor.
@@ -192,12 +184,9 @@ impl Kinesphere {
 
     /// Notes which world this is, and forgets what no longer holds about it. Says whether anything may be new.
     fn recognise(&mut self, spheres: &Spheres) -> bool {
-        let (revision, before_tick) = spheres.revisions();
-        let next = Seen { identity: spheres.identity(), tick: spheres.tick(), revision };
-        let is_same = self.seen.is_some_and(|seen| seen.identity == next.identity);
-        let is_same_tick = is_same && self.seen.is_some_and(|seen| seen.tick == next.tick);
-        let is_next_tick =
-            is_same && self.seen.is_some_and(|seen| seen.tick.next() == next.tick && seen.revision == before_tick);
+        let next = spheres.edition();
+        let is_same_tick = self.seen.is_some_and(|seen| next.is_of_the_same_tick_as(seen));
+        let is_next_tick = self.seen.is_some_and(|seen| next.is_next_after(seen));
         if !is_same_tick {
             self.now += 1;
         }

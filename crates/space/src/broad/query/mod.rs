@@ -13,7 +13,7 @@ use std::collections::BinaryHeap;
 use glam::{DVec3, Vec3};
 
 use crate::impact::spheres::contact;
-use crate::{Slot, Sphere, Spheres, Tick};
+use crate::{Edition, Slot, Sphere, Spheres};
 use tree::{Cube, Entry, Tree};
 
 /// Answers questions about places, as the world was at the last [`update`](Finder::update).
@@ -40,15 +40,8 @@ use tree::{Cube, Entry, Tree};
 #[derive(Debug, Default)]
 pub struct Finder {
     tree: Tree,
-    seen: Option<Seen>,
-}
-
-/// Which state of which world the tree holds.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Seen {
-    identity: u64,
-    tick: Tick,
-    revision: u64,
+    /// Which state of which world the tree holds.
+    seen: Option<Edition>,
 }
 
 /// The object that a ray or a moving sphere meets first.
@@ -78,13 +71,8 @@ impl Finder {
     /// Takes in the world as it is now. The cost follows what moved, when it saw the same world before, in this tick or
     /// in the one before; else it takes in everybody.
     pub fn update(&mut self, spheres: &Spheres) {
-        let (revision, before_tick) = spheres.revisions();
-        let now = Seen { identity: spheres.identity(), tick: spheres.tick(), revision };
-        let follows = self.seen.is_some_and(|seen| {
-            let same_tick = seen.tick == now.tick;
-            let next_tick = seen.tick.next() == now.tick && seen.revision == before_tick;
-            seen.identity == now.identity && (same_tick || next_tick)
-        });
+        let now = spheres.edition();
+        let follows = self.seen.is_some_and(|seen| now.is_of_the_same_tick_as(seen) || now.is_next_after(seen));
         if self.seen == Some(now) {
             return;
         }

@@ -12,6 +12,8 @@ use crate::simd::children::{Found, NodePair, expand, expand_measured};
 /// Rounds of no more pairs than this look for inner balls that overlap. Early rounds are short, and it is then that
 /// bodies which are deep in each other are recognised.
 const CERTAIN_MAX: usize = 64;
+/// Where every walk begins.
+const ROOTS: NodePair = NodePair { a: 0, b: 0 };
 
 /// What is known about two shapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,7 +49,7 @@ pub enum Containment {
 }
 
 /// A walk down two trees. Keeps its memory: one of them serves many questions, one after the other.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Search {
     /// Pairs of this round; those before `done` are replaced already.
     pairs: Vec<NodePair>,
@@ -60,6 +62,21 @@ pub struct Search {
     operations: u64,
 }
 
+impl Default for Search {
+    /// A walk that has not begun: nothing is known of the roots, hence they may touch.
+    fn default() -> Search {
+        Search {
+            pairs: vec![ROOTS],
+            done: 0,
+            found: Found::default(),
+            is_certain: false,
+            is_checked: false,
+            is_complete: false,
+            operations: 0,
+        }
+    }
+}
+
 impl Search {
     /// Starts with the two roots.
     pub fn begin(&mut self, question: &Question<'_>) {
@@ -68,12 +85,11 @@ impl Search {
         self.found.ends.clear();
         (self.done, self.operations) = (0, 1);
         (self.is_certain, self.is_checked, self.is_complete) = (false, false, false);
-        let roots = NodePair { a: 0, b: 0 };
         if !question.is_sensible {
-            self.found.ends.push(roots);
+            self.found.ends.push(ROOTS);
             self.is_complete = true;
         } else if question.roots_overlap() {
-            self.pairs.push(roots);
+            self.pairs.push(ROOTS);
         } else {
             self.is_complete = true;
         }
