@@ -78,6 +78,7 @@ fn build(web: &Path, work: &Path) -> Result<PathBuf, Missing> {
         let _ = fs::remove_dir_all(work.join(name));
         copy(&web.join(name), &work.join(name)).map_err(broken)?;
     }
+    check_node().map_err(Missing::Tools)?;
     if !is_installed {
         let install = "ci --include=dev --ignore-scripts --prefer-offline --no-audit --no-fund \
                        --fetch-retries=1 --fetch-timeout=30000 --loglevel=error";
@@ -86,6 +87,17 @@ fn build(web: &Path, work: &Path) -> Result<PathBuf, Missing> {
     }
     npm(work, "run --silent build").map_err(Missing::Broken)?;
     Ok(work.join("dist"))
+}
+
+/// What the packages that build the page need: with an older Node they fail in ways that tell nobody why.
+fn check_node() -> Result<(), String> {
+    let output = Command::new("node").arg("--version").output();
+    let said = output.map_err(|error| format!("node cannot be run ({error})"))?.stdout;
+    let said = String::from_utf8_lossy(&said).trim().to_owned();
+    let mut numbers = said.trim_start_matches('v').split('.').map(|number| number.parse::<u32>().unwrap_or(0));
+    let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    let is_enough = version >= (22, 12) || (version.0 == 20 && version.1 >= 19);
+    if is_enough { Ok(()) } else { Err(format!("Node {said} is too old for it: it takes 20.19 or 22.12, or newer")) }
 }
 
 fn npm(work: &Path, arguments: &str) -> Result<(), String> {

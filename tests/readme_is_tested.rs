@@ -1,16 +1,19 @@
-//! The code that the READMEs show is a doctest of `space`, to the letter: hence it compiles and does what it says.
+//! The code that the READMEs show is a doctest, to the letter: hence it compiles and does what it says.
 
 const README: &str = include_str!("../README.md");
 const README_OF_SPACE: &str = include_str!("../crates/space/README.md");
+const README_OF_INTEREST: &str = include_str!("../crates/interest/README.md");
 
-/// The first doctest of a file, as a reader sees it.
+/// The first doctest of a file, as a reader sees it. Pictures in text stand between fences, too.
 fn tested(source: &str) -> String {
-    source
-        .lines()
-        .skip_while(|line| *line != "//! ```")
-        .skip(1)
-        .take_while(|line| *line != "//! ```")
-        .map(|line| line.strip_prefix("//! ").unwrap_or(""))
+    let mut lines =
+        source.lines().filter_map(|line| line.strip_prefix("//!")).map(|line| line.strip_prefix(' ').unwrap_or(line));
+    let fence = |line: &&str| line.starts_with("```");
+    while lines.by_ref().find(fence).is_some_and(|opening| opening != "```") {
+        lines.by_ref().find(fence);
+    }
+    lines
+        .take_while(|line| !fence(line))
         .filter(|line| !line.starts_with("# "))
         .map(|line| format!("{line}\n"))
         .collect()
@@ -20,10 +23,12 @@ fn tested(source: &str) -> String {
 fn readme_is_tested() {
     let front = ("crates/space/src/lib.rs", include_str!("../crates/space/src/lib.rs"));
     let shapes = ("crates/space/src/narrow/mod.rs", include_str!("../crates/space/src/narrow/mod.rs"));
+    let hearing = ("crates/interest/src/lib.rs", include_str!("../crates/interest/src/lib.rs"));
     for (name, readme, (file, source)) in [
         ("README.md", README, front),
         ("crates/space/README.md", README_OF_SPACE, front),
         ("crates/space/README.md", README_OF_SPACE, shapes),
+        ("crates/interest/README.md", README_OF_INTEREST, hearing),
     ] {
         let tested = tested(source);
         assert!(

@@ -48,6 +48,7 @@ impl Aura {
     /// An update that is sent now is seen up to a horizon later. If all auras are widened by it, and nobody moves farther
     /// per tick than it said, two objects are joined at least `horizon_ticks` before their plain auras meet. Too wide
     /// costs traffic, too narrow costs a late meeting.
+    #[must_use]
     pub fn widened(self, speed_max: f32, horizon_ticks: u32) -> Aura {
         let way = f64::from(speed_max) * f64::from(horizon_ticks);
         // Outward, by more than the test of distances can round: its error is some units in the last place of the reach.

@@ -56,7 +56,7 @@ fn a_seed_repeats_its_run() {
 
 #[test]
 fn others_are_shown_where_they_are() {
-    // 200 ms one way, 5 % loss, wanderers at 2 m/s, a minute: at most 0.3 m on average, and 0.1 m is the goal.
+    // 200 ms one way, 5 % loss, wanderers at 2 m/s, a minute: at most 0.1 m on average.
     let report = simulated(&Settings {
         clients: 12,
         hostile: 0,

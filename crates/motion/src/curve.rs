@@ -89,6 +89,7 @@ impl Curve {
 
     /// The path that goes on, after `dt` seconds, with another velocity, its acceleration treated by `policy` for a
     /// bounce off `normal`.
+    #[must_use]
     pub fn deflected(&self, dt: f64, vel: DVec3, normal: DVec3, policy: AccelerationPolicy) -> Curve {
         let here = self.at(dt);
         let acc = policy.apply(here.acc, normal);

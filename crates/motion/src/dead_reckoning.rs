@@ -109,6 +109,7 @@ impl Turning {
 
     /// The motion that goes on, after `dt` seconds, with another velocity. A mirrored turn turns the other way, so that
     /// the whole path after the bounce is the mirror image of the one without it.
+    #[must_use]
     pub fn deflected(&self, dt: f64, vel: DVec3, normal: DVec3, policy: AccelerationPolicy) -> Turning {
         let axes = rotation::advanced(self.rot, self.angvel, dt);
         let to_body = axes.conjugate();

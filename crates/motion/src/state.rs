@@ -51,6 +51,7 @@ impl Sequence {
     }
 
     /// The number after this one.
+    #[must_use]
     pub const fn next(self) -> Sequence {
         Sequence(self.0.wrapping_add(1))
     }
@@ -86,6 +87,7 @@ impl Flags {
     }
 
     /// Both.
+    #[must_use]
     pub const fn with(self, other: Flags) -> Flags {
         Flags(self.0 | other.0)
     }

@@ -235,9 +235,9 @@ impl BallTree {
     }
 
     /// The tree of a solid box around the origin, by half of its sides: each level cuts every part in eight, its longest
-    /// side first. For what is known without a mesh, as walls are.
+    /// side first. For what is known without a mesh, as walls are. Below six levels there are no more: seven would be two
+    /// million balls.
     pub fn around_box(half: Vec3, depth: u8) -> Result<BallTree, BallTreeError> {
-        // Seven levels of eight are two million.
         let depth = depth.min(6);
         let mut nodes = Vec::new();
         let mut parts = vec![(DVec3::ZERO, half.as_dvec3(), 0_u32)];

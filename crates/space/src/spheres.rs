@@ -339,6 +339,10 @@ impl Clone for Spheres {
 
 impl Columns<'_> {
     /// The sphere of a row, alive or not.
+    ///
+    /// # Panics
+    ///
+    /// If the world has no such row; [`Spheres::get`] asks by slot, and does not panic.
     #[inline]
     pub fn sphere(&self, row: usize) -> Sphere {
         Sphere::new(Vec3::new(self.x[row], self.y[row], self.z[row]), self.radius[row])

@@ -64,6 +64,7 @@ impl Tick {
     }
 
     /// The step after this one.
+    #[must_use]
     pub const fn next(self) -> Tick {
         Tick(self.0.saturating_add(1))
     }

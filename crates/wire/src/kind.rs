@@ -135,7 +135,7 @@ pub const NODE_SOUGHT: u8 = 0xb6;
 /// Somebody said something near a border.
 pub const NODE_SAID: u8 = 0xb7;
 
-/// As a kind is called in documents and metrics; none if there is no such kind.
+/// As a kind of message between server, client and operator is called in documents and metrics; none for any other.
 pub const fn name(kind: u8) -> Option<&'static str> {
     Some(match kind {
         HELLO => "hello",

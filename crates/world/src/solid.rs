@@ -137,6 +137,7 @@ impl Block {
     }
 
     /// The same with so many steps more on every side.
+    #[must_use]
     pub fn grown(self, by: i32) -> Block {
         Block { low: self.low.map(|low| low.saturating_sub(by)), high: self.high.map(|high| high.saturating_add(by)) }
     }
@@ -185,6 +186,7 @@ impl Block {
     }
 
     /// What two boxes share; if they share nothing, its corners are the wrong way round.
+    #[must_use]
     pub fn within(&self, other: &Block) -> Block {
         Block {
             low: std::array::from_fn(|axis| self.low[axis].max(other.low[axis])),
@@ -193,6 +195,7 @@ impl Block {
     }
 
     /// The smallest box around two.
+    #[must_use]
     pub fn with(&self, other: &Block) -> Block {
         Block {
             low: std::array::from_fn(|axis| self.low[axis].min(other.low[axis])),
@@ -201,6 +204,7 @@ impl Block {
     }
 
     /// The same, with even corners: a box whose centre is on the grid.
+    #[must_use]
     pub fn even(self) -> Block {
         Block { low: self.low.map(|low| low & !1), high: self.high.map(|high| high.saturating_add(high & 1)) }
     }

@@ -88,7 +88,7 @@ impl Groups {
             ended.extend(graph.ended().iter().filter(is_left));
             began.clear();
             began.extend(graph.began().iter().filter(is_left));
-            self.repair_by_lists(&ended, &began, graph);
+            self.repair_by_lists(&began, &ended, graph);
             (self.ended, self.began) = (ended, began);
         }
     }
@@ -194,7 +194,7 @@ impl Groups {
             own.map(|(one, other)| Pair::new(slots[one], slots[other])).collect::<Vec<Pair>>()
         };
         graph.update(&pairs(true), &pairs(false));
-        self.repair_by_lists(graph.ended(), graph.began(), &graph);
+        self.repair_by_lists(graph.began(), graph.ended(), &graph);
         let turns = self.groups_of_all(&slots).into_iter().filter_map(|place| Some((tidying.turn(place)?, place)));
         let mut turns: Vec<(u32, u32)> = turns.collect();
         turns.sort_unstable();

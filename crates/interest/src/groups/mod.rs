@@ -177,7 +177,7 @@ impl Groups {
         self.seats.start(graph.rows());
         self.mend_homes(&tidying, &mut graph);
         if graph.ended().len() + graph.began().len() > UPHEAVAL {
-            self.repair_by_lists(graph.ended(), graph.began(), &graph);
+            self.repair_by_lists(graph.began(), graph.ended(), &graph);
         } else {
             self.repair_circles(&mut graph, &tidying);
         }
@@ -257,8 +257,8 @@ impl Groups {
     }
 
     /// Repairs what some pairs that ended and began ask for.
-    fn repair_by_lists(&mut self, ended: &[Pair], began: &[Pair], graph: &Graph) {
-        self.part(ended, began, graph);
+    fn repair_by_lists(&mut self, began: &[Pair], ended: &[Pair], graph: &Graph) {
+        self.part(began, ended, graph);
         self.cover(graph);
         self.uncovered.release();
     }

@@ -9,7 +9,7 @@ use crate::Graph;
 
 impl Groups {
     /// Whoever is in a group with somebody it no longer overlaps leaves it. Notes what is no longer covered.
-    pub(super) fn part(&mut self, ended: &[Pair], began: &[Pair], graph: &Graph) {
+    pub(super) fn part(&mut self, began: &[Pair], ended: &[Pair], graph: &Graph) {
         self.uncovered.clear();
         for pair in ended {
             self.shared.clear();

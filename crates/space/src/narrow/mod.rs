@@ -1,7 +1,7 @@
 //! Exact answers about two shapes: whether they touch, how far they are apart, when they meet.
 //!
-//! A broad phase says who is near by bounding spheres; here shapes have faces and corners. Spheres, boxes and capsules
-//! are answered in closed form, hulls and meshes through parry3d, all of it relative to the first shape and in `f64`, so
+//! A broad phase says who is near by bounding spheres; here shapes have faces and corners. Spheres, boxes, capsules
+//! and triangles are answered in closed form, hulls through parry3d, all of it relative to the first shape and in `f64`, so
 //! that the distance from the world's origin does not matter.
 //!
 //! ```

@@ -60,6 +60,7 @@ impl Balls {
     }
 
     /// Knows the mesh that the tree was built around, for those who draw it.
+    #[must_use]
     pub fn with_mesh(self, mesh: TriangleMesh) -> Balls {
         Balls { mesh: Some(mesh), ..self }
     }
@@ -136,6 +137,7 @@ impl Mesh {
     }
 
     /// The same with a sphere-tree around it.
+    #[must_use]
     pub fn with_tree(self, tree: Arc<BallTree>) -> Mesh {
         Mesh { balls: Some(tree), ..self }
     }

@@ -153,12 +153,14 @@ impl Kinesphere {
 
     /// Follows objects wherever courses last at all, even if finding pairs afresh every tick would be cheaper, as it is in
     /// small worlds. For those who want to see courses at work rather than a fast answer; the answer is the same.
+    #[must_use]
     pub fn eager(mut self) -> Kinesphere {
         self.is_eager = true;
         self
     }
 
     /// Also tells, after each tick, which pairs [began](Kinesphere::began) and which [ended](Kinesphere::ended).
+    #[must_use]
     pub fn tracking_changes(mut self) -> Kinesphere {
         let turnover = Turnover { is_wanted: true, ..Turnover::default() };
         self.changes = Some(Changes { turnover, ..Changes::default() });

@@ -43,6 +43,7 @@ impl Ball {
     }
 
     /// Grown, if it must be, until it contains the points.
+    #[must_use]
     pub fn grown_to(&self, points: impl IntoIterator<Item = DVec3>) -> Ball {
         let needed = Ball::around(self.center, points);
         Ball { center: self.center, radius: self.radius.max(needed.radius) }
