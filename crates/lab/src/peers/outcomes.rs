@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use motion::decision::Verdict;
+use serde::Serialize;
 use space::Time;
 
 /// How often what became of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Outcomes {
     /// All.
     pub contests: u64,
@@ -21,6 +22,7 @@ pub struct Outcomes {
     /// Verdicts that there was no contact.
     pub denied: u64,
     /// From the first sight of a contact to when the last host keeps the verdict, in microseconds.
+    #[serde(skip)]
     to_common_us: Vec<i64>,
 }
 

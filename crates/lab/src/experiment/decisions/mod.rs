@@ -33,13 +33,6 @@ const REPEATS: [u32; 3] = [1, 3, 5];
 const SHORT: [u32; 2] = [0, 1];
 /// Closing times, in milliseconds; the first is deliberately too small.
 const CLOSING_MS: [u32; 3] = [300, 1_500, 3_000];
-/// Policies, by the names of the table.
-const POLICIES: [(Policy, &str); 4] = [
-    (Policy::HostId, "host-id"),
-    (Policy::Velocity, "velocity"),
-    (Policy::VelocityHistory, "velocity-history"),
-    (Policy::FieldOfView, "field-of-view"),
-];
 /// The lower host and the higher.
 const HOSTS: [NodeId; 2] = [NodeId::new(1), NodeId::new(2)];
 /// Verdicts about contacts no farther apart than this are about the same one, in microseconds.
@@ -266,12 +259,12 @@ fn blank_rows(loss: f64, latency_ms: u32, repeats: u32) -> Vec<Row> {
     let mut rows = Vec::new();
     if repeats == REPEATS[0] {
         rows.push(row("lowest-host", "host-id"));
-        for (_, policy) in POLICIES {
+        for (_, policy) in Policy::ALL {
             rows.push(row("newest", policy));
             rows.push(row("paper", policy));
         }
     }
-    for (_, policy) in POLICIES {
+    for (_, policy) in Policy::ALL {
         for short in SHORT {
             for closing in CLOSING_MS {
                 let d = needed_delay(latency_ms, repeats) - short;
@@ -284,7 +277,7 @@ fn blank_rows(loss: f64, latency_ms: u32, repeats: u32) -> Vec<Row> {
 
 fn judge_encounter(encounter: &Encounter, seed: u64, rows: &mut [Row]) {
     for row in rows {
-        let policy = POLICIES.iter().find(|(_, name)| *name == row.policy).expect("rows name policies").0;
+        let policy = Policy::ALL.iter().find(|(_, name)| *name == row.policy).expect("rows name policies").0;
         match row.rule {
             "lowest-host" => row.count(decide_simply(encounter, SimpleRule::LowestHost, row.latency_ms)),
             "newest" => row.count(decide_simply(encounter, SimpleRule::Newest(policy), row.latency_ms)),
