@@ -10,7 +10,7 @@ mod report;
 mod store;
 
 pub use fault::Fault;
-pub use report::{CheckerRow, Report};
+pub use report::Report;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -26,9 +26,10 @@ use space::workload::Random;
 use world::{Plaza, World};
 
 use self::store::Store;
-use crate::checker::{self, Checker, ClientState, Findings, Observed, SentBytes, Shown};
+use crate::checker::{self, Checker, ClientState, Observed, SentBytes, Shown};
 use crate::network::{LinkSettings, Path, Stream};
 use crate::planned::Planned;
+use crate::promise::Promise;
 use crate::setting::{self, OutOfRange};
 
 /// The most clients.
@@ -188,8 +189,8 @@ struct Simulation {
     links: BTreeMap<LinkId, Wires>,
     next_link: u64,
     sent: Vec<SentBytes>,
-    checkers: Vec<(Box<dyn Checker>, Findings)>,
-    shown: (Shown, Findings),
+    checkers: Vec<(Promise, Box<dyn Checker>)>,
+    shown: (Promise, Shown),
     ticks: u64,
     tally: report::Tally,
     tick_us: i64,
@@ -236,7 +237,9 @@ impl Simulation {
             .collect();
         let fault = fault::Planter::new(settings.fault);
         // The one that measures is kept by its type: it has something to report.
-        let checkers = checker::all().into_iter().filter(|one| one.name() != Shown::default().name());
+        let shown = Shown::default();
+        let others = checker::all().into_iter().filter(|checker| checker.name() != shown.name());
+        let checkers = others.map(|checker| (Promise::new(checker.name()), checker)).collect();
         let mut simulation = Simulation {
             server_settings,
             random,
@@ -250,8 +253,8 @@ impl Simulation {
             links: BTreeMap::new(),
             next_link: 1,
             sent: Vec::new(),
-            checkers: checkers.map(|one| (one, Findings::default())).collect(),
-            shown: Default::default(),
+            checkers,
+            shown: (Promise::new(shown.name()), shown),
             ticks: 0,
             tally: report::Tally::default(),
             tick_us,
@@ -490,10 +493,11 @@ impl Simulation {
             sent: &self.sent,
             clients: &mut self.clients,
         };
-        for (checker, findings) in &mut self.checkers {
-            checker.look(&mut observed, findings);
+        for (promise, checker) in &mut self.checkers {
+            checker.look(&mut observed, promise);
         }
-        self.shown.0.look(&mut observed, &mut self.shown.1);
+        let (promise, checker) = &mut self.shown;
+        checker.look(&mut observed, promise);
         self.tally.note(&self.sent);
         self.sent.clear();
         self.tally.flushed = 0;

@@ -17,7 +17,7 @@ use wire::cluster::NODES_MAX;
 
 use super::Document;
 use crate::cluster::{self, Measured, explore};
-use crate::promise::Promise;
+use crate::promise::Promises;
 use crate::report::number::grouped;
 use crate::report::table::Table;
 use crate::report::verdict::Verdict;
@@ -101,7 +101,7 @@ pub struct Report {
     /// What a large world would take.
     pub estimate: Vec<Estimate>,
     /// The promises, over all runs.
-    pub promises: Vec<Promise>,
+    pub promises: Promises,
     /// What must be reached.
     pub verdicts: Vec<Verdict>,
 }
@@ -158,8 +158,8 @@ pub fn run(
     };
     let calm_run = cluster::run(&calm, &mut |_, _| {})?;
     step();
-    let mut promises = Vec::new();
-    Promise::add(&mut promises, &calm_run.promises, "the calm run");
+    let mut promises = Promises::default();
+    promises.add(&calm_run.promises, "the calm run");
     let kills = if settings.nodes >= 3 { 0..8 } else { 0..0 };
     let killed: Vec<Measured> = kills
         .into_par_iter()
@@ -180,10 +180,10 @@ pub fn run(
         part.iter().for_each(|_| step());
     }
     for (seed, measured) in killed.iter().enumerate() {
-        Promise::add(&mut promises, &measured.promises, &format!("a kill, seed {seed}"));
+        promises.add(&measured.promises, &format!("a kill, seed {seed}"));
     }
     for (seed, measured) in &rough {
-        Promise::add(&mut promises, &measured.promises, &format!("seed {seed}"));
+        promises.add(&measured.promises, &format!("seed {seed}"));
     }
     let all = || std::iter::once(&calm_run).chain(&killed).chain(rough.iter().map(|(_, measured)| measured));
     let mut resume: Vec<f64> = killed.iter().flat_map(|measured| measured.resume_s.iter().copied()).collect();
@@ -310,12 +310,12 @@ fn estimate(report: &Report) -> Vec<Estimate> {
 impl Report {
     /// Whether all promises held, in all runs, and every interleaving went well.
     pub fn holds(&self) -> bool {
-        self.promises.iter().all(|promise| promise.violations == 0) && self.explored_failure.is_none()
+        self.promises.holds() && self.explored_failure.is_none()
     }
 
     /// What did not hold, each with how to see it again.
     pub fn failures(&self) -> Vec<String> {
-        let broken = Promise::failures(&self.promises).into_iter();
+        let broken = self.promises.failures().into_iter();
         let seeds = self
             .broken_seeds
             .iter()

@@ -2,7 +2,7 @@
 
 use super::Row;
 use crate::peers::outcomes::Outcomes;
-use crate::promise::Promise;
+use crate::promise::{Promise, Promises};
 use crate::report::number::grouped;
 use crate::report::verdict::{Outcome, Verdict};
 
@@ -11,7 +11,7 @@ const ERROR_M: f64 = 0.3;
 /// How many times fewer messages than every frame there must be, and should be.
 const FEWER: [f64; 2] = [10.0, 30.0];
 
-pub(super) fn judge(rows: &[Row], trade_off: &[Row], rough: &[Row], promises: &[Promise]) -> Vec<Verdict> {
+pub(super) fn judge(rows: &[Row], trade_off: &[Row], rough: &[Row], promises: &Promises) -> Vec<Verdict> {
     let verdict = |claim: &str, source: &str, cases: Vec<bool>, evidence: String| Verdict {
         claim: claim.to_owned(),
         source: source.to_owned(),
@@ -68,7 +68,7 @@ pub(super) fn judge(rows: &[Row], trade_off: &[Row], rough: &[Row], promises: &[
         verdict(
             "No host keeps two verdicts about one contact, and after delivery all hosts keep the same",
             "our promise",
-            promises.iter().map(|promise| promise.violations == 0).collect(),
+            promises.iter().map(Promise::holds).collect(),
             format!(
                 "{} contests; broken were: {}.",
                 grouped(contests),

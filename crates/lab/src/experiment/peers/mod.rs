@@ -18,7 +18,7 @@ use super::Document;
 use crate::network::LinkSettings;
 use crate::peers::watcher::Measured;
 use crate::peers::{self, HOSTS_MAX};
-use crate::promise::Promise;
+use crate::promise::Promises;
 use crate::report::verdict::Verdict;
 use crate::setting::{self, OutOfRange};
 
@@ -68,7 +68,7 @@ pub struct Peers {
     /// One per loss and policy, on bad networks with crashes and partitions.
     pub rough: Vec<Row>,
     /// The promises, over all runs.
-    pub promises: Vec<Promise>,
+    pub promises: Promises,
     /// The paper's claims and ours.
     pub verdicts: Vec<Verdict>,
 }
@@ -110,11 +110,11 @@ pub fn run(settings: &Settings, progress: &mut dyn FnMut(u32, u32)) -> Result<Pe
         measured
             .par_extend(part.par_iter().map(|(_, one)| peers::run(one, &mut |_, _| {}).expect("the plan makes sense")));
     }
-    let mut promises = Vec::new();
+    let mut promises = Promises::default();
     for ((policy, one), measured) in plan.iter().zip(&measured) {
         let name =
             format!("{} hosts, {}, limit {}, seed {}", one.hosts, policy.name(), one.rules.tracking.limit, one.seed);
-        Promise::add(&mut promises, &measured.promises, &name);
+        promises.add(&measured.promises, &name);
     }
     let row =
         |runs: &[Measured], (policy, settings): &(Policy, peers::Settings)| Row::new(policy.name(), settings, runs);
@@ -147,12 +147,12 @@ fn check(settings: &Settings) -> Result<(), OutOfRange> {
 impl Peers {
     /// Whether all promises held, in all runs.
     pub fn holds(&self) -> bool {
-        self.promises.iter().all(|promise| promise.violations == 0)
+        self.promises.holds()
     }
 
     /// The promises that did not.
     pub fn failures(&self) -> Vec<String> {
-        Promise::failures(&self.promises)
+        self.promises.failures()
     }
 
     /// Everything worth keeping.

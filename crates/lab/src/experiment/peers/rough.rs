@@ -7,7 +7,7 @@ use super::Settings;
 use super::row::Row;
 use crate::peers::watcher::Measured;
 use crate::peers::{self, hall};
-use crate::promise::Promise;
+use crate::promise::Promises;
 
 /// Shares of messages that are lost.
 const LOSSES: [f64; 3] = [0.0, 0.05, 0.2];
@@ -18,7 +18,7 @@ const SECONDS: [u32; 2] = [20, 120];
 
 /// Runs all policies and losses in turn, until there were as many contests as were asked for. Counts promises in `promises`;
 /// `progress` is told how many contests there were.
-pub(super) fn run(settings: &Settings, promises: &mut Vec<Promise>, progress: &mut dyn FnMut(u64)) -> Vec<Row> {
+pub(super) fn run(settings: &Settings, promises: &mut Promises, progress: &mut dyn FnMut(u64)) -> Vec<Row> {
     let cases: Vec<(Policy, f64)> =
         Policy::ALL.into_iter().flat_map(|(policy, _)| LOSSES.map(|loss| (policy, loss))).collect();
     let case = |policy: Policy, loss: f64, round: u64| peers::Settings {
@@ -44,7 +44,7 @@ pub(super) fn run(settings: &Settings, promises: &mut Vec<Promise>, progress: &m
         for ((&(policy, loss), runs), measured) in cases.iter().zip(&mut runs).zip(done) {
             let peers::Settings { hosts, seed, .. } = case(policy, loss, round);
             let name = format!("{hosts} hosts, {}, loss {loss}, seed {seed}", policy.name());
-            Promise::add(promises, &measured.promises, &name);
+            promises.add(&measured.promises, &name);
             contests += measured.outcomes.contests;
             runs.push(measured);
         }
