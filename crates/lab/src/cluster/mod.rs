@@ -37,7 +37,7 @@ use self::line::Line;
 use self::watcher::Watcher;
 use crate::network::LinkSettings;
 use crate::planned::Planned;
-use crate::setting::OutOfRange;
+use crate::setting::{self, OutOfRange};
 
 /// What to simulate.
 #[derive(Clone, Debug, PartialEq)]
@@ -120,19 +120,13 @@ impl Settings {
     }
 
     fn check(&self) -> Result<(), OutOfRange> {
-        let rules = [
-            ("nodes", self.nodes as f64, 1.0, 64.0, "1 to 64"),
-            ("users", self.users as f64, 0.0, 20_000.0, "0 to 20000"),
-            ("seconds", f64::from(self.seconds), 1.0, 86_400.0, "1 to 86400"),
-            ("loss", self.loss, 0.0, 0.5, "a fraction of 0 to 0.5"),
-            ("latency", self.latency_ms, 0.0, 200.0, "0 to 200 ms"),
-        ];
-        for (field, value, low, high, expected) in rules {
-            if !(low..=high).contains(&value) {
-                return Err(OutOfRange { field, value, expected });
-            }
-        }
-        Ok(())
+        setting::check([
+            ("nodes", self.nodes as f64, 1.0..=64.0, "1 to 64"),
+            ("users", self.users as f64, 0.0..=20_000.0, "0 to 20000"),
+            ("seconds", f64::from(self.seconds), 1.0..=86_400.0, "1 to 86400"),
+            ("loss", self.loss, 0.0..=0.5, "a fraction of 0 to 0.5"),
+            ("latency", self.latency_ms, 0.0..=200.0, "0 to 200 ms"),
+        ])
     }
 }
 

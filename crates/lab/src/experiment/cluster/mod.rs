@@ -21,7 +21,7 @@ use crate::promise::Promises;
 use crate::report::number::grouped;
 use crate::report::table::Table;
 use crate::report::verdict::Verdict;
-use crate::setting::OutOfRange;
+use crate::setting::{self, OutOfRange};
 use crate::stopwatch::Stopwatch;
 
 /// What to run.
@@ -233,17 +233,13 @@ pub fn run(
 }
 
 fn check(settings: &Settings) -> Result<(), OutOfRange> {
-    let refuse = |field, value, expected| Err(OutOfRange { field, value, expected });
-    match settings {
-        Settings { nodes, .. } if !(2..=16).contains(nodes) => refuse("nodes", *nodes as f64, "2 to 16"),
-        Settings { users, .. } if !(1..=300).contains(users) => refuse("users", *users as f64, "1 to 300"),
-        Settings { seconds, .. } if !(10..=3_600).contains(seconds) => {
-            refuse("seconds", f64::from(*seconds), "10 to 3600")
-        }
-        Settings { scale_to, .. } if !(1..=64).contains(scale_to) => refuse("scale-to", *scale_to as f64, "1 to 64"),
-        Settings { depth, .. } if !(1..=20).contains(depth) => refuse("depth", *depth as f64, "1 to 20"),
-        _ => Ok(()),
-    }
+    setting::check([
+        ("nodes", settings.nodes as f64, 2.0..=16.0, "2 to 16"),
+        ("users", settings.users as f64, 1.0..=300.0, "1 to 300"),
+        ("seconds", f64::from(settings.seconds), 10.0..=3_600.0, "10 to 3600"),
+        ("scale-to", settings.scale_to as f64, 1.0..=64.0, "1 to 64"),
+        ("depth", settings.depth as f64, 1.0..=20.0, "1 to 20"),
+    ])
 }
 
 fn percentiles(sorted: &[f64]) -> Percentiles {
@@ -337,7 +333,6 @@ impl Report {
 
     /// The report for a terminal.
     pub fn to_text(&self) -> String {
-        let verdicts: Vec<String> = self.verdicts.iter().map(Verdict::to_string).collect();
         format!(
             "{}\n{}\n{}\n{}\n{}\n{}\n",
             measures(self),
@@ -345,7 +340,7 @@ impl Report {
             scaling::parts(&self.rows),
             scaling::borders(&self.borders),
             estimates(&self.estimate),
-            verdicts.join("\n\n")
+            Verdict::list(&self.verdicts)
         )
     }
 }
