@@ -6,6 +6,8 @@ use motion::decision::Verdict;
 use serde::Serialize;
 use space::Time;
 
+use crate::report::number::nearest_rank;
+
 /// How often what became of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Outcomes {
@@ -75,9 +77,6 @@ impl Outcomes {
     pub fn to_common_ms<const N: usize>(&self, shares: [usize; N]) -> [f64; N] {
         let mut sorted = self.to_common_us.clone();
         sorted.sort_unstable();
-        shares.map(|share| {
-            let at = (sorted.len() * share).div_ceil(100).saturating_sub(1);
-            sorted.get(at).map_or(0.0, |&us| us as f64 * 1e-3)
-        })
+        shares.map(|share| nearest_rank(&sorted, share).map_or(0.0, |us| us as f64 * 1e-3))
     }
 }

@@ -18,7 +18,7 @@ use wire::cluster::NODES_MAX;
 use super::Document;
 use crate::cluster::{self, Measured, explore};
 use crate::promise::Promises;
-use crate::report::number::grouped;
+use crate::report::number::{grouped, nearest_rank};
 use crate::report::table::Table;
 use crate::report::verdict::Verdict;
 use crate::setting::{self, OutOfRange};
@@ -243,10 +243,7 @@ fn check(settings: &Settings) -> Result<(), OutOfRange> {
 }
 
 fn percentiles(sorted: &[f64]) -> Percentiles {
-    let rank = |share: usize| {
-        let at = (sorted.len() * share).div_ceil(100).saturating_sub(1);
-        sorted.get(at).copied().unwrap_or(0.0)
-    };
+    let rank = |percent: usize| nearest_rank(sorted, percent).unwrap_or(0.0);
     Percentiles { p50: rank(50), p99: rank(99) }
 }
 
