@@ -12,8 +12,7 @@ mod store;
 pub use fault::Fault;
 pub use report::Report;
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use node::bot::Behaviour;
@@ -28,7 +27,7 @@ use world::{Plaza, World};
 use self::store::Store;
 use crate::checker::{self, Checker, ClientState, Observed, SentBytes, Shown};
 use crate::network::{LinkSettings, Path, Stream};
-use crate::planned::Planned;
+use crate::planned::Calendar;
 use crate::promise::Promise;
 use crate::setting::{self, OutOfRange};
 
@@ -180,8 +179,7 @@ struct Simulation {
     server_settings: ServerSettings,
     random: Random,
     now: Time,
-    queue: BinaryHeap<Reverse<Planned<What>>>,
-    planned: u64,
+    calendar: Calendar<What>,
     server: Option<Server>,
     store: Store,
     clients: Vec<ClientState>,
@@ -244,8 +242,7 @@ impl Simulation {
             server_settings,
             random,
             now,
-            queue: BinaryHeap::new(),
-            planned: 0,
+            calendar: Calendar::new(),
             server: Some(server),
             store,
             clients,
@@ -261,11 +258,11 @@ impl Simulation {
             fault,
             settings,
         };
-        simulation.plan(now, What::WakeServer);
-        simulation.plan(now + 1_000_000, What::Second);
+        simulation.calendar.plan(now, What::WakeServer);
+        simulation.calendar.plan(now + 1_000_000, What::Second);
         for player in simulation.players() {
             let after = i64::from(simulation.random.whole(0, 2_000_000));
-            simulation.plan(now + after, What::Connect(player));
+            simulation.calendar.plan(now + after, What::Connect(player));
         }
         simulation
     }
@@ -275,14 +272,9 @@ impl Simulation {
         clients.chain((0..self.hostile.len()).map(Player::Hostile)).collect()
     }
 
-    fn plan(&mut self, at: Time, what: What) {
-        self.planned += 1;
-        self.queue.push(Reverse(Planned { at, number: self.planned, what }));
-    }
-
     /// The next thing happens.
     fn advance(&mut self) {
-        let Some(Reverse(Planned { at, what, .. })) = self.queue.pop() else {
+        let Some((at, what)) = self.calendar.next() else {
             // Without a server nothing might be planned any more; there always is a restart.
             self.ticks = self.settings.ticks;
             return;
@@ -308,7 +300,7 @@ impl Simulation {
             What::Restart => self.restart(),
             What::Second => {
                 self.upset();
-                self.plan(self.now + 1_000_000, What::Second);
+                self.calendar.plan(self.now + 1_000_000, What::Second);
             }
         }
     }
@@ -343,7 +335,7 @@ impl Simulation {
                     state.bot.freeze(is_rest);
                     state.bot.wake(local);
                     let next = state.bot.next_wake() + -state.clock_us;
-                    self.plan(next.max(now + 1), What::Wake(player));
+                    self.calendar.plan(next.max(now + 1), What::Wake(player));
                 }
             }
             Player::Hostile(index) => {
@@ -351,7 +343,7 @@ impl Simulation {
                 if state.node.next_wake() <= now {
                     state.node.wake(now);
                     let next = state.node.next_wake();
-                    self.plan(next.max(now + 1), What::Wake(player));
+                    self.calendar.plan(next.max(now + 1), What::Wake(player));
                 }
             }
         }
@@ -375,7 +367,7 @@ impl Simulation {
             };
             for at in arrivals.into_iter().flatten() {
                 let bytes = Rc::clone(&bytes);
-                self.plan(at, What::Arrive { link, is_up: true, channel, bytes });
+                self.calendar.plan(at, What::Arrive { link, is_up: true, channel, bytes });
             }
         }
         let next = match player {
@@ -384,7 +376,7 @@ impl Simulation {
         };
         // A client that was just let in wants to wake at once; a wake that comes too early does nothing.
         if next <= self.now {
-            self.plan(self.now + 1, What::Wake(player));
+            self.calendar.plan(self.now + 1, What::Wake(player));
         }
     }
 
@@ -405,7 +397,7 @@ impl Simulation {
                     self.flush_sent();
                     if let Some(wires) = self.links.get_mut(&link) {
                         let at = wires.down.1.arrival(now);
-                        self.plan(at, What::Close { link, is_up: false });
+                        self.calendar.plan(at, What::Close { link, is_up: false });
                     }
                 }
                 Effect::Persist(record) if self.fault.is_forgotten(&record) => {}
@@ -443,7 +435,7 @@ impl Simulation {
             let bytes = Rc::new(self.fault.in_flight(&self.sent[at]));
             for at in arrivals.into_iter().flatten() {
                 let bytes = Rc::clone(&bytes);
-                self.plan(at, What::Arrive { link, is_up: false, channel, bytes });
+                self.calendar.plan(at, What::Arrive { link, is_up: false, channel, bytes });
             }
         }
         self.tally.flushed = self.sent.len();
@@ -454,12 +446,12 @@ impl Simulation {
         let Some(server) = &mut self.server else { return };
         let next = server.next_wake();
         if next > now {
-            self.plan(next, What::WakeServer);
+            self.calendar.plan(next, What::WakeServer);
             return;
         }
         server.wake(now);
         let next = server.next_wake();
-        self.plan(next, What::WakeServer);
+        self.calendar.plan(next, What::WakeServer);
         self.carry_out_server();
         self.ticks += 1;
         self.look();
@@ -521,7 +513,7 @@ impl Simulation {
             return;
         }
         if self.server.is_none() {
-            self.plan(self.now + 500_000, What::Connect(player));
+            self.calendar.plan(self.now + 500_000, What::Connect(player));
             return;
         }
         let link = LinkId(self.next_link);
@@ -536,8 +528,8 @@ impl Simulation {
         };
         self.links.insert(link, wires);
         let way = self.settings.latency_us_max();
-        self.plan(self.now + way, What::Open { link, is_up: true });
-        self.plan(self.now + 2 * way + 1, What::Open { link, is_up: false });
+        self.calendar.plan(self.now + way, What::Open { link, is_up: true });
+        self.calendar.plan(self.now + 2 * way + 1, What::Open { link, is_up: false });
         self.disturb(player, self.now + 2 * way);
     }
 
@@ -562,7 +554,7 @@ impl Simulation {
             Player::Hostile(index) => self.hostile[index].link = None,
         }
         self.disturb(wires.player, self.now);
-        self.plan(self.now + wait, What::Connect(wires.player));
+        self.calendar.plan(self.now + wait, What::Connect(wires.player));
     }
 
     /// What goes wrong in this second.
@@ -577,7 +569,7 @@ impl Simulation {
             self.tally.cuts += 1;
             self.deliver(link, false, Event::Closed { link });
             self.lose(link);
-            self.plan(self.now + span, What::Close { link, is_up: true });
+            self.calendar.plan(self.now + span, What::Close { link, is_up: true });
         } else if draws[1] < 0.3 {
             self.tally.partitions += 1;
             let until = self.now + span;
@@ -602,9 +594,9 @@ impl Simulation {
         let links: Vec<LinkId> = self.links.keys().copied().collect();
         for link in links {
             let after = i64::from(self.random.whole(100_000, 600_000));
-            self.plan(self.now + after, What::Close { link, is_up: false });
+            self.calendar.plan(self.now + after, What::Close { link, is_up: false });
         }
-        self.plan(self.now + 1_000_000, What::Restart);
+        self.calendar.plan(self.now + 1_000_000, What::Restart);
     }
 
     fn restart(&mut self) {
@@ -618,7 +610,7 @@ impl Simulation {
         };
         let server = Server::restore(world, self.server_settings, &sessions, self.now);
         self.server = Some(server.expect("the default auras make sense"));
-        self.plan(self.now, What::WakeServer);
+        self.calendar.plan(self.now, What::WakeServer);
     }
 
     fn report(self) -> Report {
