@@ -9,8 +9,8 @@ mod settle;
 
 pub use self::run::run;
 
-use motion::decision::EpisodeSettings;
-use serde::Serialize;
+use motion::decision::{EpisodeSettings, Policy};
+use serde::{Serialize, Serializer};
 use space::NodeId;
 
 use self::encounter::{CLOCK_ERROR_US, EPOCH_US};
@@ -52,13 +52,40 @@ pub struct Decisions {
     pub verdicts: Vec<Verdict>,
 }
 
+/// By which rule two hosts find their decider. In the order of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rule {
+    /// The lower id decides, always.
+    LowestHost,
+    /// The policy on the newest values.
+    Newest,
+    /// The policy on values of a time longer ago than any latency: the paper's.
+    Paper,
+    /// The policy on digests of a term: ours.
+    Episode,
+}
+
+impl Rule {
+    /// The name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Rule::LowestHost => "lowest-host",
+            Rule::Newest => "newest",
+            Rule::Paper => "paper",
+            Rule::Episode => "episode",
+        }
+    }
+}
+
 /// How one rule did.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
-    /// `newest`, `paper`, `lowest-host` or `episode`.
-    pub rule: &'static str,
+    /// By which rule.
+    #[serde(serialize_with = "serialize_rule")]
+    pub rule: Rule,
     /// Who should decide.
-    pub policy: &'static str,
+    #[serde(serialize_with = "serialize_policy")]
+    pub policy: Policy,
     /// The share of messages lost.
     pub loss: f64,
     /// The longest way of a message.
@@ -69,6 +96,14 @@ pub struct Row {
     pub d: u32,
     /// The closing time, in seconds.
     pub tau_c: f64,
+    /// What became of the encounters.
+    #[serde(flatten)]
+    pub counts: Counts,
+}
+
+/// What became of encounters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
     /// Encounters that both hosts saw.
     pub encounters: u64,
     /// Nobody decided.
@@ -96,28 +131,28 @@ pub struct Row {
 impl Decisions {
     /// Whether the episode rule keeps its promises.
     pub fn holds(&self) -> bool {
-        self.rows.iter().all(|row| row.broken() == 0)
+        self.rows.iter().all(|row| row.counts.broken() == 0)
     }
 
     /// The first rows whose promises are broken.
     pub fn failures(&self) -> Vec<String> {
-        let broken = self.rows.iter().filter(|row| row.broken() > 0).take(5);
+        let broken = self.rows.iter().filter(|row| row.counts.broken() > 0).take(5);
         broken
             .map(|row| {
                 format!(
                     "{} {} at loss {}, {} ms, k {}, d {}, tau_c {}: {} other, {} both in one term, {} verdicts differ, {} \
                      claims unanswered",
-                    row.rule,
-                    row.policy,
+                    row.rule.name(),
+                    row.policy.name(),
                     row.loss,
                     row.latency_ms,
                     row.k,
                     row.d,
                     row.tau_c,
-                    row.other,
-                    row.both_in_one_term,
-                    row.verdicts_differ,
-                    row.unanswered
+                    row.counts.other,
+                    row.counts.both_in_one_term,
+                    row.counts.verdicts_differ,
+                    row.counts.unanswered
                 )
             })
             .collect()
@@ -125,11 +160,7 @@ impl Decisions {
 
     /// Everything worth keeping.
     pub fn documents(&self) -> Vec<Document> {
-        vec![
-            Document::page(&page::page(self)),
-            Document::csv("decisions", &self.rows),
-            Document::json("decisions", self),
-        ]
+        Document::all("decisions", &page::page(self), &self.rows, self, Vec::new())
     }
 
     /// The report for a terminal: the settings that are meant to work, and the verdicts.
@@ -139,17 +170,33 @@ impl Decisions {
     }
 }
 
-impl Row {
-    fn broken(&self) -> u64 {
-        self.other + self.both_in_one_term + self.verdicts_differ + self.unanswered
-    }
+fn serialize_rule<S: Serializer>(rule: &Rule, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(rule.name())
+}
 
+fn serialize_policy<S: Serializer>(policy: &Policy, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(policy.name())
+}
+
+impl Row {
     /// Whether the delay covers what it must, and the closing time has room for changes of speed.
     fn is_sufficient(&self) -> bool {
         self.k > 0 && self.d == needed_delay(self.latency_ms, self.k) && self.tau_c == 3.0
     }
+}
 
-    fn add(&mut self, other: &Row) {
+impl Counts {
+    /// How often a promise was broken.
+    fn broken(&self) -> u64 {
+        self.other + self.both_in_one_term + self.verdicts_differ + self.unanswered
+    }
+
+    /// How often it was not exactly one who decided.
+    fn undecided(&self) -> u64 {
+        self.none + self.both
+    }
+
+    fn add(&mut self, other: &Counts) {
         self.encounters += other.encounters;
         self.none += other.none;
         self.one += other.one;
@@ -186,14 +233,15 @@ mod tests {
     fn episodes_keep_their_promises() {
         let report = run(&Settings { encounters: 120, seed: 1 }, &mut |_, _| {}).unwrap();
         assert!(report.holds(), "seed 1: {:?}", report.failures());
-        let count = |rule: &str, of: fn(&Row) -> u64| -> u64 {
-            report.rows.iter().filter(|row| row.rule == rule).map(of).sum()
+        let count = |rule: Rule, of: fn(&Counts) -> u64| -> u64 {
+            report.rows.iter().filter(|row| row.rule == rule).map(|row| of(&row.counts)).sum()
         };
-        assert_eq!(count("lowest-host", |row| row.none + row.both), 0);
-        assert!(count("newest", |row| row.none + row.both) > 0, "the weakness of the simple rules must show");
-        assert!(count("paper", |row| row.none + row.both) > 0, "the weakness of the paper's rule must show");
-        assert!(count("episode", |row| row.encounters) > 5_000);
-        assert!(report.rows.iter().all(|row| row.none + row.one + row.both == row.encounters));
+        assert_eq!(count(Rule::LowestHost, Counts::undecided), 0);
+        assert!(count(Rule::Newest, Counts::undecided) > 0, "the weakness of the simple rules must show");
+        assert!(count(Rule::Paper, Counts::undecided) > 0, "the weakness of the paper's rule must show");
+        assert!(count(Rule::Episode, |counts| counts.encounters) > 5_000);
+        let is_whole = |counts: &Counts| counts.undecided() + counts.one == counts.encounters;
+        assert!(report.rows.iter().all(|row| is_whole(&row.counts)));
     }
 
     #[test]

@@ -40,19 +40,19 @@ pub(super) fn table(rows: &[Row]) -> Table {
         "different terms",
         "other",
     ]);
-    for row in rows {
-        let percent = |count: u64| format!("{:.2} %", 100.0 * count as f64 / row.encounters.max(1) as f64);
+    for Row { rule, policy, loss, latency_ms, k, d, tau_c, counts } in rows {
+        let percent = |count: u64| format!("{:.2} %", 100.0 * count as f64 / counts.encounters.max(1) as f64);
         let mut cells = vec![
-            row.rule.to_owned(),
-            row.policy.to_owned(),
-            row.loss.to_string(),
-            row.latency_ms.to_string(),
-            row.k.to_string(),
-            row.d.to_string(),
-            row.tau_c.to_string(),
+            rule.name().to_owned(),
+            policy.name().to_owned(),
+            loss.to_string(),
+            latency_ms.to_string(),
+            k.to_string(),
+            d.to_string(),
+            tau_c.to_string(),
         ];
-        cells.extend([row.none, row.one, row.both].map(percent));
-        cells.extend([row.uninformed, row.outside, row.different_terms, row.other].map(grouped));
+        cells.extend([counts.none, counts.one, counts.both].map(percent));
+        cells.extend([counts.uninformed, counts.outside, counts.different_terms, counts.other].map(grouped));
         table.row(cells);
     }
     table

@@ -6,7 +6,7 @@ use space::Time;
 
 use super::encounter::{CLOCK_ERROR_US, Circumstances, EPOCH_US, Encounter, Host, RADIUS, encounter};
 use super::settle::settle;
-use super::{Decisions, ENCOUNTERS_MAX, HOSTS, Row, Settings, claims, needed_delay};
+use super::{Counts, Decisions, ENCOUNTERS_MAX, HOSTS, Row, Rule, Settings, claims, needed_delay};
 use crate::setting::{self, OutOfRange};
 
 /// The longest latencies, in milliseconds.
@@ -35,9 +35,8 @@ pub fn run(settings: &Settings, progress: &mut dyn FnMut(u32, u32)) -> Result<De
             }
         }
     }
-    let rank = |rule: &str| ["lowest-host", "newest", "paper", "episode"].iter().position(|known| *known == rule);
     // Stable: within a rule the order of the sweep stays.
-    rows.sort_by_key(|row| rank(row.rule));
+    rows.sort_by_key(|row| row.rule);
     let verdicts = claims::judge(&rows);
     let command = format!("kinesphere lab decisions --encounters {} --seed {}", settings.encounters, settings.seed);
     Ok(Decisions { command, encounters: settings.encounters, seed: settings.seed, rows, verdicts })
@@ -63,7 +62,7 @@ fn run_setting(settings: &Settings, loss: f64, latency_ms: u32, repeats: u32) ->
     let mut rows = empty;
     for part in parts {
         for (row, part) in rows.iter_mut().zip(&part) {
-            row.add(part);
+            row.counts.add(&part.counts);
         }
     }
     rows
@@ -71,20 +70,20 @@ fn run_setting(settings: &Settings, loss: f64, latency_ms: u32, repeats: u32) ->
 
 /// One row per rule, with nothing counted. Rules without digests are counted once, with the first number of repeats.
 fn blank_rows(loss: f64, latency_ms: u32, repeats: u32) -> Vec<Row> {
-    let row = |rule, policy| Row { rule, policy, loss, latency_ms, ..Row::default() };
+    let row = |rule, policy| Row { rule, policy, loss, latency_ms, k: 0, d: 0, tau_c: 0.0, counts: Counts::default() };
     let mut rows = Vec::new();
     if repeats == REPEATS[0] {
-        rows.push(row("lowest-host", "host-id"));
-        for (_, policy) in Policy::ALL {
-            rows.push(row("newest", policy));
-            rows.push(row("paper", policy));
+        rows.push(row(Rule::LowestHost, Policy::HostId));
+        for (policy, _) in Policy::ALL {
+            rows.push(row(Rule::Newest, policy));
+            rows.push(row(Rule::Paper, policy));
         }
     }
-    for (_, policy) in Policy::ALL {
+    for (policy, _) in Policy::ALL {
         for short in SHORT {
             for closing in CLOSING_MS {
                 let d = needed_delay(latency_ms, repeats) - short;
-                rows.push(Row { k: repeats, d, tau_c: f64::from(closing) * 1e-3, ..row("episode", policy) });
+                rows.push(Row { k: repeats, d, tau_c: f64::from(closing) * 1e-3, ..row(Rule::Episode, policy) });
             }
         }
     }
@@ -93,13 +92,16 @@ fn blank_rows(loss: f64, latency_ms: u32, repeats: u32) -> Vec<Row> {
 
 fn judge_encounter(encounter: &Encounter, seed: u64, rows: &mut [Row]) {
     for row in rows {
-        let policy = Policy::ALL.iter().find(|(_, name)| *name == row.policy).expect("rows name policies").0;
-        match row.rule {
-            "lowest-host" => row.count(decide_simply(encounter, SimpleRule::LowestHost, row.latency_ms)),
-            "newest" => row.count(decide_simply(encounter, SimpleRule::Newest(policy), row.latency_ms)),
-            "paper" => row.count(decide_simply(encounter, SimpleRule::Past(policy), row.latency_ms)),
-            _ => judge_episode(encounter, seed, policy, row),
-        }
+        let rule = match row.rule {
+            Rule::LowestHost => SimpleRule::LowestHost,
+            Rule::Newest => SimpleRule::Newest(row.policy),
+            Rule::Paper => SimpleRule::Past(row.policy),
+            Rule::Episode => {
+                judge_episode(encounter, seed, row);
+                continue;
+            }
+        };
+        row.counts.count(decide_simply(encounter, rule, row.latency_ms));
     }
 }
 
@@ -119,9 +121,9 @@ fn decide_simply(encounter: &Encounter, rule: SimpleRule, latency_ms: u32) -> [b
     })
 }
 
-fn judge_episode(encounter: &Encounter, seed: u64, policy: Policy, row: &mut Row) {
+fn judge_episode(encounter: &Encounter, seed: u64, row: &mut Row) {
     let settings = EpisodeSettings {
-        policy,
+        policy: row.policy,
         radius: (RADIUS * 1024.0) as i64,
         closing_us: (row.tau_c * 1e6) as i64,
         epoch_us: EPOCH_US,
@@ -130,7 +132,8 @@ fn judge_episode(encounter: &Encounter, seed: u64, policy: Policy, row: &mut Row
     let standings = [0, 1].map(|index| standing(&encounter.hosts[index], index, settings));
     let decides =
         [0, 1].map(|index| matches!(standings[index], Standing::InTerm { decider, .. } if decider == HOSTS[index]));
-    row.count(decides);
+    let counts = &mut row.counts;
+    counts.count(decides);
     let term = |standing: &Standing| match standing {
         Standing::InTerm { term, .. } => Some(*term),
         _ => None,
@@ -138,19 +141,19 @@ fn judge_episode(encounter: &Encounter, seed: u64, policy: Policy, row: &mut Row
     let is_same_term = term(&standings[0]) == term(&standings[1]);
     if decides[0] == decides[1] {
         if standings.iter().any(|standing| matches!(standing, Standing::Uninformed { .. })) {
-            row.uninformed += 1;
+            counts.uninformed += 1;
         } else if standings.contains(&Standing::Outside) {
-            row.outside += 1;
+            counts.outside += 1;
         } else if !is_same_term {
-            row.different_terms += 1;
+            counts.different_terms += 1;
         } else {
-            row.other += 1;
+            counts.other += 1;
         }
     }
-    row.both_in_one_term += u64::from(decides == [true, true] && is_same_term);
+    counts.both_in_one_term += u64::from(decides == [true, true] && is_same_term);
     let (differ, unanswered) = settle(encounter, seed, &standings);
-    row.verdicts_differ += u64::from(differ);
-    row.unanswered += unanswered;
+    counts.verdicts_differ += u64::from(differ);
+    counts.unanswered += unanswered;
 }
 
 fn standing(host: &Host, index: usize, settings: EpisodeSettings) -> Standing {
