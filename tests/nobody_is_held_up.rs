@@ -40,8 +40,8 @@ async fn a_client_that_never_reads_is_dropped_and_others_do_not_notice() {
     loop {
         number += 1;
         let moves = Moves { heard: 0, tick: 0, newest: number, steps: vec![Step::default()] };
-        // It fails once the server has closed the connection.
-        let is_open = deaf.send(Message::binary(ToServer::Moves(moves).encode())).await.is_ok();
+        // It fails once the server has closed the connection, and that is as it should be.
+        let _ = deaf.send(Message::binary(ToServer::Moves(moves).encode())).await;
         ann.run_for(Duration::from_millis(50)).await;
         let users = order::give(&orders, Order::Users).await.unwrap();
         assert!(users.contains("Ann"), "{users}");
@@ -49,7 +49,6 @@ async fn a_client_that_never_reads_is_dropped_and_others_do_not_notice() {
         if was_here && !users.contains("Deaf") {
             break;
         }
-        assert!(is_open || !was_here || begun.elapsed() < PATIENCE);
         assert!(begun.elapsed() < PATIENCE, "it is still here: {users}");
         if number % 40 == 0 {
             assert!(ann.client().newest_tick() > last, "Ann hears nothing any more");

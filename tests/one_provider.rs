@@ -11,12 +11,3 @@ fn nothing_brings_a_second_provider() {
         assert_eq!(count(name), expected, "{name}: `cargo tree --invert {name}` says who wants it");
     }
 }
-
-#[test]
-fn the_one_that_is_installed_is_rings() {
-    let ring = rustls::crypto::ring::default_provider();
-    ring.install_default().expect("nobody was before us");
-    let installed = rustls::crypto::CryptoProvider::get_default().expect("one is installed");
-    let names = |provider: &rustls::crypto::CryptoProvider| format!("{:?}", provider.cipher_suites);
-    assert_eq!(names(installed), names(&rustls::crypto::ring::default_provider()));
-}

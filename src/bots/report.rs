@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use lab::report::number::nearest_rank;
 use serde::Serialize;
 
 use super::witness::Violations;
@@ -60,12 +61,8 @@ pub struct BotsReport {
 
 /// The quantiles of ascending microseconds.
 pub(super) fn quantiles(sorted_us: &[i64]) -> Quantiles {
-    let at = |share: f64| {
-        let last = sorted_us.len().checked_sub(1)?;
-        Some(sorted_us[((last as f64 * share).round() as usize).min(last)] as f64 / 1_000.0)
-    };
-    let at = |share| at(share).unwrap_or(0.0);
-    Quantiles { p50: at(0.5), p99: at(0.99), max: at(1.0) }
+    let at = |percent: usize| nearest_rank(sorted_us, percent).map_or(0.0, |us| us as f64 / 1_000.0);
+    Quantiles { p50: at(50), p99: at(99), max: at(100) }
 }
 
 #[cfg(test)]

@@ -10,8 +10,8 @@ fn settings() -> Settings {
 fn every_planted_fault_is_found() {
     for (fault, promise) in Fault::ALL {
         let report = run(&Settings { fault: Some(fault), ..settings() }, &mut |_, _| {}).unwrap();
-        let row = report.rows.iter().find(|row| row.checker == promise).unwrap();
-        assert!(row.violations > 0, "{fault:?} was not found by \"{promise}\": {report:?}");
+        let row = report.promises.get(promise).unwrap();
+        assert!(!row.holds(), "{fault:?} was not found by \"{promise}\": {report:?}");
         assert!(!report.holds() && !report.failures().is_empty());
     }
 }
@@ -19,10 +19,10 @@ fn every_planted_fault_is_found() {
 #[test]
 fn without_a_fault_nothing_is_found() {
     let report = run(&settings(), &mut |_, _| {}).unwrap();
-    for row in &report.rows {
-        let is_planted = Fault::ALL.iter().any(|(_, promise)| *promise == row.checker);
-        assert!(is_planted, "no fault is planted that \"{}\" has to find", row.checker);
+    for row in report.promises.iter() {
+        let is_planted = Fault::ALL.iter().any(|(_, promise)| *promise == row.promise);
+        assert!(is_planted, "no fault is planted that \"{}\" has to find", row.promise);
     }
     assert!(report.holds(), "{}", report.failures().join("\n"));
-    assert!(report.rows.iter().filter(|row| row.checks > 0).count() >= 7, "{report:?}");
+    assert!(report.promises.iter().filter(|row| row.checks > 0).count() >= 7, "{report:?}");
 }

@@ -42,7 +42,6 @@ proptest! {
         let mut hall = Hall::new(ServerSettings::default());
         let (link, _) = hall.join(1, "Ann");
         let speed_max = hall.server.world().spec().limits.speed;
-        let start = hall.server.world().avatar_of(space::NodeId::new(1)).unwrap();
         for (number, velocity) in (1..).zip(velocities) {
             let speed = velocity.map(|part| f32::from(part) / 256.0).iter().map(|part| part * part).sum::<f32>().sqrt();
             let before = hall.server.counts();
@@ -60,9 +59,10 @@ proptest! {
         }
         for bytes in garbage {
             hall.bytes(link, Channel::Datagram, &bytes);
+            hall.ticks(1);
+            prop_assert!(hall.server.world().outcome().refused.is_empty(), "garbage reached the world: {:x?}", bytes);
         }
         prop_assert_eq!(hall.server.world().first_overlap(), None);
-        let _ = start;
     }
 }
 

@@ -19,34 +19,34 @@ use crate::output::say;
 )]
 pub struct BroadPhase {
     /// How many objects there are
-    #[arg(long, default_value_t = 10_000, value_name = "N")]
+    #[arg(long, default_value_t = Settings::default().objects, value_name = "N")]
     objects: usize,
     /// Volume of all spheres, as a percentage of the world's
-    #[arg(long, default_value_t = 5.0, value_name = "PERCENT")]
+    #[arg(long, default_value_t = Settings::default().coverage_percent, value_name = "PERCENT")]
     coverage: f32,
     /// How the objects move: uniform, seekers, mixed, static, turning, jitter, teleport, crowds or line
-    #[arg(long, default_value = "uniform", value_name = "NAME")]
+    #[arg(long, default_value = Settings::default().motion.name(), value_name = "NAME")]
     workload: Motion,
     /// How far an object moves per tick, in radii of the smallest
-    #[arg(long, default_value_t = 0.1, value_name = "RADII")]
+    #[arg(long, default_value_t = Settings::default().speed, value_name = "RADII")]
     speed: f32,
     /// Ticks before measuring; methods run along for the last ten
-    #[arg(long, default_value_t = 20, value_name = "TICKS")]
+    #[arg(long, default_value_t = Settings::default().warm, value_name = "TICKS")]
     warm: u32,
     /// Ticks measured
-    #[arg(long, default_value_t = 200)]
+    #[arg(long, default_value_t = Settings::default().ticks)]
     ticks: u32,
     /// Runs on the same frames: each tick counts with the least it took, which tells a slow tick from a busy machine
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = Settings::default().runs)]
     runs: u32,
     /// Threads that a method may use
-    #[arg(long, default_value_t = 1, value_name = "K")]
+    #[arg(long, default_value_t = Settings::default().threads, value_name = "K")]
     threads: usize,
     /// Who takes part, separated by commas [default: all that are feasible]
     #[arg(long, value_delimiter = ',', value_name = "A,B,...", value_parser = method)]
     methods: Vec<&'static Method>,
     /// The same seed gives the same frames
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = Settings::default().seed)]
     seed: u64,
     /// Print one JSON document instead of a table
     #[arg(long)]

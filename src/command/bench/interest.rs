@@ -15,22 +15,22 @@ use crate::output::say;
 #[command(after_help = "Example: kinesphere bench interest --objects 100000 --json")]
 pub struct Interest {
     /// Objects of the large world
-    #[arg(long, default_value_t = 1_000_000, value_name = "N")]
+    #[arg(long, default_value_t = Settings::default().objects, value_name = "N")]
     objects: usize,
     /// Objects of the world of crowds
-    #[arg(long, default_value_t = 100_000, value_name = "N")]
+    #[arg(long, default_value_t = Settings::default().crowded, value_name = "N")]
     crowded: usize,
     /// Objects of the papers' world
-    #[arg(long, default_value_t = 4_000, value_name = "N")]
+    #[arg(long, default_value_t = Settings::default().seekers, value_name = "N")]
     seekers: usize,
     /// Ticks before measuring
-    #[arg(long, default_value_t = 40, value_name = "TICKS")]
+    #[arg(long, default_value_t = Settings::default().warm, value_name = "TICKS")]
     warm: u32,
     /// Ticks measured
-    #[arg(long, default_value_t = 60)]
+    #[arg(long, default_value_t = Settings::default().ticks)]
     ticks: u32,
     /// The same seed gives the same frames
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = Settings::default().seed)]
     seed: u64,
     /// Print one JSON document instead of a table
     #[arg(long)]

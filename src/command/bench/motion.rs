@@ -14,22 +14,27 @@ use crate::output::say;
 #[command(after_help = "Example: kinesphere bench motion --replicas 100000 --json")]
 pub struct Motion {
     /// How many replicas there are
-    #[arg(long, default_value_t = 1_000_000, value_name = "N")]
+    #[arg(long, default_value_t = Settings::default().replicas, value_name = "N")]
     replicas: usize,
     /// How many objects stand in their way
-    #[arg(long, default_value_t = 10_000, value_name = "N")]
+    #[arg(long, default_value_t = Settings::default().objects, value_name = "N")]
     objects: usize,
     /// Updates per replica and second
-    #[arg(long, default_value_t = 1.0, value_name = "PER_SECOND", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        default_value_t = Settings::default().updates_per_s,
+        value_name = "PER_SECOND",
+        allow_negative_numbers = true
+    )]
     updates: f64,
     /// Ticks before measuring
-    #[arg(long, default_value_t = 60, value_name = "TICKS")]
+    #[arg(long, default_value_t = Settings::default().warm, value_name = "TICKS")]
     warm: u32,
     /// Ticks measured
-    #[arg(long, default_value_t = 60)]
+    #[arg(long, default_value_t = Settings::default().ticks)]
     ticks: u32,
     /// The same seed gives the same world
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = Settings::default().seed)]
     seed: u64,
     /// Print one JSON document instead of a table
     #[arg(long)]

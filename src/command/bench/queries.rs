@@ -15,22 +15,22 @@ use crate::output::say;
 #[command(after_help = "Example: kinesphere bench queries --objects 100000 --json")]
 pub struct Queries {
     /// How many objects there are
-    #[arg(long, default_value_t = 1_000_000, value_name = "N")]
+    #[arg(long, default_value_t = Settings::default().objects, value_name = "N")]
     objects: usize,
     /// How the objects move: uniform, seekers, mixed, static, turning, jitter, teleport, crowds or line
-    #[arg(long, default_value = "uniform", value_name = "NAME")]
+    #[arg(long, default_value = Settings::default().motion.name(), value_name = "NAME")]
     workload: Motion,
     /// Questions of each kind
-    #[arg(long, default_value_t = 2_000, value_name = "N")]
+    #[arg(long, default_value_t = Settings::default().questions, value_name = "N")]
     questions: u32,
     /// How many of them the loop is asked, too
-    #[arg(long, default_value_t = 20, value_name = "N")]
+    #[arg(long, default_value_t = Settings::default().looped, value_name = "N")]
     looped: u32,
     /// Ticks over which taking in what moved is measured
-    #[arg(long, default_value_t = 10)]
+    #[arg(long, default_value_t = Settings::default().ticks)]
     ticks: u32,
     /// The same seed gives the same world and the same questions
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = Settings::default().seed)]
     seed: u64,
     /// Print one JSON document instead of a table
     #[arg(long)]

@@ -17,25 +17,25 @@ use crate::output::say;
 )]
 pub struct Tick {
     /// How many avatars there are, clients included
-    #[arg(long, default_value_t = 100_000, value_name = "N")]
+    #[arg(long, default_value_t = Settings::default().objects, value_name = "N")]
     objects: usize,
     /// How many of them are clients
-    #[arg(long, default_value_t = 1_000, value_name = "N")]
+    #[arg(long, default_value_t = Settings::default().clients, value_name = "N")]
     clients: usize,
     /// How many objects a client hears, on average, if they were spread evenly
-    #[arg(long, default_value_t = 30.0, value_name = "N")]
+    #[arg(long, default_value_t = Settings::default().listened, value_name = "N")]
     listened: f64,
     /// From how far it hears them, in metres; the plaza is as wide as that takes, so that less is a denser crowd
     #[arg(long, default_value_t = Settings::default().aura, value_name = "METRES")]
     aura: f32,
     /// Ticks before measuring
-    #[arg(long, default_value_t = 30, value_name = "TICKS")]
+    #[arg(long, default_value_t = Settings::default().warm, value_name = "TICKS")]
     warm: u32,
     /// Ticks measured
-    #[arg(long, default_value_t = 60)]
+    #[arg(long, default_value_t = Settings::default().ticks)]
     ticks: u32,
     /// The same seed gives the same world
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = Settings::default().seed)]
     seed: u64,
     /// Print one JSON document instead of a table
     #[arg(long)]

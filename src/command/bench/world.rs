@@ -13,19 +13,24 @@ use crate::output::say;
 #[command(after_help = "Example: kinesphere bench world --objects 50000 --movers 20 --json")]
 pub struct World {
     /// How many avatars there are
-    #[arg(long, default_value_t = 10_000, value_name = "N")]
+    #[arg(long, default_value_t = Settings::default().avatars, value_name = "N")]
     objects: usize,
     /// How many of them walk
-    #[arg(long, default_value_t = 100.0, value_name = "PERCENT", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        default_value_t = Settings::default().movers_percent,
+        value_name = "PERCENT",
+        allow_negative_numbers = true
+    )]
     movers: f64,
     /// Ticks before measuring
-    #[arg(long, default_value_t = 60, value_name = "TICKS")]
+    #[arg(long, default_value_t = Settings::default().warm, value_name = "TICKS")]
     warm: u32,
     /// Ticks measured
-    #[arg(long, default_value_t = 120)]
+    #[arg(long, default_value_t = Settings::default().ticks)]
     ticks: u32,
     /// The same seed gives the same world
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = Settings::default().seed)]
     seed: u64,
     /// Print one JSON document instead of a table
     #[arg(long)]

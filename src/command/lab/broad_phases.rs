@@ -22,13 +22,13 @@ pub struct BroadPhases {
     #[arg(long, value_delimiter = ',', value_name = "N,N,...")]
     objects: Vec<usize>,
     /// Frames per room
-    #[arg(long, default_value_t = 500)]
+    #[arg(long, default_value_t = Settings::default().frames)]
     frames: u32,
     /// How far an object moves per frame; it is 1 wide
-    #[arg(long, default_value_t = 0.1)]
+    #[arg(long, default_value_t = Settings::default().speed)]
     speed: f32,
     /// The same seed gives the same frames
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = Settings::default().seed)]
     seed: u64,
     /// Where the report goes
     #[arg(long, default_value = "lab-results/broad-phases", value_name = "DIR")]

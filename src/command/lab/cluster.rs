@@ -16,22 +16,22 @@ use crate::command::work::watched;
 #[command(after_help = "Example: kinesphere lab cluster --nodes 6 --seeds 0..2000 --json")]
 pub struct Cluster {
     /// Nodes of the measured cluster
-    #[arg(long, default_value_t = 4, value_name = "N")]
+    #[arg(long, default_value_t = Settings::default().nodes, value_name = "N")]
     nodes: usize,
     /// Users per node
-    #[arg(long, default_value_t = 30, value_name = "N")]
+    #[arg(long, default_value_t = Settings::default().users, value_name = "N")]
     users: usize,
     /// Seconds of the measured run, of the nodes' time
-    #[arg(long, default_value_t = 60, value_name = "S")]
+    #[arg(long, default_value_t = Settings::default().seconds, value_name = "S")]
     seconds: u32,
     /// Runs on bad networks: from this seed up to, and without, that one
     #[arg(long, default_value = "0..200", value_name = "FROM..TO", value_parser = seeds)]
     seeds: (u64, u64),
     /// Up to so many nodes, with as much space each
-    #[arg(long, default_value_t = 64, value_name = "N")]
+    #[arg(long, default_value_t = Settings::default().scale_to, value_name = "N")]
     scale_to: usize,
     /// All interleavings of one object among three nodes, up to so many steps
-    #[arg(long, default_value_t = 8, value_name = "N")]
+    #[arg(long, default_value_t = Settings::default().depth, value_name = "N")]
     depth: usize,
     /// Where the report goes
     #[arg(long, default_value = "lab-results/cluster", value_name = "DIR")]

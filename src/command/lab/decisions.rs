@@ -15,10 +15,10 @@ use crate::command::work::watched;
 #[command(after_help = "Example: kinesphere lab decisions --encounters 1000 --json")]
 pub struct Decisions {
     /// Encounters per setting
-    #[arg(long, default_value_t = 10_000, value_name = "N")]
+    #[arg(long, default_value_t = Settings::default().encounters, value_name = "N")]
     encounters: u32,
     /// The first encounter's seed
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = Settings::default().seed)]
     seed: u64,
     /// Where the report goes
     #[arg(long, default_value = "lab-results/decisions", value_name = "DIR")]

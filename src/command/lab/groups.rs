@@ -16,13 +16,13 @@ use crate::command::work::watched;
 #[command(after_help = "Example: kinesphere lab groups --ticks 100 --json")]
 pub struct Groups {
     /// Objects of the uniform worlds
-    #[arg(long, default_value_t = 4_000, value_name = "N")]
+    #[arg(long, default_value_t = Settings::default().objects, value_name = "N")]
     objects: usize,
     /// Ticks per world
-    #[arg(long, default_value_t = 300)]
+    #[arg(long, default_value_t = Settings::default().ticks)]
     ticks: u32,
     /// The same seed gives the same worlds
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = Settings::default().seed)]
     seed: u64,
     /// Where the report goes
     #[arg(long, default_value = "lab-results/groups", value_name = "DIR")]

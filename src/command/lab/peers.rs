@@ -15,19 +15,19 @@ use crate::command::work::watched;
 #[command(after_help = "Example: kinesphere lab peers --hosts 8 --seconds 30 --json")]
 pub struct Peers {
     /// Up to so many hosts
-    #[arg(long, default_value_t = 32, value_name = "N")]
+    #[arg(long, default_value_t = Settings::default().hosts, value_name = "N")]
     hosts: usize,
     /// Seconds per setting, of the hosts' time
-    #[arg(long, default_value_t = 60, value_name = "S")]
+    #[arg(long, default_value_t = Settings::default().seconds, value_name = "S")]
     seconds: u32,
     /// One way between two hosts, in milliseconds
-    #[arg(long, default_value_t = 100, value_name = "MS")]
+    #[arg(long, default_value_t = Settings::default().latency_ms, value_name = "MS")]
     latency: u32,
     /// Contested contacts on bad networks, at least
-    #[arg(long, default_value_t = 1_000, value_name = "N")]
+    #[arg(long, default_value_t = Settings::default().contests, value_name = "N")]
     contests: u64,
     /// The first seed
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = Settings::default().seed)]
     seed: u64,
     /// Where the report goes
     #[arg(long, default_value = "lab-results/peers", value_name = "DIR")]

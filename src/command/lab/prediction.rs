@@ -16,10 +16,10 @@ use crate::command::work::watched;
 #[command(after_help = "Example: kinesphere lab prediction --latency 0,200 --json")]
 pub struct Prediction {
     /// One-way latencies on the paper's path, in milliseconds
-    #[arg(long, value_delimiter = ',', value_name = "MS,MS,...", default_value = "0,50,100,200,400")]
+    #[arg(long, value_delimiter = ',', value_name = "MS,MS,...", default_values_t = Settings::default().latencies_ms)]
     latency: Vec<u32>,
     /// How many corridors, lossy links and random walks
-    #[arg(long, default_value_t = 40, value_name = "N")]
+    #[arg(long, default_value_t = Settings::default().seeds, value_name = "N")]
     seeds: u32,
     /// Where the report goes
     #[arg(long, default_value = "lab-results/prediction", value_name = "DIR")]

@@ -25,13 +25,13 @@ pub struct Relations {
     #[arg(long, value_delimiter = ',', value_name = "PERCENT,...")]
     coverage: Vec<f32>,
     /// Ticks before measuring, in which objects cluster
-    #[arg(long, default_value_t = 600, value_name = "TICKS")]
+    #[arg(long, default_value_t = Settings::default().warm, value_name = "TICKS")]
     warm: u32,
     /// Frames measured per world
-    #[arg(long, default_value_t = 30)]
+    #[arg(long, default_value_t = Settings::default().frames)]
     frames: u32,
     /// The same seed gives the same frames
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = Settings::default().seed)]
     seed: u64,
     /// Where the report goes
     #[arg(long, default_value = "lab-results/relations", value_name = "DIR")]

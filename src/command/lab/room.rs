@@ -22,13 +22,13 @@ pub struct Room {
     #[arg(long, value_delimiter = ',', value_name = "N,N,...")]
     objects: Vec<usize>,
     /// Frames per room
-    #[arg(long, default_value_t = 200)]
+    #[arg(long, default_value_t = Settings::default().frames)]
     frames: u32,
     /// How far a body moves per frame; it is about 1 wide
-    #[arg(long, default_value_t = 0.1)]
+    #[arg(long, default_value_t = Settings::default().speed)]
     speed: f32,
     /// The same seed gives the same frames
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = Settings::default().seed)]
     seed: u64,
     /// Where the report goes
     #[arg(long, default_value = "lab-results/room", value_name = "DIR")]

@@ -17,31 +17,31 @@ use crate::output::say;
 )]
 pub struct Simulate {
     /// The same seed gives the same run
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = Settings::default().seed)]
     seed: u64,
     /// Clients that mean well
-    #[arg(long, default_value_t = 20, value_name = "N")]
+    #[arg(long, default_value_t = Settings::default().clients, value_name = "N")]
     clients: usize,
     /// Clients that do not
-    #[arg(long, default_value_t = 3, value_name = "N")]
+    #[arg(long, default_value_t = Settings::default().hostile, value_name = "N")]
     hostile: usize,
     /// Ticks of the server, 30 a second
-    #[arg(long, default_value_t = 3_000, value_name = "T")]
+    #[arg(long, default_value_t = Settings::default().ticks, value_name = "T")]
     ticks: u64,
     /// The share of datagrams that are lost, as a fraction
-    #[arg(long, default_value_t = 0.05, value_name = "P")]
+    #[arg(long, default_value_t = Settings::default().loss, value_name = "P")]
     loss: f64,
     /// One way, in milliseconds
-    #[arg(long, default_value_t = 60.0, value_name = "MS")]
+    #[arg(long, default_value_t = Settings::default().latency_ms, value_name = "MS")]
     latency: f64,
     /// What comes on top at most, in milliseconds [default: a third of the latency]
     #[arg(long, value_name = "MS")]
     jitter: Option<f64>,
     /// How fast clients move, in metres per second
-    #[arg(long, default_value_t = 2.0, value_name = "M/S")]
+    #[arg(long, default_value_t = Settings::default().speed, value_name = "M/S")]
     speed: f64,
     /// Avatars of the world's own crowd
-    #[arg(long, default_value_t = 20, value_name = "N")]
+    #[arg(long, default_value_t = Settings::default().seekers, value_name = "N")]
     crowd: u32,
     /// How clients move: wander, seek, crowd or stand [default: a mixture]
     #[arg(long, value_name = "NAME", value_parser = behaviour)]

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use space::ObjectId;
 use wire::ToClient;
 
-use super::{Checker, Findings, Observed, object};
+use super::{Checker, Observed, object};
+use crate::promise::Promise;
 
 /// One avatar per user and name; whoever resumes gets the one it had.
 #[derive(Clone, Debug, Default)]
@@ -18,11 +19,11 @@ impl Checker for Doubled {
         "no avatar is doubled"
     }
 
-    fn look(&mut self, observed: &mut Observed<'_>, findings: &mut Findings) {
+    fn look(&mut self, observed: &mut Observed<'_>, promise: &mut Promise) {
         let (mut owners, mut names) = (BTreeSet::new(), BTreeSet::new());
         for avatar in observed.truth.iter().filter(|object| object.owner.is_some()) {
             let is_first = owners.insert(avatar.owner) & names.insert(avatar.name.to_lowercase());
-            findings.check(is_first, || format!("tick {}: {} is there twice", observed.tick, avatar.name));
+            promise.check(is_first, || format!("tick {}: {} is there twice", observed.tick, avatar.name));
         }
         for sent in observed.sent {
             let Ok(ToClient::Welcome(welcome)) = ToClient::decode(&sent.bytes) else { continue };
@@ -32,7 +33,7 @@ impl Checker for Doubled {
             // who came in its last moments, and their numbers are free again.
             let is_gone = |before| object(observed.truth, before).is_none_or(|other| other.name != welcome.nickname);
             let is_fine = is_same || !welcome.is_resumed && before.is_none_or(is_gone);
-            findings.check(is_fine, || {
+            promise.check(is_fine, || {
                 format!("tick {}: {} had {before:?} and was given {}", observed.tick, welcome.nickname, welcome.own)
             });
         }

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use node::client::Phase;
 use wire::Reason;
 
-use super::{Checker, Findings, Observed};
+use super::{Checker, Observed};
+use crate::promise::Promise;
 
 /// No client that means well is dropped for misbehaving, being idle or being slow; none hears contradictions.
 #[derive(Clone, Debug, Default)]
@@ -19,20 +20,20 @@ impl Checker for Fair {
         "who means well is served"
     }
 
-    fn look(&mut self, observed: &mut Observed<'_>, findings: &mut Findings) {
+    fn look(&mut self, observed: &mut Observed<'_>, promise: &mut Promise) {
         self.contradictions.resize(observed.clients.len(), 0);
         for (index, state) in observed.clients.iter().enumerate() {
             let client = state.bot.client();
             let counts = client.counts();
             let bad = counts.contradictions + counts.bad;
-            findings.check(bad == self.contradictions[index], || {
+            promise.check(bad == self.contradictions[index], || {
                 format!("tick {}: {} heard what cannot be", observed.tick, state.name)
             });
             self.contradictions[index] = bad;
             if let Phase::Ended(refused) = client.phase() {
                 let is_unfair = matches!(refused.reason, Reason::Misbehaved | Reason::Idle | Reason::Slow);
                 if is_unfair && self.known.insert((index, refused.reason)) {
-                    findings.check(false, || {
+                    promise.check(false, || {
                         format!("tick {}: {} was sent away: {}", observed.tick, state.name, refused.sentence)
                     });
                 }

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use space::ObjectId;
 use world::Kind;
 
-use super::{Checker, Findings, Observed, distance};
+use super::{Checker, Observed, distance};
+use crate::promise::Promise;
 
 /// Whoever has been within a client's aura for long enough, while the client was undisturbed, is known to it.
 #[derive(Clone, Debug, Default)]
@@ -20,7 +21,7 @@ impl Checker for Heard {
         "all in aura are heard"
     }
 
-    fn look(&mut self, observed: &mut Observed<'_>, findings: &mut Findings) {
+    fn look(&mut self, observed: &mut Observed<'_>, promise: &mut Promise) {
         let Observed { tick, tick_us, now, reach, reach_max, settled_us, truth, .. } = *observed;
         let (mut within, mut beyond) = (BTreeMap::new(), BTreeMap::new());
         let patience = settled_us / tick_us;
@@ -36,7 +37,7 @@ impl Checker for Heard {
                     let since = self.within.get(&(index, other.id)).copied().unwrap_or(tick);
                     within.insert((index, other.id), since);
                     if is_calm && (tick - since) as i64 > patience {
-                        findings.check(known.contains(&other.id), || {
+                        promise.check(known.contains(&other.id), || {
                             format!(
                                 "tick {tick}: {} has been {metres:.2} m from {} since tick {since} and is not heard",
                                 other.id, state.name
@@ -51,7 +52,7 @@ impl Checker for Heard {
                     let since = self.beyond.get(&(index, id)).copied().unwrap_or(tick);
                     beyond.insert((index, id), since);
                     if is_calm && (tick - since) as i64 > patience {
-                        findings.check(false, || {
+                        promise.check(false, || {
                             format!("tick {tick}: {} is {metres:.2} m from {id} and still knows it", state.name)
                         });
                     }

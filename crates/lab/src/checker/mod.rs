@@ -24,6 +24,8 @@ use node::{Bot, Channel, LinkId};
 use space::{GridPoint, NodeId, ObjectId, Time, Turn, Vec3};
 use world::{Kind, World};
 
+use crate::promise::Promise;
+
 /// An object as it is after a tick.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TruthObject {
@@ -122,39 +124,12 @@ pub fn distance(one: GridPoint, other: GridPoint) -> f64 {
     one.position().as_dvec3().distance(other.position().as_dvec3())
 }
 
-/// What a checker found.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Findings {
-    /// How often it looked.
-    pub checks: u64,
-    /// How often the promise was broken.
-    pub violations: u64,
-    /// The first few times, in words.
-    pub examples: Vec<String>,
-}
-
-/// Examples kept at most.
-const EXAMPLES_MAX: usize = 5;
-
-impl Findings {
-    /// Looks at something: if it does not hold, `what` says so.
-    pub fn check(&mut self, holds: bool, what: impl FnOnce() -> String) {
-        self.checks += 1;
-        if !holds {
-            self.violations += 1;
-            if self.examples.len() < EXAMPLES_MAX {
-                self.examples.push(what());
-            }
-        }
-    }
-}
-
 /// Watches one promise.
 pub trait Checker {
     /// The promise, in a word or two.
     fn name(&self) -> &'static str;
-    /// Looks at a tick.
-    fn look(&mut self, observed: &mut Observed<'_>, findings: &mut Findings);
+    /// Looks at a tick, and says whether the promise was kept in it.
+    fn look(&mut self, observed: &mut Observed<'_>, promise: &mut Promise);
 }
 
 /// All promises.

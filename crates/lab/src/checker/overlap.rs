@@ -3,7 +3,8 @@
 use space::GridPoint;
 use world::Kind;
 
-use super::{Checker, Findings, Observed, TruthObject, metres};
+use super::{Checker, Observed, TruthObject, metres};
+use crate::promise::Promise;
 
 /// No two solids share more than their surfaces, in any settled state.
 #[derive(Clone, Copy, Debug, Default)]
@@ -14,14 +15,14 @@ impl Checker for Overlap {
         "nothing overlaps"
     }
 
-    fn look(&mut self, observed: &mut Observed<'_>, findings: &mut Findings) {
+    fn look(&mut self, observed: &mut Observed<'_>, promise: &mut Promise) {
         let truth = observed.truth;
         let (fixed, moving): (Vec<&TruthObject>, Vec<&TruthObject>) =
             truth.iter().filter(|object| object.solid.is_some()).partition(|object| object.kind == Kind::Fixed);
         for (index, one) in moving.iter().enumerate() {
             for other in moving[index + 1..].iter().chain(&fixed) {
                 if overlaps(one, other) {
-                    findings.check(false, || {
+                    promise.check(false, || {
                         format!(
                             "tick {}: {} ({}) at {} overlaps {} ({}) at {}",
                             observed.tick,
@@ -36,7 +37,7 @@ impl Checker for Overlap {
                 }
             }
         }
-        findings.checks += 1;
+        promise.checks += 1;
     }
 }
 

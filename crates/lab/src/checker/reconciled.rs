@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use space::{GridPoint, ObjectId};
 
-use super::{Checker, Findings, Observed};
+use super::{Checker, Observed};
+use crate::promise::Promise;
 
 /// When all have stood for a while, each undisturbed client knows to the step where its avatar is, and predicts it there.
 #[derive(Clone, Debug, Default)]
@@ -21,7 +22,7 @@ impl Checker for Reconciled {
         "own avatars are reconciled"
     }
 
-    fn look(&mut self, observed: &mut Observed<'_>, findings: &mut Findings) {
+    fn look(&mut self, observed: &mut Observed<'_>, promise: &mut Promise) {
         let Observed { tick, tick_us, now, settled_us, truth, is_rested, .. } = *observed;
         let mut places = BTreeMap::new();
         for state in observed.clients.iter() {
@@ -40,11 +41,11 @@ impl Checker for Reconciled {
             }
             let at = avatar.at.position().as_dvec3();
             let confirmed = own.confirmed().pos.distance(at);
-            findings.check(confirmed == 0.0, || {
+            promise.check(confirmed == 0.0, || {
                 format!("tick {tick}: {} was confirmed {confirmed:.4} m from where it is", state.name)
             });
             let predicted = own.predicted().pos.distance(at);
-            findings.check(predicted <= PREDICTED_MAX, || {
+            promise.check(predicted <= PREDICTED_MAX, || {
                 format!("tick {tick}: {} predicts itself {predicted:.4} m from where it is", state.name)
             });
         }

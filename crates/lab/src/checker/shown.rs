@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use space::ObjectId;
 use wire::session::EnteredKind;
 
-use super::{Checker, Findings, Observed};
+use super::{Checker, Observed};
+use crate::promise::Promise;
 
 /// The error of everybody shown is within a bound that grows with the age of what was heard.
 #[derive(Clone, Debug, Default)]
@@ -31,7 +32,7 @@ impl Checker for Shown {
         "shown errors are within their bound"
     }
 
-    fn look(&mut self, observed: &mut Observed<'_>, findings: &mut Findings) {
+    fn look(&mut self, observed: &mut Observed<'_>, promise: &mut Promise) {
         let Observed { tick, tick_us, now, settled_us, truth, .. } = *observed;
         let mut ages = BTreeMap::new();
         for (index, state) in observed.clients.iter_mut().enumerate() {
@@ -54,7 +55,7 @@ impl Checker for Shown {
                 let error = shown.pos.distance(object.at.position().as_dvec3());
                 // What was predicted and what is true may go opposite ways.
                 let bound = SLACK + 2.0 * SPEED_MAX * (age_s + 0.1);
-                findings.check(error <= bound, || {
+                promise.check(error <= bound, || {
                     format!(
                         "tick {tick}: {} shows {} ({}) at {:.2}, {error:.2} m from where it is; heard {age_s:.2} s ago, at \
                          {:.2}, that is more than {bound:.2} m",

@@ -19,8 +19,7 @@ mod watcher;
 pub use fault::Fault;
 pub use watcher::Measured;
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -36,8 +35,8 @@ use world::{Act, Input, Kind, Plaza, World};
 use self::line::Line;
 use self::watcher::Watcher;
 use crate::network::LinkSettings;
-use crate::planned::Planned;
-use crate::setting::OutOfRange;
+use crate::planned::Calendar;
+use crate::setting::{self, OutOfRange};
 
 /// What to simulate.
 #[derive(Clone, Debug, PartialEq)]
@@ -120,19 +119,13 @@ impl Settings {
     }
 
     fn check(&self) -> Result<(), OutOfRange> {
-        let rules = [
-            ("nodes", self.nodes as f64, 1.0, 64.0, "1 to 64"),
-            ("users", self.users as f64, 0.0, 20_000.0, "0 to 20000"),
-            ("seconds", f64::from(self.seconds), 1.0, 86_400.0, "1 to 86400"),
-            ("loss", self.loss, 0.0, 0.5, "a fraction of 0 to 0.5"),
-            ("latency", self.latency_ms, 0.0, 200.0, "0 to 200 ms"),
-        ];
-        for (field, value, low, high, expected) in rules {
-            if !(low..=high).contains(&value) {
-                return Err(OutOfRange { field, value, expected });
-            }
-        }
-        Ok(())
+        setting::check([
+            ("nodes", self.nodes as f64, 1.0..=64.0, "1 to 64"),
+            ("users", self.users as f64, 0.0..=20_000.0, "0 to 20000"),
+            ("seconds", f64::from(self.seconds), 1.0..=86_400.0, "1 to 86400"),
+            ("loss", self.loss, 0.0..=0.5, "a fraction of 0 to 0.5"),
+            ("latency", self.latency_ms, 0.0..=200.0, "0 to 200 ms"),
+        ])
     }
 }
 
@@ -151,17 +144,17 @@ pub fn run(settings: &Settings, progress: &mut dyn FnMut(u32, u32)) -> Result<Me
     let mut simulation = Simulation::new(settings.clone());
     let end = Time::from_micros(i64::from(settings.seconds) * 1_000_000);
     let mut second = 0;
-    while let Some(Reverse(planned)) = simulation.queue.pop() {
+    while let Some((at, what)) = simulation.calendar.next() {
         let due = simulation.watcher.due().unwrap_or(end).min(end + LONGER_US_MAX);
-        if planned.at > end.max(due) {
+        if at > end.max(due) {
             break;
         }
-        simulation.now = planned.at;
-        if planned.at.micros() / 1_000_000 >= second {
+        simulation.now = at;
+        if at.micros() / 1_000_000 >= second {
             progress(second as u32, settings.seconds);
             second += 1;
         }
-        simulation.advance(planned.what);
+        simulation.advance(what);
     }
     Ok(simulation.finish())
 }
@@ -214,8 +207,7 @@ struct Simulation {
     spec: Arc<Spec>,
     random: Random,
     now: Time,
-    queue: BinaryHeap<Reverse<Planned<What>>>,
-    planned: u64,
+    calendar: Calendar<What>,
     hosts: Vec<Host>,
     lines: BTreeMap<(usize, usize), Line>,
     next_node: u64,
@@ -272,22 +264,16 @@ impl Simulation {
             spec,
             random,
             now: Time::from_micros(0),
-            queue: BinaryHeap::new(),
-            planned: 0,
+            calendar: Calendar::new(),
             hosts,
             lines,
             watcher,
             settings,
         };
         simulation.found();
-        simulation.plan(Time::from_micros(1_000_000), What::Second);
-        simulation.plan(Time::from_micros(20_000), What::Look);
+        simulation.calendar.plan(Time::from_micros(1_000_000), What::Second);
+        simulation.calendar.plan(Time::from_micros(20_000), What::Look);
         simulation
-    }
-
-    fn plan(&mut self, at: Time, what: What) {
-        self.planned += 1;
-        self.queue.push(Reverse(Planned { at, number: self.planned, what }));
     }
 
     fn cluster_settings(&self, index: usize) -> ClusterSettings {
@@ -332,7 +318,7 @@ impl Simulation {
         }
         if self.settings.joins {
             let third = Time::from_micros(i64::from(self.settings.seconds) * 1_000_000 / 3);
-            self.plan(third, What::Start(founders));
+            self.calendar.plan(third, What::Start(founders));
             self.watcher.heals(third);
         }
     }
@@ -352,7 +338,7 @@ impl Simulation {
         self.hosts[index].running = Some((cluster, world));
         self.hosts[index].since = self.now;
         let after = i64::from(self.random.whole(0, TICK_US as u32));
-        self.plan(self.now + after, What::Tick(index, self.hosts[index].node));
+        self.calendar.plan(self.now + after, What::Tick(index, self.hosts[index].node));
     }
 
     /// A node starts anew, under a number that nobody had before.
@@ -400,12 +386,12 @@ impl Simulation {
             What::Start(index) => self.start(index),
             What::Second => {
                 self.upset();
-                self.plan(self.now + 1_000_000, What::Second);
+                self.calendar.plan(self.now + 1_000_000, What::Second);
             }
             What::Look => {
                 let is_cut = self.lines.values().any(|line| line.cut_until() > self.now);
                 self.watcher.look(self.now, &self.hosts, is_cut);
-                self.plan(self.now + TICK_US, What::Look);
+                self.calendar.plan(self.now + TICK_US, What::Look);
             }
         }
     }
@@ -417,7 +403,7 @@ impl Simulation {
         }
         if self.now < host.frozen_until {
             let at = host.frozen_until;
-            self.plan(at, What::Tick(index, node));
+            self.calendar.plan(at, What::Tick(index, node));
             return;
         }
         let here = host.here(self.now);
@@ -430,10 +416,10 @@ impl Simulation {
         self.carry(index);
         if is_left_out {
             self.hosts[index].running = None;
-            self.plan(self.now + 300_000, What::Start(index));
+            self.calendar.plan(self.now + 300_000, What::Start(index));
             return;
         }
-        self.plan(self.now + next, What::Tick(index, node));
+        self.calendar.plan(self.now + next, What::Tick(index, node));
     }
 
     fn arrive(&mut self, from: NodeId, (to, node): (usize, NodeId), bytes: &Rc<Vec<u8>>) {
@@ -445,14 +431,14 @@ impl Simulation {
             // It lies in a queue until the node wakes.
             let at = host.frozen_until;
             let bytes = Rc::clone(bytes);
-            self.plan(at, What::Arrive { from, to: (to, node), bytes, over: None });
+            self.calendar.plan(at, What::Arrive { from, to: (to, node), bytes, over: None });
             return;
         }
         if let Some(left) = &mut host.dies_after {
             if *left == 0 {
                 self.kill(to);
                 let after = 500_000 + i64::from(self.random.whole(0, 3_000_000));
-                self.plan(self.now + after, What::Start(to));
+                self.calendar.plan(self.now + after, What::Start(to));
                 self.watcher.heals(self.now + after);
                 return;
             }
@@ -489,7 +475,7 @@ impl Simulation {
                 if let Some(answer) = back {
                     let bytes = Rc::new(answer.encode());
                     let over = None;
-                    self.plan(self.now + 1_000, What::Arrive { from: node, to: (index, from), bytes, over });
+                    self.calendar.plan(self.now + 1_000, What::Arrive { from: node, to: (index, from), bytes, over });
                 }
                 continue;
             };
@@ -499,7 +485,7 @@ impl Simulation {
             let over = arrivals.connection.map(|connection| (index, connection));
             let bytes = Rc::new(bytes);
             for at in arrivals.at.into_iter().flatten() {
-                self.plan(at, What::Arrive { from, to: (to, node), bytes: Rc::clone(&bytes), over });
+                self.calendar.plan(at, What::Arrive { from, to: (to, node), bytes: Rc::clone(&bytes), over });
             }
         }
     }
@@ -511,7 +497,7 @@ impl Simulation {
         if self.settings.kill && second == i64::from(self.settings.seconds) / 2 {
             let victim = self.random.whole(0, self.settings.nodes as u32) as usize;
             self.kill(victim);
-            self.plan(self.now + 4_000_000, What::Start(victim));
+            self.calendar.plan(self.now + 4_000_000, What::Start(victim));
             self.watcher.heals(self.now + 4_000_000);
         }
         if !self.settings.upsets || self.now.micros() < BEGIN_US || self.now.micros() > end || !self.is_well() {
@@ -528,7 +514,7 @@ impl Simulation {
             1 if may_die => {
                 self.kill(victim);
                 let back = self.now + 200_000 + i64::from(self.random.whole(0, 4_000_000));
-                self.plan(back, What::Start(victim));
+                self.calendar.plan(back, What::Start(victim));
                 back
             }
             2 => {
@@ -536,7 +522,7 @@ impl Simulation {
                 self.hosts[victim].frozen_until = until;
                 let given_up = self.now + line::PATIENCE_US;
                 if self.settings.breaks && given_up < until {
-                    self.plan(given_up, What::Break(victim, until));
+                    self.calendar.plan(given_up, What::Break(victim, until));
                 }
                 until
             }
@@ -587,7 +573,7 @@ impl Simulation {
                 cluster.disconnected(node);
             }
         }
-        self.plan(until, What::Connect(one, other));
+        self.calendar.plan(until, What::Connect(one, other));
     }
 
     fn connect(&mut self, one: usize, other: usize) {

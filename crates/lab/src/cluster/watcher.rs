@@ -12,7 +12,7 @@ use wire::cluster::Batch;
 use world::Standing;
 
 use super::{Host, Settings};
-use crate::promise::Promise;
+use crate::promise::Promises;
 
 /// Promises.
 pub mod promise {
@@ -50,7 +50,7 @@ const ON_THE_WAY_US: i64 = 1_500_000;
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
     /// The promises.
-    pub promises: Vec<Promise>,
+    pub promises: Promises,
     /// Objects that changed hands.
     pub handovers: u64,
     /// Objects that were adopted.
@@ -88,18 +88,18 @@ pub struct Measured {
 impl Measured {
     /// Whether all promises held.
     pub fn holds(&self) -> bool {
-        self.promises.iter().all(|promise| promise.violations == 0)
+        self.promises.holds()
     }
 
-    /// The promises that did not, each with the first time.
+    /// The promises that did not, each with examples.
     pub fn failures(&self) -> Vec<String> {
-        Promise::failures(&self.promises)
+        self.promises.failures()
     }
 }
 
 /// Sees all.
 pub(super) struct Watcher {
-    promises: Vec<Promise>,
+    promises: Promises,
     expected: BTreeSet<ObjectId>,
     reach: f32,
     healed_at: Time,
@@ -135,7 +135,7 @@ pub(super) struct Watcher {
 impl Watcher {
     pub fn new(settings: &Settings) -> Watcher {
         Watcher {
-            promises: promise::ALL.map(|promise| Promise { promise, ..Promise::default() }).into(),
+            promises: Promises::new(promise::ALL),
             expected: BTreeSet::new(),
             reach: settings.reach * snap::STEPS_PER_METRE as f32,
             healed_at: Time::from_micros(0),
@@ -183,7 +183,7 @@ impl Watcher {
     }
 
     pub fn garbled(&mut self, text: &str) {
-        self.check(promise::UNDERSTOOD, false, || text.to_owned());
+        self.promises.check(promise::UNDERSTOOD, false, || text.to_owned());
     }
 
     pub fn killed(&mut self, now: Time, cluster: &Cluster) {
@@ -241,7 +241,7 @@ impl Watcher {
     }
 
     pub fn arrived(&mut self, _now: Time, from: NodeId, to: usize, message: &ToNode) {
-        self.check(promise::UNDERSTOOD, true, String::new);
+        self.promises.check(promise::UNDERSTOOD, true, String::new);
         if let ToNode::Batch(batch) = message {
             let index = from.number() as usize - 1;
             if let Some(sent) = self.sent_at.remove(&(index, to, batch.tick)) {
@@ -276,7 +276,7 @@ impl Watcher {
                 }
             }
         }
-        self.check(promise::APART, wrong.is_none(), || {
+        self.promises.check(promise::APART, wrong.is_none(), || {
             let (mine, theirs, other) = wrong.expect("only said when something is wrong");
             format!("{mine:?} of host {} overlaps {theirs:?} of host {} at {now}", index + 1, other + 1)
         });
@@ -292,7 +292,7 @@ impl Watcher {
             for (object, _) in cluster.custody().own() {
                 let last = owners.insert(object, index);
                 let is_there = world.object(object).is_some();
-                self.check(promise::ONE_OWNER, last.is_none() && is_there, || {
+                self.promises.check(promise::ONE_OWNER, last.is_none() && is_there, || {
                     format!("{object} of hosts {last:?} and {} at {now}", index + 1)
                 });
             }
@@ -335,7 +335,7 @@ impl Watcher {
             (host.node, state)
         };
         let all: Vec<_> = hosts.iter().map(state).collect();
-        self.check(promise::TOGETHER, false, || {
+        self.promises.check(promise::TOGETHER, false, || {
             format!("at {now}, {} s after an outage: {all:?}", TOGETHER_US / 1_000_000)
         });
     }
@@ -357,7 +357,7 @@ impl Watcher {
                 && self.healed_at < at
             {
                 self.carried += 1;
-                self.check(promise::CARRIED, holds == Some(load), || {
+                self.promises.check(promise::CARRIED, holds == Some(load), || {
                     format!("{carrier} carried {load} at {before}, and carries {holds:?} at {node} at {now}")
                 });
             }
@@ -395,7 +395,7 @@ impl Watcher {
                 let Some((cluster, _)) = &hosts[*listener_host].running else { continue };
                 let seen = cluster.part().ghosts.get(*speaker).map(|ghost| distance(ghost.place, *place));
                 let holds = seen.is_some_and(|away| away <= ASTRAY * snap::STEPS_PER_METRE as f32);
-                self.check(promise::AUDIENCE, holds, || {
+                self.promises.check(promise::AUDIENCE, holds, || {
                     format!(
                         "{speaker} of host {} for {listener} of host {} at {now}: {seen:?}",
                         speaker_host + 1,
@@ -449,10 +449,11 @@ impl Watcher {
             doubled += u64::from(count > 1);
             let holds = !is_lost && count <= 1;
             let what = if holds { Vec::new() } else { states(object) };
-            self.check(promise::NOBODY_LOST, holds, || format!("{object} has {count} owners in the end: {what:?}"));
+            self.promises
+                .check(promise::NOBODY_LOST, holds, || format!("{object} has {count} owners in the end: {what:?}"));
         }
         for _ in 0..self.together_s.len() {
-            self.check(promise::TOGETHER, true, String::new);
+            self.promises.check(promise::TOGETHER, true, String::new);
         }
         let sort = |mut list: Vec<f64>| {
             list.sort_by(f64::total_cmp);
@@ -489,15 +490,6 @@ impl Watcher {
         let is_true = |(object, leaving): &(ObjectId, &Leaving)| self.newest.get(object) < Some(&leaving.seq);
         let leaving = custody.leaving().filter(is_true).filter_map(|(object, _)| world.standing(object));
         own.chain(leaving).collect()
-    }
-
-    fn check(&mut self, promise: &'static str, holds: bool, text: impl FnOnce() -> String) {
-        let row = self.promises.iter_mut().find(|row| row.promise == promise).expect("all promises have a row");
-        row.checks += 1;
-        if !holds {
-            row.violations += 1;
-            row.first.get_or_insert_with(text);
-        }
     }
 }
 

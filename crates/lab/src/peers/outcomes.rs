@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 
 use motion::decision::Verdict;
+use serde::Serialize;
 use space::Time;
 
+use crate::report::number::nearest_rank;
+
 /// How often what became of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Outcomes {
     /// All.
     pub contests: u64,
@@ -21,6 +24,7 @@ pub struct Outcomes {
     /// Verdicts that there was no contact.
     pub denied: u64,
     /// From the first sight of a contact to when the last host keeps the verdict, in microseconds.
+    #[serde(skip)]
     to_common_us: Vec<i64>,
 }
 
@@ -73,9 +77,6 @@ impl Outcomes {
     pub fn to_common_ms<const N: usize>(&self, shares: [usize; N]) -> [f64; N] {
         let mut sorted = self.to_common_us.clone();
         sorted.sort_unstable();
-        shares.map(|share| {
-            let at = (sorted.len() * share).div_ceil(100).saturating_sub(1);
-            sorted.get(at).map_or(0.0, |&us| us as f64 * 1e-3)
-        })
+        shares.map(|share| nearest_rank(&sorted, share).map_or(0.0, |us| us as f64 * 1e-3))
     }
 }

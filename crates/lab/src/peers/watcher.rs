@@ -14,7 +14,7 @@ use super::fault::{self, Fault};
 use super::network::Mesh;
 use super::outcomes::{Contest, Outcomes};
 use super::{DRAIN_US, FRAME_US, Host, Settings, hall};
-use crate::promise::Promise;
+use crate::promise::Promises;
 
 /// What peers promise.
 pub mod promise {
@@ -44,7 +44,7 @@ const ARCHIVED_US: std::ops::RangeInclusive<i64> = 8_000_000..=12_000_000;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured {
     /// The promises.
-    pub promises: Vec<Promise>,
+    pub promises: Promises,
     /// What became of contests.
     pub outcomes: Outcomes,
     /// Where others are seen and where they are, in metres: mean over all pictures of objects in aura.
@@ -68,12 +68,12 @@ pub struct Measured {
 impl Measured {
     /// Whether all promises held.
     pub fn holds(&self) -> bool {
-        self.promises.iter().all(|promise| promise.violations == 0)
+        self.promises.holds()
     }
 
-    /// The promises that did not, each with the first time.
+    /// The promises that did not, each with examples.
     pub fn failures(&self) -> Vec<String> {
-        Promise::failures(&self.promises)
+        self.promises.failures()
     }
 }
 
@@ -82,7 +82,7 @@ impl Measured {
 pub(super) struct Watcher {
     fault: Option<Fault>,
     rules: Rules,
-    promises: Vec<Promise>,
+    promises: Promises,
     contests: BTreeMap<ObjectPair, Vec<Contest>>,
     /// By host: pair, contact, verdict.
     archives: BTreeMap<usize, BTreeMap<(ObjectPair, Time), Verdict>>,
@@ -98,11 +98,10 @@ pub(super) struct Watcher {
 
 impl Watcher {
     pub fn new(settings: &Settings) -> Watcher {
-        let promises = promise::ALL.map(|promise| Promise { promise, ..Promise::default() });
         Watcher {
             fault: settings.fault,
             rules: settings.rules,
-            promises: promises.into(),
+            promises: Promises::new(promise::ALL),
             contests: BTreeMap::new(),
             archives: BTreeMap::new(),
             near_since: BTreeMap::new(),
@@ -208,7 +207,7 @@ impl Watcher {
             for (object, _) in host.peer.iter().flat_map(|peer| peer.own()) {
                 let is_first = owners.insert(object, index).is_none();
                 let is_named = name::owner(object) == host.node;
-                self.check(promise::ONE_OWNER, is_first && is_named, || format!("{object} at {now}"));
+                self.promises.check(promise::ONE_OWNER, is_first && is_named, || format!("{object} at {now}"));
             }
         }
     }
@@ -241,7 +240,7 @@ impl Watcher {
                 let (Some(speaks), Some(listens)) = (&hosts[speaker].peer, &hosts[listener].peer) else { continue };
                 let is_told = speaks.hearers(1).contains(&hosts[listener].node);
                 let is_seen = listens.others().any(|(seen, _)| seen == object);
-                self.check(promise::AUDIENCE, is_told && is_seen, || {
+                self.promises.check(promise::AUDIENCE, is_told && is_seen, || {
                     format!("host {} of host {} at {now}", listener + 1, speaker + 1)
                 });
             }
@@ -263,7 +262,7 @@ impl Watcher {
             verdicts.sort_by_key(|verdict| (verdict.pair, verdict.contact));
             for two in verdicts.windows(2).filter(|two| two[0].pair == two[1].pair) {
                 let is_apart = two[1].contact - two[0].contact > self.rules.overlap_us;
-                self.check(promise::ONE_VERDICT, is_apart, || format!("host {} at {now}: {two:?}", index + 1));
+                self.promises.check(promise::ONE_VERDICT, is_apart, || format!("host {} at {now}: {two:?}", index + 1));
             }
             for verdict in verdicts {
                 if ARCHIVED_US.contains(&(now - true_time(&verdict, hosts))) {
@@ -310,7 +309,7 @@ impl Watcher {
             }
         }
         for text in found {
-            self.check(promise::SAME, text.is_none(), || text.unwrap_or_default());
+            self.promises.check(promise::SAME, text.is_none(), || text.unwrap_or_default());
         }
     }
 
@@ -324,7 +323,7 @@ impl Watcher {
             }
             let refused = host.peer.as_ref().map_or(0, |peer| peer.tally().refused.total()) + host.past.refused.total();
             let text = || format!("{}: {:?}", host.node, host.peer.as_ref().map(|peer| peer.tally().refused));
-            self.check(promise::HONEST, refused == 0, text);
+            self.promises.check(promise::HONEST, refused == 0, text);
         }
         let seconds = (self.frames as f64 * FRAME_US as f64 * 1e-6).max(1e-9);
         let frame_bytes = self.frame_bytes.0 as f64 / self.frame_bytes.1.max(1) as f64;
@@ -344,15 +343,6 @@ impl Watcher {
             measured.outcomes.count(contest);
         }
         measured
-    }
-
-    fn check(&mut self, promise: &'static str, holds: bool, text: impl FnOnce() -> String) {
-        let row = self.promises.iter_mut().find(|row| row.promise == promise).expect("all promises have a row");
-        row.checks += 1;
-        if !holds {
-            row.violations += 1;
-            row.first.get_or_insert_with(text);
-        }
     }
 }
 

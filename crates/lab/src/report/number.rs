@@ -34,6 +34,12 @@ pub fn short(number: f64) -> String {
     }
 }
 
+/// The least of ascending values that so many percent of them do not exceed; none if there is none.
+pub fn nearest_rank<T: Copy>(sorted: &[T], percent: usize) -> Option<T> {
+    let rank = (sorted.len() * percent).div_ceil(100);
+    sorted.get(rank.saturating_sub(1)).copied()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -47,6 +53,14 @@ mod tests {
     #[test]
     fn thousands_are_apart() {
         assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn percentiles_are_values_that_occur() {
+        let hundred: Vec<u32> = (1..=100).collect();
+        assert_eq!([0, 1, 50, 99, 100].map(|percent| nearest_rank(&hundred, percent).unwrap()), [1, 1, 50, 99, 100]);
+        assert_eq!([50, 99].map(|percent| nearest_rank(&[3, 7], percent).unwrap()), [3, 7]);
+        assert_eq!(nearest_rank::<u32>(&[], 50), None);
     }
 
     #[test]

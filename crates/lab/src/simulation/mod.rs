@@ -10,10 +10,9 @@ mod report;
 mod store;
 
 pub use fault::Fault;
-pub use report::{CheckerRow, Report};
+pub use report::Report;
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use node::bot::Behaviour;
@@ -26,9 +25,10 @@ use space::workload::Random;
 use world::{Plaza, World};
 
 use self::store::Store;
-use crate::checker::{self, Checker, ClientState, Findings, Observed, SentBytes, Shown};
+use crate::checker::{self, Checker, ClientState, Observed, SentBytes, Shown};
 use crate::network::{LinkSettings, Path, Stream};
-use crate::planned::Planned;
+use crate::planned::Calendar;
+use crate::promise::Promise;
 use crate::setting::{self, OutOfRange};
 
 /// The most clients.
@@ -179,8 +179,7 @@ struct Simulation {
     server_settings: ServerSettings,
     random: Random,
     now: Time,
-    queue: BinaryHeap<Reverse<Planned<What>>>,
-    planned: u64,
+    calendar: Calendar<What>,
     server: Option<Server>,
     store: Store,
     clients: Vec<ClientState>,
@@ -188,8 +187,8 @@ struct Simulation {
     links: BTreeMap<LinkId, Wires>,
     next_link: u64,
     sent: Vec<SentBytes>,
-    checkers: Vec<(Box<dyn Checker>, Findings)>,
-    shown: (Shown, Findings),
+    checkers: Vec<(Promise, Box<dyn Checker>)>,
+    shown: (Promise, Shown),
     ticks: u64,
     tally: report::Tally,
     tick_us: i64,
@@ -236,13 +235,14 @@ impl Simulation {
             .collect();
         let fault = fault::Planter::new(settings.fault);
         // The one that measures is kept by its type: it has something to report.
-        let checkers = checker::all().into_iter().filter(|one| one.name() != Shown::default().name());
+        let shown = Shown::default();
+        let others = checker::all().into_iter().filter(|checker| checker.name() != shown.name());
+        let checkers = others.map(|checker| (Promise::new(checker.name()), checker)).collect();
         let mut simulation = Simulation {
             server_settings,
             random,
             now,
-            queue: BinaryHeap::new(),
-            planned: 0,
+            calendar: Calendar::new(),
             server: Some(server),
             store,
             clients,
@@ -250,19 +250,19 @@ impl Simulation {
             links: BTreeMap::new(),
             next_link: 1,
             sent: Vec::new(),
-            checkers: checkers.map(|one| (one, Findings::default())).collect(),
-            shown: Default::default(),
+            checkers,
+            shown: (Promise::new(shown.name()), shown),
             ticks: 0,
             tally: report::Tally::default(),
             tick_us,
             fault,
             settings,
         };
-        simulation.plan(now, What::WakeServer);
-        simulation.plan(now + 1_000_000, What::Second);
+        simulation.calendar.plan(now, What::WakeServer);
+        simulation.calendar.plan(now + 1_000_000, What::Second);
         for player in simulation.players() {
             let after = i64::from(simulation.random.whole(0, 2_000_000));
-            simulation.plan(now + after, What::Connect(player));
+            simulation.calendar.plan(now + after, What::Connect(player));
         }
         simulation
     }
@@ -272,14 +272,9 @@ impl Simulation {
         clients.chain((0..self.hostile.len()).map(Player::Hostile)).collect()
     }
 
-    fn plan(&mut self, at: Time, what: What) {
-        self.planned += 1;
-        self.queue.push(Reverse(Planned { at, number: self.planned, what }));
-    }
-
     /// The next thing happens.
     fn advance(&mut self) {
-        let Some(Reverse(Planned { at, what, .. })) = self.queue.pop() else {
+        let Some((at, what)) = self.calendar.next() else {
             // Without a server nothing might be planned any more; there always is a restart.
             self.ticks = self.settings.ticks;
             return;
@@ -305,7 +300,7 @@ impl Simulation {
             What::Restart => self.restart(),
             What::Second => {
                 self.upset();
-                self.plan(self.now + 1_000_000, What::Second);
+                self.calendar.plan(self.now + 1_000_000, What::Second);
             }
         }
     }
@@ -340,7 +335,7 @@ impl Simulation {
                     state.bot.freeze(is_rest);
                     state.bot.wake(local);
                     let next = state.bot.next_wake() + -state.clock_us;
-                    self.plan(next.max(now + 1), What::Wake(player));
+                    self.calendar.plan(next.max(now + 1), What::Wake(player));
                 }
             }
             Player::Hostile(index) => {
@@ -348,7 +343,7 @@ impl Simulation {
                 if state.node.next_wake() <= now {
                     state.node.wake(now);
                     let next = state.node.next_wake();
-                    self.plan(next.max(now + 1), What::Wake(player));
+                    self.calendar.plan(next.max(now + 1), What::Wake(player));
                 }
             }
         }
@@ -372,7 +367,7 @@ impl Simulation {
             };
             for at in arrivals.into_iter().flatten() {
                 let bytes = Rc::clone(&bytes);
-                self.plan(at, What::Arrive { link, is_up: true, channel, bytes });
+                self.calendar.plan(at, What::Arrive { link, is_up: true, channel, bytes });
             }
         }
         let next = match player {
@@ -381,7 +376,7 @@ impl Simulation {
         };
         // A client that was just let in wants to wake at once; a wake that comes too early does nothing.
         if next <= self.now {
-            self.plan(self.now + 1, What::Wake(player));
+            self.calendar.plan(self.now + 1, What::Wake(player));
         }
     }
 
@@ -402,7 +397,7 @@ impl Simulation {
                     self.flush_sent();
                     if let Some(wires) = self.links.get_mut(&link) {
                         let at = wires.down.1.arrival(now);
-                        self.plan(at, What::Close { link, is_up: false });
+                        self.calendar.plan(at, What::Close { link, is_up: false });
                     }
                 }
                 Effect::Persist(record) if self.fault.is_forgotten(&record) => {}
@@ -440,7 +435,7 @@ impl Simulation {
             let bytes = Rc::new(self.fault.in_flight(&self.sent[at]));
             for at in arrivals.into_iter().flatten() {
                 let bytes = Rc::clone(&bytes);
-                self.plan(at, What::Arrive { link, is_up: false, channel, bytes });
+                self.calendar.plan(at, What::Arrive { link, is_up: false, channel, bytes });
             }
         }
         self.tally.flushed = self.sent.len();
@@ -451,12 +446,12 @@ impl Simulation {
         let Some(server) = &mut self.server else { return };
         let next = server.next_wake();
         if next > now {
-            self.plan(next, What::WakeServer);
+            self.calendar.plan(next, What::WakeServer);
             return;
         }
         server.wake(now);
         let next = server.next_wake();
-        self.plan(next, What::WakeServer);
+        self.calendar.plan(next, What::WakeServer);
         self.carry_out_server();
         self.ticks += 1;
         self.look();
@@ -490,10 +485,11 @@ impl Simulation {
             sent: &self.sent,
             clients: &mut self.clients,
         };
-        for (checker, findings) in &mut self.checkers {
-            checker.look(&mut observed, findings);
+        for (promise, checker) in &mut self.checkers {
+            checker.look(&mut observed, promise);
         }
-        self.shown.0.look(&mut observed, &mut self.shown.1);
+        let (promise, checker) = &mut self.shown;
+        checker.look(&mut observed, promise);
         self.tally.note(&self.sent);
         self.sent.clear();
         self.tally.flushed = 0;
@@ -517,7 +513,7 @@ impl Simulation {
             return;
         }
         if self.server.is_none() {
-            self.plan(self.now + 500_000, What::Connect(player));
+            self.calendar.plan(self.now + 500_000, What::Connect(player));
             return;
         }
         let link = LinkId(self.next_link);
@@ -532,8 +528,8 @@ impl Simulation {
         };
         self.links.insert(link, wires);
         let way = self.settings.latency_us_max();
-        self.plan(self.now + way, What::Open { link, is_up: true });
-        self.plan(self.now + 2 * way + 1, What::Open { link, is_up: false });
+        self.calendar.plan(self.now + way, What::Open { link, is_up: true });
+        self.calendar.plan(self.now + 2 * way + 1, What::Open { link, is_up: false });
         self.disturb(player, self.now + 2 * way);
     }
 
@@ -558,7 +554,7 @@ impl Simulation {
             Player::Hostile(index) => self.hostile[index].link = None,
         }
         self.disturb(wires.player, self.now);
-        self.plan(self.now + wait, What::Connect(wires.player));
+        self.calendar.plan(self.now + wait, What::Connect(wires.player));
     }
 
     /// What goes wrong in this second.
@@ -573,7 +569,7 @@ impl Simulation {
             self.tally.cuts += 1;
             self.deliver(link, false, Event::Closed { link });
             self.lose(link);
-            self.plan(self.now + span, What::Close { link, is_up: true });
+            self.calendar.plan(self.now + span, What::Close { link, is_up: true });
         } else if draws[1] < 0.3 {
             self.tally.partitions += 1;
             let until = self.now + span;
@@ -598,9 +594,9 @@ impl Simulation {
         let links: Vec<LinkId> = self.links.keys().copied().collect();
         for link in links {
             let after = i64::from(self.random.whole(100_000, 600_000));
-            self.plan(self.now + after, What::Close { link, is_up: false });
+            self.calendar.plan(self.now + after, What::Close { link, is_up: false });
         }
-        self.plan(self.now + 1_000_000, What::Restart);
+        self.calendar.plan(self.now + 1_000_000, What::Restart);
     }
 
     fn restart(&mut self) {
@@ -614,7 +610,7 @@ impl Simulation {
         };
         let server = Server::restore(world, self.server_settings, &sessions, self.now);
         self.server = Some(server.expect("the default auras make sense"));
-        self.plan(self.now, What::WakeServer);
+        self.calendar.plan(self.now, What::WakeServer);
     }
 
     fn report(self) -> Report {

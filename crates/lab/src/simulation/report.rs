@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use wire::kind;
 
 use super::{Settings, Simulation};
-use crate::checker::{Checker, SentBytes};
+use crate::checker::SentBytes;
+use crate::promise::{Promise, Promises};
 use crate::report::number::grouped;
 use crate::report::table::Table;
 
@@ -84,44 +85,44 @@ pub struct Report {
     pub messages: u64,
     /// The world at the end, in a number: the same run ends the same.
     pub hash: String,
-    /// One per promise.
-    pub rows: Vec<CheckerRow>,
+    /// How the promises were kept.
+    #[serde(rename = "rows", serialize_with = "serialize_with_examples")]
+    pub promises: Promises,
 }
 
-/// How one promise was kept.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct CheckerRow {
-    /// The promise.
-    pub checker: &'static str,
-    /// How often it was looked at.
-    pub checks: u64,
-    /// How often it was broken.
-    pub violations: u64,
-    /// The first few times, in words.
-    pub examples: Vec<String>,
+/// One run is looked at more closely than many: its promises are told with all examples, by the names of their checkers.
+fn serialize_with_examples<S: Serializer>(promises: &Promises, serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Row<'a> {
+        checker: &'static str,
+        checks: u64,
+        violations: u64,
+        examples: &'a [String],
+    }
+    serializer.collect_seq(promises.iter().map(|Promise { promise, checks, violations, examples }| Row {
+        checker: promise,
+        checks: *checks,
+        violations: *violations,
+        examples,
+    }))
 }
 
 impl Report {
     /// Whether every promise was kept.
     pub fn holds(&self) -> bool {
-        self.rows.iter().all(|row| row.violations == 0)
+        self.promises.holds()
     }
 
     /// The broken promises, in words.
     pub fn failures(&self) -> Vec<String> {
-        let broken = self.rows.iter().filter(|row| row.violations > 0);
-        let lines = broken.flat_map(|row| {
-            let head = format!("{}: broken {} times", row.checker, grouped(row.violations));
-            std::iter::once(head).chain(row.examples.iter().map(|example| format!("  {example}")))
-        });
-        lines.collect()
+        self.promises.failures()
     }
 
     /// The report for a terminal.
     pub fn to_text(&self) -> String {
         let mut table = Table::new(["promise", "checks", "broken"]);
-        for row in &self.rows {
-            table.row([row.checker.to_owned(), grouped(row.checks), grouped(row.violations)]);
+        for Promise { promise, checks, violations, .. } in self.promises.iter() {
+            table.row([(*promise).to_owned(), grouped(*checks), grouped(*violations)]);
         }
         format!(
             "{table}\n{:.0} simulated seconds, {} clients and {} hostile ones, loss {}, {} ms and up to {} ms more one way.\n\
@@ -164,22 +165,15 @@ impl Settings {
 
 pub(super) fn report(simulation: Simulation) -> Report {
     let Simulation { settings, checkers, shown, tally, server, clients, now, ticks, .. } = simulation;
-    let row = |name, findings: crate::checker::Findings| CheckerRow {
-        checker: name,
-        checks: findings.checks,
-        violations: findings.violations,
-        examples: findings.examples,
-    };
-    let mut rows: Vec<CheckerRow> =
-        checkers.into_iter().map(|(checker, findings)| row(checker.name(), findings)).collect();
-    let shown_error_m = shown.0.sum / (shown.0.count as f64).max(1.0);
-    rows.push(row(shown.0.name(), shown.1));
-    rows.push(CheckerRow {
-        checker: "the journal brings the world back",
+    let (shown_promise, shown) = shown;
+    let shown_error_m = shown.sum / (shown.count as f64).max(1.0);
+    let replay_promise = Promise {
+        promise: "the journal brings the world back",
         checks: tally.restarts,
         violations: tally.broken_replays.len() as u64,
         examples: tally.broken_replays,
-    });
+    };
+    let promises = checkers.into_iter().map(|(promise, _)| promise).chain([shown_promise, replay_promise]).collect();
     let counts = server.as_ref().map(node::Server::counts).unwrap_or_default();
     let resumed = clients.iter().map(|state| state.bot.client().counts().resumed).sum();
     let in_at_end = clients.iter().filter(|state| *state.bot.client().phase() == node::client::Phase::Joined).count();
@@ -205,6 +199,6 @@ pub(super) fn report(simulation: Simulation) -> Report {
         state_bytes_per_object: tally.state_bytes as f64 / (tally.state_bodies as f64).max(1.0),
         messages: tally.messages,
         hash: server.as_ref().map_or_else(String::new, |server| format!("{:?}", server.world().hash())),
-        rows,
+        promises,
     }
 }

@@ -59,6 +59,19 @@ pub enum Policy {
 }
 
 impl Policy {
+    /// All of them, with their names in reports.
+    pub const ALL: [(Policy, &'static str); 4] = [
+        (Policy::HostId, "host-id"),
+        (Policy::Velocity, "velocity"),
+        (Policy::VelocityHistory, "velocity-history"),
+        (Policy::FieldOfView, "field-of-view"),
+    ];
+
+    /// The name in reports.
+    pub fn name(self) -> &'static str {
+        Policy::ALL.iter().find(|(policy, _)| *policy == self).expect("every policy has a name").1
+    }
+
     /// Epochs that [`Policy::VelocityHistory`] looks back.
     pub const HISTORY: usize = 3;
 

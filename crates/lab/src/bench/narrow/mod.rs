@@ -20,7 +20,7 @@ pub use coherence::Coherence;
 
 use crate::report::number::significant;
 use crate::report::table::Table;
-use crate::setting::OutOfRange;
+use crate::setting::{self, OutOfRange};
 use crate::stopwatch::{Stopwatch, timed};
 
 /// What to measure.
@@ -115,11 +115,8 @@ pub fn measure(
     stopwatch: &mut dyn Stopwatch,
     progress: &mut dyn FnMut(u32, u32),
 ) -> Result<Report, BenchError> {
-    for (field, value) in [("pairs", settings.pairs), ("rounds", settings.rounds)] {
-        if !(1..=100_000).contains(&value) {
-            return Err(OutOfRange { field, value: f64::from(value), expected: "1 to 100,000" }.into());
-        }
-    }
+    let counts = [("pairs", settings.pairs), ("rounds", settings.rounds)];
+    setting::check(counts.map(|(field, count)| (field, f64::from(count), 1.0..=1e5, "1 to 100,000")))?;
     let tree = wrap(&settings.mesh, settings.method, settings.depth)?;
     let mesh = ParryMesh::new(&settings.mesh).ok_or_else(|| BenchError::Parry(settings.name.clone()))?;
     let size = tree.ball(0).radius;

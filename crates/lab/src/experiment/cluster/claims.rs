@@ -1,6 +1,7 @@
 //! What the cluster must reach, and what came out.
 
 use super::Report;
+use crate::promise::Promise;
 use crate::report::number::grouped;
 use crate::report::verdict::{Outcome, Verdict};
 
@@ -16,7 +17,7 @@ pub(super) fn judge(report: &Report) -> Vec<Verdict> {
     vec![
         verdict(
             "Whatever is lost, cut off, frozen or killed: one owner, nothing lost, nothing doubled, nothing overlaps",
-            report.promises.iter().map(|promise| promise.violations == 0).collect(),
+            report.promises.iter().map(Promise::holds).collect(),
             format!(
                 "{} checks over {} seeds with {} upsets, {} hand-overs and {} adoptions.",
                 grouped(checks),

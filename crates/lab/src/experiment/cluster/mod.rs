@@ -17,11 +17,11 @@ use wire::cluster::NODES_MAX;
 
 use super::Document;
 use crate::cluster::{self, Measured, explore};
-use crate::promise::Promise;
-use crate::report::number::grouped;
+use crate::promise::Promises;
+use crate::report::number::{grouped, nearest_rank};
 use crate::report::table::Table;
 use crate::report::verdict::Verdict;
-use crate::setting::OutOfRange;
+use crate::setting::{self, OutOfRange};
 use crate::stopwatch::Stopwatch;
 
 /// What to run.
@@ -101,7 +101,7 @@ pub struct Report {
     /// What a large world would take.
     pub estimate: Vec<Estimate>,
     /// The promises, over all runs.
-    pub promises: Vec<Promise>,
+    pub promises: Promises,
     /// What must be reached.
     pub verdicts: Vec<Verdict>,
 }
@@ -158,8 +158,8 @@ pub fn run(
     };
     let calm_run = cluster::run(&calm, &mut |_, _| {})?;
     step();
-    let mut promises = Vec::new();
-    Promise::add(&mut promises, &calm_run.promises, "the calm run");
+    let mut promises = Promises::default();
+    promises.add(&calm_run.promises, "the calm run");
     let kills = if settings.nodes >= 3 { 0..8 } else { 0..0 };
     let killed: Vec<Measured> = kills
         .into_par_iter()
@@ -180,10 +180,10 @@ pub fn run(
         part.iter().for_each(|_| step());
     }
     for (seed, measured) in killed.iter().enumerate() {
-        Promise::add(&mut promises, &measured.promises, &format!("a kill, seed {seed}"));
+        promises.add(&measured.promises, &format!("a kill, seed {seed}"));
     }
     for (seed, measured) in &rough {
-        Promise::add(&mut promises, &measured.promises, &format!("seed {seed}"));
+        promises.add(&measured.promises, &format!("seed {seed}"));
     }
     let all = || std::iter::once(&calm_run).chain(&killed).chain(rough.iter().map(|(_, measured)| measured));
     let mut resume: Vec<f64> = killed.iter().flat_map(|measured| measured.resume_s.iter().copied()).collect();
@@ -233,24 +233,17 @@ pub fn run(
 }
 
 fn check(settings: &Settings) -> Result<(), OutOfRange> {
-    let refuse = |field, value, expected| Err(OutOfRange { field, value, expected });
-    match settings {
-        Settings { nodes, .. } if !(2..=16).contains(nodes) => refuse("nodes", *nodes as f64, "2 to 16"),
-        Settings { users, .. } if !(1..=300).contains(users) => refuse("users", *users as f64, "1 to 300"),
-        Settings { seconds, .. } if !(10..=3_600).contains(seconds) => {
-            refuse("seconds", f64::from(*seconds), "10 to 3600")
-        }
-        Settings { scale_to, .. } if !(1..=64).contains(scale_to) => refuse("scale-to", *scale_to as f64, "1 to 64"),
-        Settings { depth, .. } if !(1..=20).contains(depth) => refuse("depth", *depth as f64, "1 to 20"),
-        _ => Ok(()),
-    }
+    setting::check([
+        ("nodes", settings.nodes as f64, 2.0..=16.0, "2 to 16"),
+        ("users", settings.users as f64, 1.0..=300.0, "1 to 300"),
+        ("seconds", f64::from(settings.seconds), 10.0..=3_600.0, "10 to 3600"),
+        ("scale-to", settings.scale_to as f64, 1.0..=64.0, "1 to 64"),
+        ("depth", settings.depth as f64, 1.0..=20.0, "1 to 20"),
+    ])
 }
 
 fn percentiles(sorted: &[f64]) -> Percentiles {
-    let rank = |share: usize| {
-        let at = (sorted.len() * share).div_ceil(100).saturating_sub(1);
-        sorted.get(at).copied().unwrap_or(0.0)
-    };
+    let rank = |percent: usize| nearest_rank(sorted, percent).unwrap_or(0.0);
     Percentiles { p50: rank(50), p99: rank(99) }
 }
 
@@ -310,12 +303,12 @@ fn estimate(report: &Report) -> Vec<Estimate> {
 impl Report {
     /// Whether all promises held, in all runs, and every interleaving went well.
     pub fn holds(&self) -> bool {
-        self.promises.iter().all(|promise| promise.violations == 0) && self.explored_failure.is_none()
+        self.promises.holds() && self.explored_failure.is_none()
     }
 
     /// What did not hold, each with how to see it again.
     pub fn failures(&self) -> Vec<String> {
-        let broken = Promise::failures(&self.promises).into_iter();
+        let broken = self.promises.failures().into_iter();
         let seeds = self
             .broken_seeds
             .iter()
@@ -337,7 +330,6 @@ impl Report {
 
     /// The report for a terminal.
     pub fn to_text(&self) -> String {
-        let verdicts: Vec<String> = self.verdicts.iter().map(Verdict::to_string).collect();
         format!(
             "{}\n{}\n{}\n{}\n{}\n{}\n",
             measures(self),
@@ -345,7 +337,7 @@ impl Report {
             scaling::parts(&self.rows),
             scaling::borders(&self.borders),
             estimates(&self.estimate),
-            verdicts.join("\n\n")
+            Verdict::list(&self.verdicts)
         )
     }
 }

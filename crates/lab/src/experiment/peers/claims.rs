@@ -1,7 +1,8 @@
 //! What the paper claims of many hosts, what we promise, and what came out.
 
 use super::Row;
-use crate::promise::Promise;
+use crate::peers::outcomes::Outcomes;
+use crate::promise::{Promise, Promises};
 use crate::report::number::grouped;
 use crate::report::verdict::{Outcome, Verdict};
 
@@ -10,7 +11,7 @@ const ERROR_M: f64 = 0.3;
 /// How many times fewer messages than every frame there must be, and should be.
 const FEWER: [f64; 2] = [10.0, 30.0];
 
-pub(super) fn judge(rows: &[Row], trade_off: &[Row], rough: &[Row], promises: &[Promise]) -> Vec<Verdict> {
+pub(super) fn judge(rows: &[Row], trade_off: &[Row], rough: &[Row], promises: &Promises) -> Vec<Verdict> {
     let verdict = |claim: &str, source: &str, cases: Vec<bool>, evidence: String| Verdict {
         claim: claim.to_owned(),
         source: source.to_owned(),
@@ -20,12 +21,12 @@ pub(super) fn judge(rows: &[Row], trade_off: &[Row], rough: &[Row], promises: &[
     let least = |of: fn(&Row) -> f64| rows.iter().map(of).fold(f64::INFINITY, f64::min);
     let most = |of: fn(&Row) -> f64| rows.iter().map(of).fold(0.0, f64::max);
     let is_good = |row: &Row, fewer: f64| row.error_mean_m < ERROR_M && row.fewer_messages >= fewer;
-    let share = |rows: &[Row], of: fn(&Row) -> u64| {
-        let all: u64 = rows.iter().map(|row| row.contests).sum();
-        100.0 * rows.iter().map(of).sum::<u64>() as f64 / all.max(1) as f64
+    let share = |rows: &[Row], of: fn(&Outcomes) -> u64| {
+        let all: u64 = rows.iter().map(|row| row.outcomes.contests).sum();
+        100.0 * rows.iter().map(|row| of(&row.outcomes)).sum::<u64>() as f64 / all.max(1) as f64
     };
     let frames = trade_off.first();
-    let contests: u64 = rows.iter().chain(trade_off).chain(rough).map(|row| row.contests).sum();
+    let contests: u64 = rows.iter().chain(trade_off).chain(rough).map(|row| row.outcomes.contests).sum();
     vec![
         verdict(
             "Thresholds take a tenth of the messages of sending every frame, at a mean error below 0.3 m",
@@ -52,22 +53,22 @@ pub(super) fn judge(rows: &[Row], trade_off: &[Row], rough: &[Row], promises: &[
         verdict(
             "One host decides about a contact, the same for both",
             "Ohlenburg, section 6",
-            rows.iter().map(|row| row.by_none + row.by_both == 0).collect(),
+            rows.iter().map(|row| row.outcomes.by_none + row.outcomes.by_both == 0).collect(),
             format!(
                 "On a steady network nobody decides about {:.1} % of contacts, and both about {:.2} %. On bad networks, with crashes \
                  and partitions: {:.1} % and {:.2} %; {:.1} % are contacts of two who could not hear each other, or not shortly \
                  before.",
-                share(rows, |row| row.by_none),
-                share(rows, |row| row.by_both),
-                share(rough, |row| row.by_none),
-                share(rough, |row| row.by_both),
-                share(rough, |row| row.cut_off)
+                share(rows, |outcomes| outcomes.by_none),
+                share(rows, |outcomes| outcomes.by_both),
+                share(rough, |outcomes| outcomes.by_none),
+                share(rough, |outcomes| outcomes.by_both),
+                share(rough, |outcomes| outcomes.cut_off)
             ),
         ),
         verdict(
             "No host keeps two verdicts about one contact, and after delivery all hosts keep the same",
             "our promise",
-            promises.iter().map(|promise| promise.violations == 0).collect(),
+            promises.iter().map(Promise::holds).collect(),
             format!(
                 "{} contests; broken were: {}.",
                 grouped(contests),

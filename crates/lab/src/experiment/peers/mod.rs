@@ -18,17 +18,10 @@ use super::Document;
 use crate::network::LinkSettings;
 use crate::peers::watcher::Measured;
 use crate::peers::{self, HOSTS_MAX};
-use crate::promise::Promise;
+use crate::promise::Promises;
 use crate::report::verdict::Verdict;
 use crate::setting::{self, OutOfRange};
 
-/// The policies, by name.
-const POLICIES: [(Policy, &str); 4] = [
-    (Policy::HostId, "host-id"),
-    (Policy::Velocity, "velocity"),
-    (Policy::VelocityHistory, "velocity-history"),
-    (Policy::FieldOfView, "field-of-view"),
-];
 /// The limits of the trade-off, in metres; below zero every frame is sent.
 const LIMITS: [f64; 9] = [-1.0, 0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0];
 /// Runs per limit: who meets whom differs from run to run, and so does what that costs.
@@ -75,7 +68,7 @@ pub struct Peers {
     /// One per loss and policy, on bad networks with crashes and partitions.
     pub rough: Vec<Row>,
     /// The promises, over all runs.
-    pub promises: Vec<Promise>,
+    pub promises: Promises,
     /// The paper's claims and ours.
     pub verdicts: Vec<Verdict>,
 }
@@ -83,8 +76,8 @@ pub struct Peers {
 /// Runs everything. `progress` is told how many runs are done, of how many.
 pub fn run(settings: &Settings, progress: &mut dyn FnMut(u32, u32)) -> Result<Peers, OutOfRange> {
     check(settings)?;
-    let steady = |hosts: usize, policy: usize, limit: f64| {
-        let mut rules = peers::rules(POLICIES[policy].0);
+    let steady = |hosts: usize, policy: Policy, limit: f64| {
+        let mut rules = peers::rules(policy);
         rules.latency_us_max = rules.latency_us_max.max(i64::from(settings.latency_ms) * 3 / 2 * 1_000);
         rules.tracking.limit = limit;
         rules.tracking.limit_close = rules.tracking.limit_close.min(limit);
@@ -98,15 +91,15 @@ pub fn run(settings: &Settings, progress: &mut dyn FnMut(u32, u32)) -> Result<Pe
         }
     };
     let usual = peers::rules(Policy::Velocity).tracking.limit;
-    let mut plan: Vec<(usize, peers::Settings)> = Vec::new();
+    let mut plan: Vec<(Policy, peers::Settings)> = Vec::new();
     for hosts in [2, 4, 8, 16, 32].into_iter().filter(|&hosts| hosts <= settings.hosts) {
-        plan.extend((0..POLICIES.len()).map(|policy| (policy, steady(hosts, policy, usual))));
+        plan.extend(Policy::ALL.map(|(policy, _)| (policy, steady(hosts, policy, usual))));
     }
     let compared = plan.len();
     for limit in LIMITS {
         plan.extend((0..TRADE_OFF_RUNS as u64).map(|run| {
-            let one = steady(TRADE_OFF_HOSTS.min(settings.hosts), 1, limit);
-            (1, peers::Settings { seed: one.seed.wrapping_add(run), ..one })
+            let one = steady(TRADE_OFF_HOSTS.min(settings.hosts), Policy::Velocity, limit);
+            (Policy::Velocity, peers::Settings { seed: one.seed.wrapping_add(run), ..one })
         }));
     }
     let total = plan.len() as u32 + ROUGH_PARTS;
@@ -117,17 +110,14 @@ pub fn run(settings: &Settings, progress: &mut dyn FnMut(u32, u32)) -> Result<Pe
         measured
             .par_extend(part.par_iter().map(|(_, one)| peers::run(one, &mut |_, _| {}).expect("the plan makes sense")));
     }
-    let mut promises = Vec::new();
+    let mut promises = Promises::default();
     for ((policy, one), measured) in plan.iter().zip(&measured) {
-        let name = format!(
-            "{} hosts, {}, limit {}, seed {}",
-            one.hosts, POLICIES[*policy].1, one.rules.tracking.limit, one.seed
-        );
-        Promise::add(&mut promises, &measured.promises, &name);
+        let name =
+            format!("{} hosts, {}, limit {}, seed {}", one.hosts, policy.name(), one.rules.tracking.limit, one.seed);
+        promises.add(&measured.promises, &name);
     }
-    let row = |runs: &[Measured], (policy, settings): &(usize, peers::Settings)| {
-        Row::new(POLICIES[*policy].1, settings, runs)
-    };
+    let row =
+        |runs: &[Measured], (policy, settings): &(Policy, peers::Settings)| Row::new(policy.name(), settings, runs);
     let (alone, swept) = measured.split_at(compared);
     let rows: Vec<Row> = alone.chunks(1).zip(&plan).map(|(runs, one)| row(runs, one)).collect();
     let sweeps = swept.chunks(TRADE_OFF_RUNS).zip(plan[compared..].chunks(TRADE_OFF_RUNS));
@@ -157,12 +147,12 @@ fn check(settings: &Settings) -> Result<(), OutOfRange> {
 impl Peers {
     /// Whether all promises held, in all runs.
     pub fn holds(&self) -> bool {
-        self.promises.iter().all(|promise| promise.violations == 0)
+        self.promises.holds()
     }
 
     /// The promises that did not.
     pub fn failures(&self) -> Vec<String> {
-        Promise::failures(&self.promises)
+        self.promises.failures()
     }
 
     /// Everything worth keeping.

@@ -1,12 +1,13 @@
 //! Contests on bad networks: jitter, loss, duplicates, reordering, partitions, crashes, late joiners and leavers.
 
+use motion::decision::Policy;
 use rayon::prelude::*;
 
+use super::Settings;
 use super::row::Row;
-use super::{POLICIES, Settings};
 use crate::peers::watcher::Measured;
 use crate::peers::{self, hall};
-use crate::promise::Promise;
+use crate::promise::Promises;
 
 /// Shares of messages that are lost.
 const LOSSES: [f64; 3] = [0.0, 0.05, 0.2];
@@ -17,13 +18,14 @@ const SECONDS: [u32; 2] = [20, 120];
 
 /// Runs all policies and losses in turn, until there were as many contests as were asked for. Counts promises in `promises`;
 /// `progress` is told how many contests there were.
-pub(super) fn run(settings: &Settings, promises: &mut Vec<Promise>, progress: &mut dyn FnMut(u64)) -> Vec<Row> {
-    let cases: Vec<(usize, f64)> = (0..POLICIES.len()).flat_map(|policy| LOSSES.map(|loss| (policy, loss))).collect();
-    let case = |policy: usize, loss: f64, round: u64| peers::Settings {
+pub(super) fn run(settings: &Settings, promises: &mut Promises, progress: &mut dyn FnMut(u64)) -> Vec<Row> {
+    let cases: Vec<(Policy, f64)> =
+        Policy::ALL.into_iter().flat_map(|(policy, _)| LOSSES.map(|loss| (policy, loss))).collect();
+    let case = |policy: Policy, loss: f64, round: u64| peers::Settings {
         hosts: HOSTS[round as usize % HOSTS.len()].min(settings.hosts),
         cell: hall::CROWDED,
         seconds: settings.seconds.clamp(SECONDS[0], SECONDS[1]),
-        rules: peers::rules(POLICIES[policy].0),
+        rules: peers::rules(policy),
         link: peers::Settings::rough(i64::from(settings.latency_ms), loss),
         upsets: true,
         seed: settings.seed.wrapping_add(1_000 + round),
@@ -41,8 +43,8 @@ pub(super) fn run(settings: &Settings, promises: &mut Vec<Promise>, progress: &m
             .collect();
         for ((&(policy, loss), runs), measured) in cases.iter().zip(&mut runs).zip(done) {
             let peers::Settings { hosts, seed, .. } = case(policy, loss, round);
-            let name = format!("{hosts} hosts, {}, loss {loss}, seed {seed}", POLICIES[policy].1);
-            Promise::add(promises, &measured.promises, &name);
+            let name = format!("{hosts} hosts, {}, loss {loss}, seed {seed}", policy.name());
+            promises.add(&measured.promises, &name);
             contests += measured.outcomes.contests;
             runs.push(measured);
         }
@@ -52,11 +54,11 @@ pub(super) fn run(settings: &Settings, promises: &mut Vec<Promise>, progress: &m
             break;
         }
     }
-    let most = (0..round).map(|round| case(0, 0.0, round).hosts).max().unwrap_or_default();
+    let most = (0..round).map(|round| case(Policy::HostId, 0.0, round).hosts).max().unwrap_or_default();
     let rows = cases.iter().zip(&runs).filter(|(_, runs)| !runs.is_empty());
     rows.map(|(&(policy, loss), runs)| {
         let settings = peers::Settings { hosts: most, ..case(policy, loss, 0) };
-        Row::new(POLICIES[policy].1, &settings, runs)
+        Row::new(policy.name(), &settings, runs)
     })
     .collect()
 }

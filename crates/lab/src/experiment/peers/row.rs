@@ -32,18 +32,9 @@ pub struct Row {
     pub fewer_messages: f64,
     /// How many times fewer bytes.
     pub fewer_bytes: f64,
-    /// Contacts that two hosts could see differently.
-    pub contests: u64,
-    /// Of them, nobody decided.
-    pub by_none: u64,
-    /// Of these, those whose owners could not hear each other, or not shortly before, or one of whom was gone.
-    pub cut_off: u64,
-    /// One did.
-    pub by_one: u64,
-    /// Both did, and precedence chose.
-    pub by_both: u64,
-    /// Verdicts that there was no contact.
-    pub denied: u64,
+    /// What became of contests.
+    #[serde(flatten)]
+    pub outcomes: Outcomes,
     /// From the first sight to the last host's verdict, median.
     pub common_ms_p50: f64,
     /// 99 of 100.
@@ -56,7 +47,6 @@ impl Row {
         let mean = |of: fn(&Measured) -> f64| runs.iter().map(of).sum::<f64>() / runs.len().max(1) as f64;
         let outcomes = Outcomes::sum(runs.iter().map(|run| &run.outcomes));
         let [common_ms_p50, common_ms_p99] = outcomes.to_common_ms([50, 99]);
-        let Outcomes { contests, by_none, cut_off, by_one, by_both, denied, .. } = outcomes;
         Row {
             policy,
             hosts: settings.hosts,
@@ -69,12 +59,7 @@ impl Row {
             motions_per_s: mean(|run| run.motions_per_s),
             fewer_messages: mean(|run| run.every_frame_per_s / run.messages_per_s.max(1e-9)),
             fewer_bytes: mean(|run| run.every_frame_bytes_per_s / run.bytes_per_s.max(1e-9)),
-            contests,
-            by_none,
-            cut_off,
-            by_one,
-            by_both,
-            denied,
+            outcomes,
             common_ms_p50,
             common_ms_p99,
         }
@@ -123,16 +108,17 @@ pub(super) fn decisions(rows: &[Row]) -> Table {
         "policy", "hosts", "loss", "contests", "by none", "cut off", "by one", "by both", "denied", "p50 ms", "p99 ms",
     ]);
     for row in rows {
+        let outcomes = &row.outcomes;
         table.row([
             row.policy.to_owned(),
             row.hosts.to_string(),
             format!("{:.0} %", 100.0 * row.loss),
-            row.contests.to_string(),
-            row.by_none.to_string(),
-            row.cut_off.to_string(),
-            row.by_one.to_string(),
-            row.by_both.to_string(),
-            row.denied.to_string(),
+            outcomes.contests.to_string(),
+            outcomes.by_none.to_string(),
+            outcomes.cut_off.to_string(),
+            outcomes.by_one.to_string(),
+            outcomes.by_both.to_string(),
+            outcomes.denied.to_string(),
             format!("{:.0}", row.common_ms_p50),
             format!("{:.0}", row.common_ms_p99),
         ]);

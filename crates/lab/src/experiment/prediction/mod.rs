@@ -24,7 +24,7 @@ use self::run::{Circumstances, Run, Summary, run as run_one};
 use super::Document;
 use crate::report::number::significant;
 use crate::report::verdict::Verdict;
-use crate::setting::OutOfRange;
+use crate::setting::{self, OutOfRange};
 
 /// The latency at which corridors, losses, frame rates and random motion are looked at, in milliseconds.
 pub const LATENCY_MS: u32 = 200;
@@ -388,18 +388,13 @@ impl Steps<'_> {
 }
 
 fn check(settings: &Settings) -> Result<(), OutOfRange> {
-    let refused = |field, value: u64, expected| Err(OutOfRange { field, value: value as f64, expected });
-    let count = settings.latencies_ms.len();
-    if count == 0 || count > LATENCIES_MAX {
-        return refused("latency", count as u64, "1 to 20 latencies");
-    }
-    if let Some(&latency) = settings.latencies_ms.iter().find(|&&latency| latency > LATENCY_MS_MAX) {
-        return refused("latency", u64::from(latency), "0 to 2000 milliseconds");
-    }
-    if settings.seeds == 0 || settings.seeds > SEEDS_MAX {
-        return refused("seeds", u64::from(settings.seeds), "1 to 10000");
-    }
-    Ok(())
+    let count = ("latency", settings.latencies_ms.len() as f64, 1.0..=LATENCIES_MAX as f64, "1 to 20 latencies");
+    let latencies = settings
+        .latencies_ms
+        .iter()
+        .map(|&latency| ("latency", f64::from(latency), 0.0..=f64::from(LATENCY_MS_MAX), "0 to 2000 milliseconds"));
+    let seeds = ("seeds", f64::from(settings.seeds), 1.0..=f64::from(SEEDS_MAX), "1 to 10000");
+    setting::check([count].into_iter().chain(latencies).chain([seeds]))
 }
 
 fn seeds(settings: &Settings) -> impl Iterator<Item = u64> + use<> {

@@ -20,7 +20,7 @@ use super::Document;
 use crate::report::number::{grouped, significant};
 use crate::report::table::Table;
 use crate::report::verdict::Verdict;
-use crate::setting::{OutOfRange, SettingsError};
+use crate::setting::{self, SettingsError};
 use crate::stopwatch::{Stopwatch, timed};
 
 /// The most objects: beyond, the papers' algorithms take seconds per frame.
@@ -277,17 +277,11 @@ impl RelationsReport {
 }
 
 fn check(settings: &Settings) -> Result<(), SettingsError> {
-    let out_of_range = |field, value: u64, expected| Err(OutOfRange { field, value: value as f64, expected }.into());
-    if let Some(&objects) = settings.objects.iter().find(|&&objects| !(2..=OBJECTS_MAX).contains(&objects)) {
-        return out_of_range("objects", objects as u64, "2 to 20,000");
-    }
-    if !(1..=100_000).contains(&settings.frames) {
-        return out_of_range("frames", u64::from(settings.frames), "1 to 100,000");
-    }
-    if settings.warm > 1_000_000 {
-        return out_of_range("warm", u64::from(settings.warm), "0 to 1,000,000");
-    }
-    Ok(())
+    let objects =
+        settings.objects.iter().map(|&count| ("objects", count as f64, 2.0..=OBJECTS_MAX as f64, "2 to 20,000"));
+    let frames = ("frames", f64::from(settings.frames), 1.0..=100_000.0, "1 to 100,000");
+    let warm = ("warm", f64::from(settings.warm), 0.0..=1_000_000.0, "0 to 1,000,000");
+    Ok(setting::check(objects.chain([frames, warm]))?)
 }
 
 fn command(settings: &Settings) -> String {

@@ -171,15 +171,12 @@ impl SphereTrees {
             ],
             command: self.command.clone(),
         };
-        let tables =
-            [Document::page(&page), Document::csv("sphere-trees", &self.rows), Document::json("sphere-trees", self)];
-        tables.into_iter().chain(Document::plots(figures::all(self))).collect()
+        Document::all("sphere-trees", &page, &self.rows, self, figures::all(self))
     }
 
     /// The report for a terminal.
     pub fn to_text(&self) -> String {
-        let verdicts: Vec<String> = self.verdicts.iter().map(Verdict::to_string).collect();
-        format!("{}\n{}\n", table(&self.rows), verdicts.join("\n\n"))
+        format!("{}\n{}\n", table(&self.rows), Verdict::list(&self.verdicts))
     }
 }
 

@@ -139,16 +139,12 @@ impl TreeRoom {
 
     /// Everything worth keeping.
     pub fn documents(&self) -> Vec<Document> {
-        let mut documents =
-            vec![Document::page(&page::page(self)), Document::csv("room", &self.rows), Document::json("room", self)];
-        documents.extend(Document::plots(figures::all(self)));
-        documents
+        Document::all("room", &page::page(self), &self.rows, self, figures::all(self))
     }
 
     /// The report for a terminal.
     pub fn to_text(&self) -> String {
-        let verdicts: Vec<String> = self.verdicts.iter().map(Verdict::to_string).collect();
-        format!("{}\n{}\n", table(&self.rows), verdicts.join("\n\n"))
+        format!("{}\n{}\n", table(&self.rows), Verdict::list(&self.verdicts))
     }
 }
 

@@ -9,7 +9,7 @@ use space::{BallTree, BroadPhase, Pair, Vec3};
 
 use super::{PAPER_OBJECTS_MAX, RoomError, Row, Settings, TreeInfo, TreeRoom, claims};
 use crate::experiment::room::{Movement, Room};
-use crate::setting::OutOfRange;
+use crate::setting::{self, OutOfRange};
 use crate::stopwatch::{Stopwatch, timed};
 
 /// Frames before measuring, so that no method is judged by its first.
@@ -224,13 +224,7 @@ fn check(settings: &Settings) -> Result<(), OutOfRange> {
         .objects
         .iter()
         .map(|&count| ("objects", count as f64, 1.0..=100_000.0, "1 to 100,000 bodies in a room"));
-    for (field, value, range, expected) in [rooms, frames, speed].into_iter().chain(objects) {
-        // NaN is in no range.
-        if !range.contains(&value) {
-            return Err(OutOfRange { field, value, expected });
-        }
-    }
-    Ok(())
+    setting::check([rooms, frames, speed].into_iter().chain(objects))
 }
 
 #[cfg(test)]
