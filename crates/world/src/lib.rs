@@ -34,6 +34,7 @@
 mod border;
 mod bytes;
 mod deform;
+mod grab;
 mod hash;
 mod input;
 pub mod journal;

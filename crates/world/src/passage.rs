@@ -14,7 +14,7 @@ use crate::border::{Border, Standing};
 use crate::bytes::{Malformed, Reader};
 use crate::members::Member;
 use crate::objects::{Kind, SOLID};
-use crate::places::{Among, Places};
+use crate::places::Places;
 use crate::snapshot::{read_object, write_object};
 use crate::solid::Block;
 use crate::spec::{Spec, SpecError};
@@ -175,13 +175,7 @@ impl World {
         for &(_, other) in self.objects.by_id.iter().filter(|&&(_, other)| other != row) {
             places.insert(other, &self.objects.body[other as usize]);
         }
-        let among = Among {
-            grid: self.grid,
-            shapes: &self.shapes,
-            scenery: &self.scenery,
-            objects: &self.objects,
-            border: self.border.as_ref(),
-        };
+        let among = self.among();
         let at = places.find(&among, body, shape).ok_or(PutError::NoRoom(id))?;
         self.objects.put(row, at);
         let drive = &mut self.objects.drive[row as usize];

@@ -15,7 +15,7 @@ use crate::make;
 use crate::members::Members;
 use crate::neighbours::{Cells, Neighbours};
 use crate::objects::{Card, Drive, Kind, Label, Objects, SOLID};
-use crate::outcome::{Held, Outcome};
+use crate::outcome::Outcome;
 use crate::places::{Among, Places};
 use crate::propose::Proposals;
 use crate::scenery::Scenery;
@@ -210,7 +210,7 @@ impl World {
         outcome.clear(self.tick);
         self.objects.begin_tick();
         self.take_inputs(inputs, &mut outcome);
-        self.hand_over(&mut outcome);
+        self.settle_grabs(&mut outcome);
         self.deform();
         self.propose();
         finished(Stage::Propose);
@@ -344,13 +344,7 @@ impl World {
         let spec = Arc::clone(&self.spec);
         let model = &spec.avatars[usize::from(avatar)];
         let shape = (spec.objects.len() + usize::from(avatar)) as u32;
-        let among = Among {
-            grid: self.grid,
-            shapes: &self.shapes,
-            scenery: &self.scenery,
-            objects: &self.objects,
-            border: self.border.as_ref(),
-        };
+        let among = self.among();
         let middle = [Vec3::new(0.5 * (spec.low.x + spec.high.x), spec.low.y, 0.5 * (spec.low.z + spec.high.z))];
         let spawns = if spec.spawns.is_empty() { &middle[..] } else { &spec.spawns[..] };
         let turn = (self.joins % spawns.len() as u64) as usize;
@@ -373,6 +367,17 @@ impl World {
         Ok((row, id))
     }
 
+    /// Everything that a newcomer has to find a place among.
+    pub(crate) fn among(&self) -> Among<'_> {
+        Among {
+            grid: self.grid,
+            shapes: &self.shapes,
+            scenery: &self.scenery,
+            objects: &self.objects,
+            border: self.border.as_ref(),
+        }
+    }
+
     fn place_crowd(&mut self) -> Result<(), SpecError> {
         let Some(crowd) = self.spec.crowd else { return Ok(()) };
         let mut places = Places::new(&self.objects);
@@ -388,67 +393,6 @@ impl World {
             }
         }
         Ok(())
-    }
-
-    /// Lets the grabs of this tick take hold, in this tick's order of settling.
-    fn hand_over(&mut self, outcome: &mut Outcome) {
-        if self.grabs.is_empty() {
-            return;
-        }
-        let mut rank = vec![0usize; self.objects.by_id.len()];
-        for (place, index) in Order::of_tick(self.tick.number(), rank.len()).iter().enumerate() {
-            rank[index] = place;
-        }
-        let mut grabs = std::mem::take(&mut self.grabs);
-        grabs.sort_by_key(|&(_, sequence, row, _)| {
-            let id = self.objects.card(row).id;
-            let index = self.objects.by_id.partition_point(|&(known, _)| known < id);
-            (rank[index], sequence)
-        });
-        for (sender, sequence, row, object) in grabs.drain(..) {
-            match self.grab(row, object) {
-                Ok(held) => outcome.grabbed.push(held),
-                Err(reason) => outcome.refused.push(crate::input::Refusal { sender, sequence, reason }),
-            }
-        }
-        outcome.refused.sort_by_key(|refusal| (refusal.sender, refusal.sequence));
-        self.grabs = grabs;
-    }
-
-    pub(crate) fn grab(&mut self, row: u32, object: ObjectId) -> Result<Held, Reason> {
-        let target = self.objects.row(object).ok_or(Reason::NotMovable)?;
-        let (carrier, card) = (self.objects.card(row), self.objects.card(target));
-        if card.kind != Kind::Movable {
-            return Err(Reason::NotMovable);
-        }
-        if carrier.holds.is_some() {
-            return Err(Reason::HandsFull);
-        }
-        if card.held_by.is_some() {
-            return Err(Reason::AlreadyHeld);
-        }
-        if !self.is_in_reach(row, target) {
-            return Err(Reason::OutOfReach);
-        }
-        let held = Held { carrier: carrier.id, object };
-        self.objects.hold(row, target);
-        let odometer = self.objects.drive[target as usize].odometer;
-        self.objects.drive[target as usize] = Drive { odometer, ..Drive::default() };
-        self.objects.set_on_object(target, false);
-        Ok(held)
-    }
-
-    pub(crate) fn is_in_reach(&self, row: u32, target: u32) -> bool {
-        let (one, other) = (&self.objects.body[row as usize], &self.objects.body[target as usize]);
-        let reach = (self.spec.limits.grab_reach * snap::STEPS_PER_METRE as f32) as i32;
-        !one.solid.is_apart(one.at, other.solid, other.at, reach)
-    }
-
-    /// Lets go of what an avatar holds.
-    pub(crate) fn release(&mut self, row: u32) -> Option<Held> {
-        let held = self.objects.let_go(row)?;
-        self.objects.drive[held as usize].awake = true;
-        Some(Held { carrier: self.objects.name(row), object: self.objects.name(held) })
     }
 
     /// Takes an object out of the world. Whoever stood on it may fall.
