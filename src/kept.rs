@@ -63,9 +63,12 @@ pub fn find(store: &Store, spec: Arc<Spec>) -> Result<Kept, KeptError> {
 /// The newest snapshot that is not younger than this tick.
 pub fn restore(store: &Store, spec: &Arc<Spec>, tick: u64) -> Result<Option<World>, KeptError> {
     let Some(snapshot) = store.snapshot_until(tick)? else { return Ok(None) };
-    let world = World::restore(spec.clone(), &snapshot.bytes);
-    let folder = store.folder().display().to_string();
-    world.map(Some).map_err(|error| KeptError::Snapshot { folder, error })
+    World::restore(spec.clone(), &snapshot.bytes).map(Some).map_err(|error| match error {
+        SnapshotError::OtherSpec { .. } | SnapshotError::Spec(_) => {
+            KeptError::Snapshot { folder: store.folder().display().to_string(), error }
+        }
+        damaged => store.damaged(&damaged.to_string()).into(),
+    })
 }
 
 /// Plays the journal on, up to a tick. `after` sees the world after each.

@@ -11,7 +11,7 @@ use world::{Plaza, Spec, World};
 
 use super::Failure;
 use super::serve::world_file;
-use super::store::refused;
+use super::store::{cannot_go_on, refused};
 use crate::output::{print, print_json};
 
 /// Plays a kept world again from its journal, and compares it with every snapshot on the way. Fails if they differ: the
@@ -86,21 +86,33 @@ pub fn run(arguments: Replay) -> Result<(), Failure> {
         return Err(Failure::Input(format!("the journal begins with tick {first}; what was before is gone")));
     }
     let mut world = restored(&store, &spec, from)?;
-    let (mut rows, mut compared, mut differs) = (Vec::new(), 0, None);
+    let (mut rows, mut compared, mut differs, mut unreadable) = (Vec::new(), 0, None, None);
     kept::replay(&store, &mut world, arguments.to.unwrap_or(u64::MAX), &mut |world| {
         let tick = world.tick().number();
         if arguments.hash && tick > from {
             rows.push(Row { tick, hash: world.hash().to_string(), objects: world.len() });
         }
-        let snapshot = store.snapshot_until(tick).ok().flatten().filter(|snapshot| snapshot.tick == tick);
-        if let Some(kept) = snapshot.and_then(|snapshot| World::restore(spec.clone(), &snapshot.bytes).ok()) {
-            compared += 1;
-            if kept.hash() != world.hash() && differs.is_none() {
-                differs = Some((tick, kept.hash(), world.hash()));
+        let snapshot = store.snapshot_until(tick).map(|found| found.filter(|snapshot| snapshot.tick == tick));
+        let kept = match snapshot {
+            Ok(None) => Ok(None),
+            Ok(Some(_)) => kept::restore(&store, &spec, tick),
+            Err(error) => Err(error.into()),
+        };
+        match kept {
+            Ok(Some(kept)) => {
+                compared += 1;
+                if kept.hash() != world.hash() && differs.is_none() {
+                    differs = Some((tick, kept.hash(), world.hash()));
+                }
             }
+            Ok(None) => {}
+            Err(error) => unreadable = unreadable.take().or(Some(error)),
         }
     })
-    .map_err(|error| Failure::Check(error.to_string()))?;
+    .map_err(cannot_go_on)?;
+    if let Some(error) = unreadable {
+        return Err(cannot_go_on(error));
+    }
     let to = world.tick().number();
     let report = Report { from, to, hash: world.hash().to_string(), snapshots_compared: compared, rows };
     if arguments.json {
@@ -120,6 +132,6 @@ pub fn run(arguments: Replay) -> Result<(), Failure> {
 
 /// The world of the newest snapshot up to a tick.
 pub fn restored(store: &Store, spec: &Arc<Spec>, tick: u64) -> Result<World, Failure> {
-    let world = kept::restore(store, spec, tick).map_err(|error| Failure::Input(error.to_string()))?;
+    let world = kept::restore(store, spec, tick).map_err(cannot_go_on)?;
     world.ok_or_else(|| Failure::Input(format!("nothing was kept of tick {tick}")))
 }

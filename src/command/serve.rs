@@ -20,7 +20,7 @@ use tracing_subscriber::EnvFilter;
 use world::{Plaza, Spec, World};
 
 use super::interrupt::interrupted;
-use super::store::{data_folder, refused};
+use super::store::{cannot_go_on, data_folder, refused};
 use super::{Failure, runtime};
 use crate::output::print;
 use crate::world_file::load;
@@ -243,6 +243,7 @@ pub(super) fn log(filter: &str, is_json: bool) -> Result<Log, Failure> {
 fn failed(error: ServeError) -> Failure {
     match error {
         ServeError::Store(error) => refused(error),
+        ServeError::Kept(error) => cannot_go_on(error),
         #[cfg(feature = "zenoh")]
         ServeError::Fabric(error) => super::cluster::unreached(error),
         ServeError::Port { .. } | ServeError::Secret(_) | ServeError::Thread(_) => Failure::Machine(error.to_string()),

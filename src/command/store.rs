@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+use kinesphere::kept::KeptError;
 use kinesphere::store::{Store, StoreError, Summary, file_bytes};
 use kinesphere::token::hex;
 use serde::Serialize;
@@ -173,6 +174,15 @@ pub fn refused(error: StoreError) -> Failure {
         StoreError::Exists { .. } => Failure::Input(format!("{error}\nName another place.")),
         StoreError::Damaged { .. } => Failure::Check(error.to_string()),
         _ => Failure::Machine(error.to_string()),
+    }
+}
+
+/// What it means that a kept world cannot go on.
+pub fn cannot_go_on(error: KeptError) -> Failure {
+    match error {
+        KeptError::Store(error) => refused(error),
+        KeptError::Journal { .. } => Failure::Check(error.to_string()),
+        KeptError::Snapshot { .. } | KeptError::Spec(_) => Failure::Input(error.to_string()),
     }
 }
 

@@ -53,7 +53,7 @@ impl Store {
             }
             Ok(notes)
         };
-        work().map_err(|error| self.error(error))
+        self.attempt(work)
     }
 
     /// The oldest snapshot that is not older than this tick.
@@ -66,6 +66,6 @@ impl Store {
                 Snapshot { tick: tick.value(), stored_at_s, bytes: bytes.to_vec() }
             }))
         };
-        work().map_err(|error| self.error(error))
+        self.attempt(work)
     }
 }

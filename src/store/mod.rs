@@ -17,21 +17,25 @@
 //! not committed. [`keeper`] commits at an interval, on a thread of its own, and is who meets a full disk.
 
 mod backup;
+mod damage;
 pub mod keeper;
 mod lock;
 mod retention;
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use redb::backends::FileBackend;
 use redb::{
-    Database, DatabaseError, ReadableDatabase, ReadableTable, ReadableTableMetadata, StorageBackend, TableDefinition,
+    AccessGuard, Database, DatabaseError, Range, ReadableDatabase, ReadableTable, ReadableTableMetadata,
+    StorageBackend, TableDefinition,
 };
 use thiserror::Error;
 
+use damage::{Pages, caught};
 use lock::Lock;
 pub use retention::Retention;
 
@@ -156,7 +160,7 @@ pub struct Summary {
 #[derive(Debug)]
 pub struct Store {
     folder: PathBuf,
-    database: Database,
+    database: Pages,
     /// Released last: fields are dropped in order. Shared with who opens the file again after a failure.
     lock: Option<Arc<Lock>>,
 }
@@ -192,8 +196,8 @@ impl Store {
         backend: impl StorageBackend,
         lock: Option<Arc<Lock>>,
     ) -> Result<Store, StoreError> {
-        let database = Database::builder().set_cache_size(CACHE_BYTES).create_with_backend(backend);
-        let database = database.map_err(|error| opened(folder, error))?;
+        let open = || Database::builder().set_cache_size(CACHE_BYTES).create_with_backend(backend).map(Pages::new);
+        let database = caught(&folder.join(FILE), open)?.map_err(|error| opened(folder, error))?;
         let store = Store { folder: folder.to_owned(), database, lock };
         store.claim()?;
         Ok(store)
@@ -222,7 +226,7 @@ impl Store {
             }
             Ok(found.unwrap_or(FORMAT))
         };
-        match work().map_err(|error| self.error(error))? {
+        match self.attempt(work)? {
             FORMAT => Ok(()),
             found => Err(StoreError::Format { path: self.path(), found }),
         }
@@ -272,7 +276,7 @@ impl Store {
             write.commit()?;
             Ok(())
         };
-        work().map_err(|error| self.error(error))
+        self.attempt(work)
     }
 
     /// The newest snapshot.
@@ -290,7 +294,7 @@ impl Store {
                 Snapshot { tick: tick.value(), stored_at_s, bytes: bytes.to_vec() }
             }))
         };
-        work().map_err(|error| self.error(error))
+        self.attempt(work)
     }
 
     /// Every record from a tick on, in order. Stops at the first error that `visit` gives.
@@ -299,28 +303,37 @@ impl Store {
         from: u64,
         mut visit: impl FnMut(u64, &[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let read = || -> Result<_, redb::Error> { Ok(self.database.begin_read()?.open_table(JOURNAL)?.range(from..)?) };
-        for entry in read().map_err(|error| self.error(error))? {
-            let (tick, bytes) = entry.map_err(|error| self.error(error.into()))?;
-            visit(tick.value(), bytes.value())?;
+        let mut records = self.records(from..=u64::MAX)?;
+        while let Some((tick, bytes)) = self.next_record(&mut records)? {
+            visit(tick, self.attempt(|| Ok(bytes.value()))?)?;
         }
         Ok(())
     }
 
     /// Every record of these ticks, in order, for as long as `visit` wants more.
     pub fn records_between(&self, from: u64, to: u64, mut visit: impl FnMut(&[u8]) -> bool) -> Result<(), StoreError> {
-        let read =
-            || -> Result<_, redb::Error> { Ok(self.database.begin_read()?.open_table(JOURNAL)?.range(from..=to)?) };
         if to < from {
             return Ok(());
         }
-        for entry in read().map_err(|error| self.error(error))? {
-            let (_, bytes) = entry.map_err(|error| self.error(error.into()))?;
-            if !visit(bytes.value()) {
+        let mut records = self.records(from..=to)?;
+        while let Some((_, bytes)) = self.next_record(&mut records)? {
+            if !visit(self.attempt(|| Ok(bytes.value()))?) {
                 break;
             }
         }
         Ok(())
+    }
+
+    fn records(&self, ticks: RangeInclusive<u64>) -> Result<Range<'static, u64, &'static [u8]>, StoreError> {
+        self.attempt(|| Ok(self.database.begin_read()?.open_table(JOURNAL)?.range(ticks)?))
+    }
+
+    /// Looks at one record at a time, so that a panic of whoever visits them stays theirs.
+    fn next_record(
+        &self,
+        records: &mut Range<'static, u64, &'static [u8]>,
+    ) -> Result<Option<(u64, AccessGuard<'static, &'static [u8]>)>, StoreError> {
+        self.attempt(|| Ok(records.next().transpose()?.map(|(tick, bytes)| (tick.value(), bytes))))
     }
 
     /// The tick of the oldest snapshot, and the newest tick that is known: what lies between can be played again.
@@ -334,7 +347,7 @@ impl Store {
             let last = journal.last()?.map_or(0, |(tick, _)| tick.value());
             Ok(Some((oldest.value(), newest.value().max(last))))
         };
-        work().map_err(|error| self.error(error))
+        self.attempt(work)
     }
 
     /// What is noted under a name.
@@ -343,7 +356,7 @@ impl Store {
             let table = self.database.begin_read()?.open_table(NOTES)?;
             Ok(table.get(name)?.map(|bytes| bytes.value().to_vec()))
         };
-        work().map_err(|error| self.error(error))
+        self.attempt(work)
     }
 
     /// Counts what is there.
@@ -373,12 +386,13 @@ impl Store {
             }
             Ok(summary)
         };
-        work().map_err(|error| self.error(error))
+        self.attempt(work)
     }
 
     /// Reads every page, and says whether all are as they were written.
     pub fn check(&mut self) -> Result<Summary, StoreError> {
-        match self.database.check_integrity() {
+        let path = self.path();
+        match caught(&path, || self.database.check_integrity())? {
             Ok(true) => {}
             Ok(false) => {
                 return Err(self.damaged("a page is not as it was written; it was repaired as far as possible"));
@@ -398,10 +412,16 @@ impl Store {
     /// Gives unused space back to the system.
     pub fn compact(&mut self) -> Result<(), StoreError> {
         let path = self.path();
-        self.database.compact().map(|_| ()).map_err(|error| StoreError::Damaged { path, why: error.to_string() })
+        let compacted = caught(&path, || self.database.compact())?;
+        compacted.map(|_| ()).map_err(|error| StoreError::Damaged { path, why: error.to_string() })
     }
 
-    fn damaged(&self, why: &str) -> StoreError {
+    /// Whatever is done with the file is done through this.
+    fn attempt<T>(&self, work: impl FnOnce() -> Result<T, redb::Error>) -> Result<T, StoreError> {
+        caught(&self.path(), work)?.map_err(|error| self.error(error))
+    }
+
+    pub(crate) fn damaged(&self, why: &str) -> StoreError {
         StoreError::Damaged { path: self.path(), why: why.to_owned() }
     }
 
