@@ -455,8 +455,12 @@ fn opened(folder: &Path, error: DatabaseError) -> StoreError {
 
 fn backend(folder: &Path, may_create: bool) -> Result<FileBackend, StoreError> {
     let path = folder.join(FILE);
-    let file = OpenOptions::new().read(true).write(true).create(may_create).truncate(false).open(&path);
-    let file = file.map_err(|error| StoreError::Io { path, error })?;
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(may_create).truncate(false);
+    // It holds the keys with which users come back.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(&path).map_err(|error| StoreError::Io { path, error })?;
     FileBackend::new(file).map_err(|error| opened(folder, error))
 }
 
@@ -552,5 +556,18 @@ mod tests {
         drop(copy);
         let error = store.back_up(&backup).unwrap_err().to_string();
         assert!(error.contains("not overwritten"), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nobody_else_can_read_a_world_or_its_backup() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let (world, backup) = (folder.path().join("world"), folder.path().join("backup"));
+        Store::open_or_create(&world).unwrap().back_up(&backup).unwrap();
+        for folder in [world, backup] {
+            let mode = fs::metadata(folder.join(FILE)).unwrap().permissions().mode();
+            assert_eq!(mode & 0o077, 0, "others may read {}", folder.display());
+        }
     }
 }
