@@ -558,6 +558,22 @@ mod tests {
         assert!(error.contains("not overwritten"), "{error}");
     }
 
+    /// Keeps out: a backup was called compact, and was larger than what it was of.
+    #[test]
+    fn a_backup_takes_little_more_than_what_it_holds() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open_or_create(&folder.path().join("world")).unwrap();
+        for tick in 0..30 {
+            let bytes = vec![tick as u8; 260_000];
+            let snapshot = Some(Snapshot { tick, stored_at_s: 0, bytes });
+            store.commit(&Batch { snapshot, ..Batch::default() }, &Retention::default(), 0).unwrap();
+        }
+        let backup = folder.path().join("backup");
+        let held = store.back_up(&backup).unwrap().bytes;
+        let (of, is) = (file_bytes(store.folder()), file_bytes(&backup));
+        assert!(is <= of && is < held + held / 4, "{held} bytes are in a file of {of}, and in a backup of {is}");
+    }
+
     #[cfg(unix)]
     #[test]
     fn nobody_else_can_read_a_world_or_its_backup() {
