@@ -299,6 +299,10 @@ impl Service {
     /// What to open.
     pub fn url(&self) -> String {
         let scheme = if self.is_encrypted { "https" } else { "http" };
+        // A server that listens everywhere is found here, too, and "everywhere" is no address.
+        if self.http.ip().is_unspecified() {
+            return format!("{scheme}://localhost:{}", self.http.port());
+        }
         format!("{scheme}://{}", self.http)
     }
 
