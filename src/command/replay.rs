@@ -7,10 +7,10 @@ use clap::Args;
 use kinesphere::kept;
 use kinesphere::store::Store;
 use serde::Serialize;
-use world::{Plaza, Spec, World};
+use world::{Spec, World};
 
 use super::Failure;
-use super::serve::world_file;
+use super::serve::made_of;
 use super::store::{cannot_go_on, refused};
 use crate::output::{print, print_json};
 
@@ -44,18 +44,15 @@ pub struct MadeOf {
     /// The world file that it was made of [default: the built-in plaza]
     #[arg(long, value_name = "FILE")]
     world: Option<PathBuf>,
-    /// How many walked about the plaza by themselves
-    #[arg(long, value_name = "N", env = "KINESPHERE_CROWD", default_value_t = 60)]
-    crowd: u32,
+    /// How many walked about the plaza by themselves [default: 60]
+    #[arg(long, value_name = "N", env = "KINESPHERE_CROWD")]
+    crowd: Option<u32>,
 }
 
 impl MadeOf {
     /// The spec of that world.
     pub fn spec(&self) -> Result<Arc<Spec>, Failure> {
-        match &self.world {
-            Some(path) => world_file(path),
-            None => Ok(Arc::new(Plaza { seekers: self.crowd, ..Plaza::default() }.spec())),
-        }
+        made_of(self.world.as_deref(), self.crowd)
     }
 }
 

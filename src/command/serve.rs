@@ -25,6 +25,8 @@ use super::{Failure, runtime};
 use crate::output::print;
 use crate::world_file::load;
 
+/// How many walk about the plaza, if nobody says.
+const CROWD: u32 = 60;
 /// An operator's token has at least so many characters.
 const OPERATOR_TOKEN_MIN: usize = 16;
 /// How long the end waits for whoever reads the log.
@@ -53,9 +55,9 @@ pub struct Serve {
     /// Keep nothing: the world ends with the server
     #[arg(long, env = "KINESPHERE_IN_MEMORY")]
     in_memory: bool,
-    /// How many walk about the plaza by themselves
-    #[arg(long, value_name = "N", env = "KINESPHERE_CROWD", default_value_t = 60, value_parser = clap::value_parser!(u32).range(0..=10_000))]
-    crowd: u32,
+    /// How many walk about the built-in plaza by themselves [default: 60]
+    #[arg(long, value_name = "N", env = "KINESPHERE_CROWD", value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    crowd: Option<u32>,
     /// A certificate in PEM, with its chain; HTTP is then HTTPS
     #[arg(long, value_name = "FILE", env = "KINESPHERE_CERTIFICATE", requires = "key")]
     certificate: Option<PathBuf>,
@@ -170,10 +172,7 @@ fn options(arguments: &Serve) -> Result<Options, Failure> {
         Retention { bytes_max: arguments.journal_mb * 1_000_000, age_s_max: arguments.journal_hours * 3_600 };
     let files = |(certificate, key)| Files { certificate, key };
     Ok(Options {
-        world: match &arguments.world {
-            Some(path) => world_file(path)?,
-            None => Arc::new(Plaza { seekers: arguments.crowd, ..Plaza::default() }.spec()),
-        },
+        world: made_of(arguments.world.as_deref(), arguments.crowd)?,
         listen: arguments.listen.clone(),
         data,
         certificate: arguments.certificate.clone().zip(arguments.key.clone()).map(files),
@@ -195,8 +194,19 @@ fn options(arguments: &Serve) -> Result<Options, Failure> {
     })
 }
 
+/// The world of a file, or the built-in plaza with its crowd.
+pub fn made_of(file: Option<&Path>, crowd: Option<u32>) -> Result<Arc<Spec>, Failure> {
+    match (file, crowd) {
+        (Some(_), Some(_)) => Err(Failure::Input(
+            "--crowd is for the built-in plaza: a world file says itself how many walk about, under [crowd]".to_owned(),
+        )),
+        (Some(file), None) => world_file(file),
+        (None, crowd) => Ok(Arc::new(Plaza { seekers: crowd.unwrap_or(CROWD), ..Plaza::default() }.spec())),
+    }
+}
+
 /// Reads a world file, and makes sure that a world can be made of it: what overlaps at the start is named with its line.
-pub fn world_file(path: &Path) -> Result<Arc<Spec>, Failure> {
+fn world_file(path: &Path) -> Result<Arc<Spec>, Failure> {
     let (spec, text) = load(path)?;
     let spec = Arc::new(spec);
     let refused = |error| Failure::Input(Spec::blame(&text, &path.display().to_string(), error).to_string());
@@ -204,7 +214,7 @@ pub fn world_file(path: &Path) -> Result<Arc<Spec>, Failure> {
     Ok(spec)
 }
 
-fn welcome(service: &Service, data: Option<&Path>) -> String {
+fn welcome(service: &Service, data: Option<&Path>, takes_tokens_here_only: bool) -> String {
     let kept = match data {
         Some(folder) => format!("The world is kept in {}.\n", folder.display()),
         None => "The world is kept in memory only.\n".to_owned(),
