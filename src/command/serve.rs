@@ -38,7 +38,8 @@ const LOG_MAX: Duration = Duration::from_millis(500);
 /// Every setting can also come from the environment (KINESPHERE_LISTEN for --listen) or from a file (--settings), where
 /// it is called as the flag is; a flag comes first, then the environment, then the file.
 #[derive(Args)]
-#[command(after_help = "Example: kinesphere serve worlds/courtyard.toml --listen 0.0.0.0:7777 --tokens")]
+#[command(after_help = "Example: kinesphere serve worlds/courtyard.toml --listen 0.0.0.0:7777 --tokens \\\n         \
+                        --certificate fullchain.pem --key privkey.pem")]
 pub struct Serve {
     /// A world file [default: the built-in plaza]
     #[arg(value_name = "WORLD")]
@@ -127,6 +128,7 @@ pub fn run(arguments: Serve) -> Result<(), Failure> {
 fn serve(arguments: &Serve, log: &Log) -> Result<(), Failure> {
     let options = options(arguments)?;
     let is_kept = options.data.is_some();
+    let takes_tokens_here_only = options.asks_for_tokens && options.certificate.is_none();
     runtime()?.block_on(async {
         let data = options.data.clone();
         let mut stop = pin!(interrupted());
@@ -135,7 +137,7 @@ fn serve(arguments: &Serve, log: &Log) -> Result<(), Failure> {
             () = &mut stop => return Ok(()),
         };
         print(&format!("listening http={} quic={}\n", service.http(), service.quic()))?;
-        print(&welcome(&service, data.as_deref()))?;
+        print(&welcome(&service, data.as_deref(), takes_tokens_here_only))?;
         tokio::select! {
             () = stop => {}
             _ = service.ended() => return Ok(()),
@@ -160,6 +162,12 @@ fn options(arguments: &Serve) -> Result<Options, Failure> {
     let is_shared = false;
     // Who shares a world keeps nothing, unless it was told to: then it is told that this cannot be.
     let is_forgotten = arguments.in_memory || (is_shared && arguments.data.is_none());
+    if arguments.tokens && is_forgotten {
+        return Err(Failure::Input(
+            "--tokens cannot be used with --in-memory: `kinesphere token` signs with a secret that is kept beside the world"
+                .to_owned(),
+        ));
+    }
     let data = if is_forgotten { None } else { Some(data_folder(arguments.data.clone())?) };
     let limits = Limits {
         clients: arguments.clients_max as usize,
@@ -224,6 +232,11 @@ fn welcome(service: &Service, data: Option<&Path>, takes_tokens_here_only: bool)
     } else {
         "Everybody who can reach this machine over the network can reach it.\n"
     };
+    let tokens = if takes_tokens_here_only {
+        "Join tokens are taken from other machines only with --certificate and --key.\n"
+    } else {
+        ""
+    };
     let token = service.operator_token().reveal();
     // A quiet build hides its warning.
     let page = if kinesphere::page::is_built() {
@@ -231,7 +244,7 @@ fn welcome(service: &Service, data: Option<&Path>, takes_tokens_here_only: bool)
     } else {
         "Browsers see one sentence there: this server was built without its page, which takes npm.\n"
     };
-    format!("Open {}/ in a browser.\n{page}{kept}{reach}Operator token: {token}\n", service.url())
+    format!("Open {}/ in a browser.\n{page}{kept}{reach}{tokens}Operator token: {token}\n", service.url())
 }
 
 /// Logs go to stderr; stdout is for results.
