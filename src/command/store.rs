@@ -126,7 +126,10 @@ struct Line<'a> {
 fn export(arguments: &Export) -> Result<(), Failure> {
     let store = Store::open(&data_folder(arguments.place.data.clone())?).map_err(refused)?;
     let file = fs::OpenOptions::new().write(true).create_new(true).open(&arguments.to);
-    let unwritten = |error: io::Error| Failure::Machine(format!("cannot write {}: {error}", arguments.to.display()));
+    let unwritten = |error: io::Error| match error.kind() {
+        io::ErrorKind::AlreadyExists => refused(StoreError::Exists { path: arguments.to.clone() }),
+        _ => Failure::Machine(format!("cannot write {}: {error}\nName another place.", arguments.to.display())),
+    };
     let mut file = BufWriter::new(file.map_err(unwritten)?);
     let mut write = |line: &Line<'_>| {
         serde_json::to_writer(&mut file, line).map_err(io::Error::from)?;
