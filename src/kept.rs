@@ -17,11 +17,8 @@ pub enum KeptError {
     /// The store cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// It is a world of another file, or was changed.
-    #[error(
-        "the world in {folder} cannot go on: {error}; name another folder with --data, or the world file (and for \
-             the plaza --crowd) it was made from"
-    )]
+    /// It is a world of another file.
+    #[error("the world in {folder} cannot go on: {error}")]
     Snapshot {
         /// Where it is.
         folder: String,

@@ -24,7 +24,7 @@ pub struct Replay {
     folder: PathBuf,
     #[command(flatten)]
     made_of: MadeOf,
-    /// Print ticks after this one [default: the oldest snapshot]
+    /// Begin after this one [default: the oldest snapshot]
     #[arg(long, value_name = "TICK")]
     from: Option<u64>,
     /// Stop after this one [default: the last]
@@ -76,11 +76,17 @@ struct Row {
 pub fn run(arguments: Replay) -> Result<(), Failure> {
     let spec = arguments.made_of.spec()?;
     let store = Store::open(&arguments.folder).map_err(refused)?;
-    let first = store.snapshot_from(0).map_err(refused)?.map(|snapshot| snapshot.tick);
-    let first = first.ok_or_else(|| Failure::Input("nothing was kept yet".to_owned()))?;
+    let reach = store.reach().map_err(refused)?;
+    let (first, last) = reach.ok_or_else(|| Failure::Input("nothing was kept yet".to_owned()))?;
     let from = arguments.from.unwrap_or(first);
     if from < first {
         return Err(Failure::Input(format!("the journal begins with tick {first}; what was before is gone")));
+    }
+    if from > last {
+        return Err(Failure::Input(format!("the journal ends with tick {last}; nothing is known after --from {from}")));
+    }
+    if let Some(to) = arguments.to.filter(|&to| to < from) {
+        return Err(Failure::Input(format!("there is nothing to play: tick {to} comes before tick {from}")));
     }
     let mut world = restored(&store, &spec, from)?;
     let (mut rows, mut compared, mut differs, mut unreadable) = (Vec::new(), 0, None, None);

@@ -8,12 +8,13 @@ use std::time::Duration;
 
 use clap::Args;
 use kinesphere::certificate::Files;
+use kinesphere::kept::KeptError;
 use kinesphere::link::LinkLimits;
 use kinesphere::log::Log;
 use kinesphere::origin;
 use kinesphere::serve::{Options, ServeError, Service};
-use kinesphere::store::Retention;
 use kinesphere::store::keeper::KeeperSettings;
+use kinesphere::store::{Retention, StoreError};
 use node::limits::Limits;
 use node::server::ServerSettings;
 use tracing_subscriber::EnvFilter;
@@ -265,7 +266,13 @@ pub(super) fn log(filter: &str, is_json: bool) -> Result<Log, Failure> {
 
 fn failed(error: ServeError) -> Failure {
     match error {
+        ServeError::Store(StoreError::InUse { .. }) => {
+            Failure::Machine(format!("{error}\nStop that first, or name another folder with --data."))
+        }
         ServeError::Store(error) => refused(error),
+        ServeError::Kept(KeptError::Snapshot { .. }) => Failure::Input(format!(
+            "{error}\nName another folder with --data, or the world file (for the plaza the --crowd) that it was made from."
+        )),
         ServeError::Kept(error) => cannot_go_on(error),
         #[cfg(feature = "zenoh")]
         ServeError::Fabric(error) => super::cluster::unreached(error),

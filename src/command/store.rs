@@ -175,6 +175,7 @@ pub fn refused(error: StoreError) -> Failure {
         )),
         StoreError::Io { .. } => Failure::Machine(format!("{error}\nName another folder, or make this one usable.")),
         StoreError::Exists { .. } => Failure::Input(format!("{error}\nName another place.")),
+        StoreError::InUse { .. } => Failure::Machine(format!("{error}\nStop that first, or name another folder.")),
         StoreError::Damaged { .. } => Failure::Check(error.to_string()),
         _ => Failure::Machine(error.to_string()),
     }
@@ -185,7 +186,10 @@ pub fn cannot_go_on(error: KeptError) -> Failure {
     match error {
         KeptError::Store(error) => refused(error),
         KeptError::Journal { .. } => Failure::Check(error.to_string()),
-        KeptError::Snapshot { .. } | KeptError::Spec(_) => Failure::Input(error.to_string()),
+        KeptError::Snapshot { .. } => Failure::Input(format!(
+            "{error}\nName another folder, or the world file (for the plaza the --crowd) that it was made from."
+        )),
+        KeptError::Spec(_) => Failure::Input(error.to_string()),
     }
 }
 

@@ -55,8 +55,7 @@ const NOTES: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("notes");
 #[derive(Debug, Error)]
 pub enum StoreError {
     /// Another process has it.
-    #[error("the world in {folder} is in use by {holder}; stop that first, or name another folder with --data",
-        folder = folder.display())]
+    #[error("the world in {folder} is in use by {holder}", folder = folder.display())]
     InUse {
         /// Where it is.
         folder: PathBuf,
