@@ -11,7 +11,7 @@ use world::{Spec, World};
 
 use super::Failure;
 use super::serve::made_of;
-use super::store::{cannot_go_on, refused};
+use super::store::{cannot_go_on, data_folder, refused};
 use crate::output::{print, print_json};
 
 /// Plays a kept world again from its journal, and compares it with every snapshot on the way. Fails if they differ: the
@@ -19,9 +19,9 @@ use crate::output::{print, print_json};
 #[derive(Args)]
 #[command(after_help = "Example: kinesphere replay my-world --from 1000 --to 2000 --hash")]
 pub struct Replay {
-    /// The folder of the world
+    /// The folder of the world [default: where `kinesphere serve` keeps it, in the user's data folder]
     #[arg(value_name = "DIR")]
-    folder: PathBuf,
+    folder: Option<PathBuf>,
     #[command(flatten)]
     made_of: MadeOf,
     /// Begin after this one [default: the oldest snapshot]
@@ -75,7 +75,8 @@ struct Row {
 /// Runs the command.
 pub fn run(arguments: Replay) -> Result<(), Failure> {
     let spec = arguments.made_of.spec()?;
-    let store = Store::open(&arguments.folder).map_err(refused)?;
+    let folder = data_folder(arguments.folder.as_deref(), arguments.made_of.world.as_deref())?;
+    let store = Store::open(&folder).map_err(refused)?;
     let reach = store.reach().map_err(refused)?;
     let (first, last) = reach.ok_or_else(|| Failure::Input("nothing was kept yet".to_owned()))?;
     let from = arguments.from.unwrap_or(first);

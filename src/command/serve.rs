@@ -51,7 +51,7 @@ pub struct Serve {
     /// Host and port, TCP for HTTP and UDP for QUIC; port 0 takes a free one
     #[arg(long, value_name = "HOST:PORT", env = "KINESPHERE_LISTEN", default_value = "localhost:7777")]
     listen: String,
-    /// The folder where the world is kept [default: in the user's data folder]
+    /// The folder where the world is kept [default: in the user's data folder, one for each world file]
     #[arg(long, value_name = "DIR", env = "KINESPHERE_DATA", conflicts_with = "in_memory")]
     data: Option<PathBuf>,
     /// Keep nothing: the world ends with the server
@@ -169,7 +169,8 @@ fn options(arguments: &Serve) -> Result<Options, Failure> {
                 .to_owned(),
         ));
     }
-    let data = if is_forgotten { None } else { Some(data_folder(arguments.data.clone())?) };
+    let data = || data_folder(arguments.data.as_deref(), arguments.world.as_deref());
+    let data = if is_forgotten { None } else { Some(data()?) };
     let limits = Limits {
         clients: arguments.clients_max as usize,
         links: 2 * arguments.clients_max as usize,
