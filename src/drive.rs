@@ -223,7 +223,8 @@ impl Wheel {
     fn is_turned_away(&mut self) -> bool {
         let Some((version, _)) = self.drive.server.turned_away() else { return false };
         let sentence = if version == wire::cluster::CLUSTER_VERSION {
-            "the cluster serves another world, or its users hear differently far: all need the same file and --aura"
+            "the cluster serves another world, or its users hear differently far: all need the same file, --crowd and \
+             --aura"
                 .to_owned()
         } else {
             format!(

@@ -17,11 +17,8 @@ pub enum KeptError {
     /// The store cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// It is a world of another file, or was changed.
-    #[error(
-        "the world in {folder} cannot go on: {error}; name another folder with --data, or the world file (and for \
-             the plaza --crowd) it was made from"
-    )]
+    /// It is a world of another file.
+    #[error("the world in {folder} cannot go on: {error}")]
     Snapshot {
         /// Where it is.
         folder: String,
@@ -63,9 +60,12 @@ pub fn find(store: &Store, spec: Arc<Spec>) -> Result<Kept, KeptError> {
 /// The newest snapshot that is not younger than this tick.
 pub fn restore(store: &Store, spec: &Arc<Spec>, tick: u64) -> Result<Option<World>, KeptError> {
     let Some(snapshot) = store.snapshot_until(tick)? else { return Ok(None) };
-    let world = World::restore(spec.clone(), &snapshot.bytes);
-    let folder = store.folder().display().to_string();
-    world.map(Some).map_err(|error| KeptError::Snapshot { folder, error })
+    World::restore(spec.clone(), &snapshot.bytes).map(Some).map_err(|error| match error {
+        SnapshotError::OtherSpec { .. } | SnapshotError::Spec(_) => {
+            KeptError::Snapshot { folder: store.folder().display().to_string(), error }
+        }
+        damaged => store.damaged(&damaged.to_string()).into(),
+    })
 }
 
 /// Plays the journal on, up to a tick. `after` sees the world after each.

@@ -105,6 +105,22 @@ impl Meters {
     }
 }
 
+/// Tells of what has not happened yet, too: whoever watches how fast a number grows misses the first time if the number is
+/// not there before.
+pub fn begin() {
+    for name in
+        ["kinesphere_tick_overruns_total", "kinesphere_refused_at_gate_total", "kinesphere_log_lines_dropped_total"]
+    {
+        metrics::counter!(name).increment(0);
+    }
+    for direction in ["in", "out"] {
+        metrics::counter!("kinesphere_link_datagrams_dropped_total", "direction" => direction).increment(0);
+    }
+    for transport in ["quic", "webtransport", "websocket"] {
+        metrics::counter!("kinesphere_links_total", "transport" => transport).increment(0);
+    }
+}
+
 /// How keeping goes.
 pub fn report_keeping(keeper: &Keeper) {
     let status = keeper.status();

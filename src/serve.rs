@@ -36,6 +36,7 @@ use crate::gate::Gate;
 use crate::http::{self, Answers, Health, Operator};
 use crate::kept::{self, Kept, KeptError};
 use crate::link::{LinkLimits, Links, quic};
+use crate::meters;
 use crate::order::{self, Order, Orders};
 use crate::origin::Origins;
 use crate::store::keeper::{Keeper, KeeperSettings};
@@ -233,6 +234,7 @@ impl Service {
         let keeper = store.map(|store| Keeper::start(store, options.keeper));
         let watchers = Watchers::new(&server, keeper.as_ref().map(Keeper::recaller));
         let metrics = metrics();
+        meters::begin();
         let health = Health::default();
         let operator_token = options.operator_token.as_deref().map_or_else(OperatorToken::new, OperatorToken::chosen);
         let (orders, ordered) = mpsc::channel(16);
@@ -297,6 +299,10 @@ impl Service {
     /// What to open.
     pub fn url(&self) -> String {
         let scheme = if self.is_encrypted { "https" } else { "http" };
+        // A server that listens everywhere is found here, too, and "everywhere" is no address.
+        if self.http.ip().is_unspecified() {
+            return format!("{scheme}://localhost:{}", self.http.port());
+        }
         format!("{scheme}://{}", self.http)
     }
 

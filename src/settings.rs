@@ -47,6 +47,16 @@ pub enum SettingsError {
         /// What it might have named.
         known: String,
     },
+    /// A setting that is so or not so has another value.
+    #[error("{path}, line {line}: `{name}` must be true or false", path = path.display())]
+    Flag {
+        /// Which file.
+        path: PathBuf,
+        /// Where.
+        line: usize,
+        /// Which setting.
+        name: String,
+    },
     /// A value is of a kind that no setting has.
     #[error("{path}, line {line}: `{name}` must be a text, a number, true or false, or a list of these",
         path = path.display())]
@@ -120,7 +130,9 @@ fn flags_of(path: &Path, command: &Command, given: &ArgMatches) -> Result<Vec<Os
                 (true, value) => flags.push(format!("--{name}={value}").into()),
                 (false, "true") => flags.push(format!("--{name}").into()),
                 (false, "false") => {}
-                (false, _) => return Err(wrong()),
+                (false, _) => {
+                    return Err(SettingsError::Flag { path: path.to_owned(), line, name });
+                }
             }
         }
     }
@@ -187,7 +199,8 @@ mod tests {
         for (file, expected) in [
             ("crowd = 1\n\nlisen = 3\n", "line 3: there is no setting `lisen`; there are clients-max, crowd"),
             ("crowd = {}\n", "line 1: `crowd` must be a text"),
-            ("in-memory = 3\n", "line 1: `in-memory` must be"),
+            ("in-memory = 3\n", "line 1: `in-memory` must be true or false"),
+            ("in-memory = \"yes\"\n", "line 1: `in-memory` must be true or false"),
             ("crowd = \"many\"\n", "invalid value 'many' for '--crowd"),
             ("crowd = \n", "line 1"),
             ("settings = \"other.toml\"\n", "there is no setting `settings`"),

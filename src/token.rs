@@ -32,28 +32,47 @@ impl Secret {
         Secret(random())
     }
 
-    /// The one in this folder; makes one if there is none.
+    /// The one in this folder; makes one if there is none. An empty file is none: a crash left it.
     pub fn read_or_make(folder: &Path) -> io::Result<Secret> {
         let path = folder.join(Secret::FILE);
-        match fs::read_to_string(&path) {
-            Ok(text) => parse_hex(text.trim()).and_then(|bytes| bytes.try_into().ok()).map(Secret).ok_or_else(|| {
-                io::Error::new(
-                    io::ErrorKind::InvalidData,
-                    format!("{} holds no secret: 64 hexadecimal digits", path.display()),
-                )
-            }),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                fs::create_dir_all(folder)?;
-                let secret = Secret::new();
-                let mut options = OpenOptions::new();
-                options.write(true).create_new(true);
-                #[cfg(unix)]
-                std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-                options.open(&path)?.write_all(hex(&secret.0).as_bytes())?;
-                Ok(secret)
-            }
-            Err(error) => Err(error),
+        let text = match fs::read_to_string(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            read => read?,
+        };
+        if text.trim().is_empty() {
+            let secret = Secret::new();
+            secret.write(folder)?;
+            return Ok(secret);
         }
+        parse_hex(text.trim()).and_then(|bytes| bytes.try_into().ok()).map(Secret).ok_or_else(|| {
+            io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!("{} holds no secret: 64 hexadecimal digits", path.display()),
+            )
+        })
+    }
+
+    /// Whole or not at all: half a secret would keep the server from starting ever again.
+    fn write(&self, folder: &Path) -> io::Result<()> {
+        fs::create_dir_all(folder)?;
+        let unfinished = folder.join("secret.key.new");
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        // One of an earlier crash may have been made by somebody else, to be read by them.
+        match fs::remove_file(&unfinished) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let mut file = options.open(&unfinished)?;
+        file.write_all(hex(&self.0).as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&unfinished, folder.join(Secret::FILE))?;
+        // The new name is on the disk when its folder is; not every system lets one ask for that.
+        #[cfg(unix)]
+        let _ = fs::File::open(folder).and_then(|folder| folder.sync_all());
+        Ok(())
     }
 
     fn key(&self) -> hmac::Key {
@@ -225,6 +244,20 @@ mod tests {
         fs::write(folder.path().join(Secret::FILE), "not a secret").unwrap();
         let error = Secret::read_or_make(folder.path()).unwrap_err().to_string();
         assert!(error.contains("secret.key holds no secret"), "{error}");
+    }
+
+    /// Keeps out: a crash while the secret was written left a file without one, and no server started there again.
+    #[test]
+    fn a_secret_that_a_crash_cut_off_is_made_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(Secret::FILE), "").unwrap();
+        fs::write(folder.path().join("secret.key.new"), "12").unwrap();
+        let made = Secret::read_or_make(folder.path()).unwrap();
+        let token = make(&made, None, 9);
+        let again = Secret::read_or_make(folder.path()).unwrap();
+        assert_eq!(check(&again, token.as_bytes(), "x", 1), Ok(()));
+        let names = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        assert_eq!(names.collect::<Vec<_>>(), [Secret::FILE], "what was unfinished is gone");
     }
 
     #[test]

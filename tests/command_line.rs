@@ -2,6 +2,9 @@
 
 mod shell;
 
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
 use shell::{Folder, kinesphere, stderr, stdout};
 
 #[test]
@@ -140,9 +143,38 @@ fn the_lab_writes_its_report_and_prints_verdicts() {
     assert_eq!(document["verdicts"].as_array().unwrap().len(), 8);
 }
 
+/// Keeps out: hours of work were lost for a folder that nobody had looked at before.
 #[test]
-fn a_folder_that_cannot_be_written_is_named() {
-    let output = kinesphere("lab broad-phases --objects 10 --frames 1 --out /dev/null/nowhere");
+fn a_folder_that_cannot_be_written_is_named_before_the_work() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kinesphere"));
+    let endless = "lab broad-phases --objects 20000 --frames 1000000 --out /dev/null/nowhere";
+    let mut child = command.args(endless.split(' ')).stderr(Stdio::piped()).spawn().unwrap();
+    let begun = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if begun.elapsed() > Duration::from_secs(30) {
+            child.kill().unwrap();
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("/dev/null/nowhere") && stderr(&output).contains("--out"), "{}", stderr(&output));
+}
+
+#[test]
+fn results_are_printed_even_if_they_cannot_be_written() {
+    let folder = Folder::new("lab-unwritten");
+    std::fs::create_dir_all(folder.0.join("index.html")).unwrap();
+    let output = kinesphere(&format!("lab broad-phases --objects 10 --frames 1 --out {}", folder.0.display()));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stdout(&output).contains("Sweep and prune is the fastest of the four."), "{}", stdout(&output));
+    assert!(stderr(&output).contains("index.html"), "{}", stderr(&output));
+}
+
+#[test]
+fn what_is_refused_leaves_no_folder_behind() {
+    let folder = Folder::new("lab-refused");
+    let output = kinesphere(&format!("lab cluster --nodes 1 --out {}/deep/down", folder.0.display()));
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(!folder.0.exists());
 }

@@ -101,6 +101,8 @@ fn what_cannot_be_asked_for_is_refused() {
         (format!("tree build box --depth -1 -o {out}"), "unexpected argument".to_owned()),
         (format!("tree build soup --method octree --solid -o {out}"), "the mesh is not closed".to_owned()),
         (format!("tree build box --method octree --solid=2 -o {out}"), "the margin is 2, expected 0.001".to_owned()),
+        // That it is not closed would be found after building.
+        (format!("tree build soup --method octree --solid=-1 -o {out}"), "the margin is -1, expected 0.001".to_owned()),
         (format!("tree build box --spheres 0 -o {out}"), "level 1 of 1 may have 0 balls".to_owned()),
         (format!("tree build box --spheres 8,0,9 -o {out}"), "level 2 of 3 may have 0 balls".to_owned()),
         (format!("tree build box --spheres 8,64 --depth 3 -o {out}"), "they must agree".to_owned()),
@@ -226,4 +228,12 @@ fn the_lab_measures_every_method_and_level() {
     for file in ["index.html", "sphere-trees.csv", "sphere-trees.json", "error-tetrahedron.svg", "error-box.svg"] {
         assert!(folder.0.join("report").join(file).exists(), "{file}");
     }
+}
+
+/// Keeps out: whether the file can be written was seen when the work was done.
+#[test]
+fn a_file_that_cannot_be_written_is_named_before_the_work() {
+    let output = kinesphere("tree build soup --method octree --solid -o /dev/null/soup.tree");
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stderr(&output).contains("cannot write /dev/null/soup.tree"), "{}", stderr(&output));
 }

@@ -1,6 +1,5 @@
 //! `kinesphere bots`: company, load, and a check of the server's promises.
 
-use std::net::SocketAddr;
 use std::ops::ControlFlow;
 
 use clap::{Args, ValueEnum};
@@ -10,6 +9,7 @@ use kinesphere::link::client::ConnectError;
 use node::bot::Behaviour;
 use tokio::sync::oneshot;
 
+use super::address::resolve;
 use super::interrupt::interrupted;
 use super::{Failure, runtime};
 use crate::output::{print, print_json};
@@ -36,7 +36,7 @@ pub struct Bots {
     seconds: f64,
     /// Send packets here instead, as to `kinesphere relay`
     #[arg(long, value_name = "HOST:PORT")]
-    through: Option<SocketAddr>,
+    through: Option<String>,
     /// What they show to be let in
     #[arg(
         long,
@@ -70,9 +70,10 @@ enum Name {
 /// Runs the command.
 pub fn run(arguments: Bots) -> Result<(), Failure> {
     let is_hostile = matches!(arguments.behaviour, Name::Hostile);
+    let runtime = runtime()?;
     let settings = BotsSettings {
         url: arguments.url,
-        through: arguments.through,
+        through: arguments.through.map(|through| runtime.block_on(resolve(&through))).transpose()?,
         count: arguments.count as usize,
         company: match arguments.behaviour {
             Name::Wander => Company::Honest(Behaviour::Wander),
@@ -88,7 +89,7 @@ pub fn run(arguments: Bots) -> Result<(), Failure> {
     };
     let bar = Bar::new("seconds");
     let total = settings.seconds.ceil() as u32;
-    let report = runtime()?.block_on(async {
+    let report = runtime.block_on(async {
         // Ctrl-C ends the run, not the report.
         let (enough, mut is_enough) = oneshot::channel();
         let stop = interrupted();

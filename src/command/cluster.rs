@@ -113,6 +113,7 @@ impl Among {
 /// Whose fault it is that the others are not reached.
 pub fn unreached(error: FabricError) -> Failure {
     match error {
+        FabricError::Listen { .. } => Failure::Machine(format!("{error}\nName another with --cluster-listen.")),
         FabricError::Start(_) | FabricError::Nobody(_) | FabricError::Refused(..) => {
             Failure::Machine(error.to_string())
         }

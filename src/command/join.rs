@@ -173,6 +173,9 @@ fn made_up() -> Label {
 
 fn failed(error: JoinError) -> Failure {
     match &error {
+        JoinError::Fabric(FabricError::Listen { .. }) => {
+            Failure::Machine(format!("{error}\nName another with --listen."))
+        }
         JoinError::Fabric(FabricError::Start(_) | FabricError::Nobody(_) | FabricError::Refused(..))
         | JoinError::Page(ServeError::Port { .. }) => Failure::Machine(error.to_string()),
         _ => Failure::Input(error.to_string()),

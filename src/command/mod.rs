@@ -1,5 +1,6 @@
 //! One file per command; a folder where there are many of a kind.
 
+mod address;
 pub mod bench;
 pub mod bots;
 #[cfg(feature = "zenoh")]

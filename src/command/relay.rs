@@ -1,10 +1,9 @@
 //! `kinesphere relay`: a network that is worse than the real one.
 
-use std::net::SocketAddr;
-
 use clap::Args;
 use kinesphere::relay::impairment::ImpairmentSettings;
 
+use super::address::resolve;
 use super::interrupt::interrupted;
 use super::{Failure, runtime};
 use crate::output::{print, print_json};
@@ -16,10 +15,10 @@ use crate::output::{print, print_json};
 pub struct Relay {
     /// Where packets go
     #[arg(value_name = "HOST:PORT")]
-    target: SocketAddr,
+    target: String,
     /// Where packets come from
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:0")]
-    listen: SocketAddr,
+    listen: String,
     /// How long each packet takes, each way, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 0.0, value_parser = milliseconds)]
     delay_ms: f64,
@@ -54,13 +53,14 @@ pub fn run(arguments: Relay) -> Result<(), Failure> {
     };
     runtime()?.block_on(async {
         let stop = interrupted();
-        let relay = kinesphere::relay::Relay::bind(arguments.listen, arguments.target, settings, arguments.seed).await;
+        let (listen, target) = (resolve(&arguments.listen).await?, resolve(&arguments.target).await?);
+        let relay = kinesphere::relay::Relay::bind(listen, target, settings, arguments.seed).await;
         let relay = relay.map_err(|error| {
-            Failure::Machine(format!("cannot listen on {}: {error}\nName another with --listen.", arguments.listen))
+            Failure::Machine(format!("cannot listen on {listen}: {error}\nName another with --listen."))
         })?;
         let address = relay.local_addr().map_err(|error| Failure::Machine(error.to_string()))?;
         if !arguments.json {
-            print(&format!("relaying udp={address} to={}\n", arguments.target))?;
+            print(&format!("relaying udp={address} to={target}\n"))?;
         }
         let counts = relay.counts();
         tokio::select! {

@@ -7,11 +7,11 @@ use clap::Args;
 use kinesphere::kept;
 use kinesphere::store::Store;
 use serde::Serialize;
-use world::{Plaza, Spec, World};
+use world::{Spec, World};
 
 use super::Failure;
-use super::serve::world_file;
-use super::store::refused;
+use super::serve::made_of;
+use super::store::{cannot_go_on, data_folder, refused};
 use crate::output::{print, print_json};
 
 /// Plays a kept world again from its journal, and compares it with every snapshot on the way. Fails if they differ: the
@@ -19,12 +19,12 @@ use crate::output::{print, print_json};
 #[derive(Args)]
 #[command(after_help = "Example: kinesphere replay my-world --from 1000 --to 2000 --hash")]
 pub struct Replay {
-    /// The folder of the world
+    /// The folder of the world [default: where `kinesphere serve` keeps it, in the user's data folder]
     #[arg(value_name = "DIR")]
-    folder: PathBuf,
+    folder: Option<PathBuf>,
     #[command(flatten)]
     made_of: MadeOf,
-    /// Print ticks after this one [default: the oldest snapshot]
+    /// Begin after this one [default: the oldest snapshot]
     #[arg(long, value_name = "TICK")]
     from: Option<u64>,
     /// Stop after this one [default: the last]
@@ -44,18 +44,15 @@ pub struct MadeOf {
     /// The world file that it was made of [default: the built-in plaza]
     #[arg(long, value_name = "FILE")]
     world: Option<PathBuf>,
-    /// How many walked about the plaza by themselves
-    #[arg(long, value_name = "N", env = "KINESPHERE_CROWD", default_value_t = 60)]
-    crowd: u32,
+    /// How many walked about the plaza by themselves [default: 60]
+    #[arg(long, value_name = "N", env = "KINESPHERE_CROWD")]
+    crowd: Option<u32>,
 }
 
 impl MadeOf {
     /// The spec of that world.
     pub fn spec(&self) -> Result<Arc<Spec>, Failure> {
-        match &self.world {
-            Some(path) => world_file(path),
-            None => Ok(Arc::new(Plaza { seekers: self.crowd, ..Plaza::default() }.spec())),
-        }
+        made_of(self.world.as_deref(), self.crowd)
     }
 }
 
@@ -78,29 +75,48 @@ struct Row {
 /// Runs the command.
 pub fn run(arguments: Replay) -> Result<(), Failure> {
     let spec = arguments.made_of.spec()?;
-    let store = Store::open(&arguments.folder).map_err(refused)?;
-    let first = store.snapshot_from(0).map_err(refused)?.map(|snapshot| snapshot.tick);
-    let first = first.ok_or_else(|| Failure::Input("nothing was kept yet".to_owned()))?;
+    let folder = data_folder(arguments.folder.as_deref(), arguments.made_of.world.as_deref())?;
+    let store = Store::open(&folder).map_err(refused)?;
+    let reach = store.reach().map_err(refused)?;
+    let (first, last) = reach.ok_or_else(|| Failure::Input("nothing was kept yet".to_owned()))?;
     let from = arguments.from.unwrap_or(first);
     if from < first {
         return Err(Failure::Input(format!("the journal begins with tick {first}; what was before is gone")));
     }
+    if from > last {
+        return Err(Failure::Input(format!("the journal ends with tick {last}; nothing is known after --from {from}")));
+    }
+    if let Some(to) = arguments.to.filter(|&to| to < from) {
+        return Err(Failure::Input(format!("there is nothing to play: tick {to} comes before tick {from}")));
+    }
     let mut world = restored(&store, &spec, from)?;
-    let (mut rows, mut compared, mut differs) = (Vec::new(), 0, None);
+    let (mut rows, mut compared, mut differs, mut unreadable) = (Vec::new(), 0, None, None);
     kept::replay(&store, &mut world, arguments.to.unwrap_or(u64::MAX), &mut |world| {
         let tick = world.tick().number();
         if arguments.hash && tick > from {
             rows.push(Row { tick, hash: world.hash().to_string(), objects: world.len() });
         }
-        let snapshot = store.snapshot_until(tick).ok().flatten().filter(|snapshot| snapshot.tick == tick);
-        if let Some(kept) = snapshot.and_then(|snapshot| World::restore(spec.clone(), &snapshot.bytes).ok()) {
-            compared += 1;
-            if kept.hash() != world.hash() && differs.is_none() {
-                differs = Some((tick, kept.hash(), world.hash()));
+        let snapshot = store.snapshot_until(tick).map(|found| found.filter(|snapshot| snapshot.tick == tick));
+        let kept = match snapshot {
+            Ok(None) => Ok(None),
+            Ok(Some(_)) => kept::restore(&store, &spec, tick),
+            Err(error) => Err(error.into()),
+        };
+        match kept {
+            Ok(Some(kept)) => {
+                compared += 1;
+                if kept.hash() != world.hash() && differs.is_none() {
+                    differs = Some((tick, kept.hash(), world.hash()));
+                }
             }
+            Ok(None) => {}
+            Err(error) => unreadable = unreadable.take().or(Some(error)),
         }
     })
-    .map_err(|error| Failure::Check(error.to_string()))?;
+    .map_err(cannot_go_on)?;
+    if let Some(error) = unreadable {
+        return Err(cannot_go_on(error));
+    }
     let to = world.tick().number();
     let report = Report { from, to, hash: world.hash().to_string(), snapshots_compared: compared, rows };
     if arguments.json {
@@ -120,6 +136,6 @@ pub fn run(arguments: Replay) -> Result<(), Failure> {
 
 /// The world of the newest snapshot up to a tick.
 pub fn restored(store: &Store, spec: &Arc<Spec>, tick: u64) -> Result<World, Failure> {
-    let world = kept::restore(store, spec, tick).map_err(|error| Failure::Input(error.to_string()))?;
+    let world = kept::restore(store, spec, tick).map_err(cannot_go_on)?;
     world.ok_or_else(|| Failure::Input(format!("nothing was kept of tick {tick}")))
 }

@@ -8,23 +8,26 @@ use std::time::Duration;
 
 use clap::Args;
 use kinesphere::certificate::Files;
+use kinesphere::kept::KeptError;
 use kinesphere::link::LinkLimits;
 use kinesphere::log::Log;
 use kinesphere::origin;
 use kinesphere::serve::{Options, ServeError, Service};
-use kinesphere::store::Retention;
 use kinesphere::store::keeper::KeeperSettings;
+use kinesphere::store::{Retention, StoreError};
 use node::limits::Limits;
 use node::server::ServerSettings;
 use tracing_subscriber::EnvFilter;
 use world::{Plaza, Spec, World};
 
 use super::interrupt::interrupted;
-use super::store::{data_folder, refused};
+use super::store::{cannot_go_on, data_folder, refused};
 use super::{Failure, runtime};
 use crate::output::print;
 use crate::world_file::load;
 
+/// How many walk about the plaza, if nobody says.
+const CROWD: u32 = 60;
 /// An operator's token has at least so many characters.
 const OPERATOR_TOKEN_MIN: usize = 16;
 /// How long the end waits for whoever reads the log.
@@ -36,7 +39,8 @@ const LOG_MAX: Duration = Duration::from_millis(500);
 /// Every setting can also come from the environment (KINESPHERE_LISTEN for --listen) or from a file (--settings), where
 /// it is called as the flag is; a flag comes first, then the environment, then the file.
 #[derive(Args)]
-#[command(after_help = "Example: kinesphere serve worlds/courtyard.toml --listen 0.0.0.0:7777 --tokens")]
+#[command(after_help = "Example: kinesphere serve worlds/courtyard.toml --listen 0.0.0.0:7777 --tokens \\\n         \
+                        --certificate fullchain.pem --key privkey.pem")]
 pub struct Serve {
     /// A world file [default: the built-in plaza]
     #[arg(value_name = "WORLD")]
@@ -47,15 +51,15 @@ pub struct Serve {
     /// Host and port, TCP for HTTP and UDP for QUIC; port 0 takes a free one
     #[arg(long, value_name = "HOST:PORT", env = "KINESPHERE_LISTEN", default_value = "localhost:7777")]
     listen: String,
-    /// The folder where the world is kept [default: in the user's data folder]
+    /// The folder where the world is kept [default: in the user's data folder, one for each world file]
     #[arg(long, value_name = "DIR", env = "KINESPHERE_DATA", conflicts_with = "in_memory")]
     data: Option<PathBuf>,
     /// Keep nothing: the world ends with the server
     #[arg(long, env = "KINESPHERE_IN_MEMORY")]
     in_memory: bool,
-    /// How many walk about the plaza by themselves
-    #[arg(long, value_name = "N", env = "KINESPHERE_CROWD", default_value_t = 60, value_parser = clap::value_parser!(u32).range(0..=10_000))]
-    crowd: u32,
+    /// How many walk about the built-in plaza by themselves [default: 60]
+    #[arg(long, value_name = "N", env = "KINESPHERE_CROWD", value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    crowd: Option<u32>,
     /// A certificate in PEM, with its chain; HTTP is then HTTPS
     #[arg(long, value_name = "FILE", env = "KINESPHERE_CERTIFICATE", requires = "key")]
     certificate: Option<PathBuf>,
@@ -125,6 +129,7 @@ pub fn run(arguments: Serve) -> Result<(), Failure> {
 fn serve(arguments: &Serve, log: &Log) -> Result<(), Failure> {
     let options = options(arguments)?;
     let is_kept = options.data.is_some();
+    let takes_tokens_here_only = options.asks_for_tokens && options.certificate.is_none();
     runtime()?.block_on(async {
         let data = options.data.clone();
         let mut stop = pin!(interrupted());
@@ -133,7 +138,7 @@ fn serve(arguments: &Serve, log: &Log) -> Result<(), Failure> {
             () = &mut stop => return Ok(()),
         };
         print(&format!("listening http={} quic={}\n", service.http(), service.quic()))?;
-        print(&welcome(&service, data.as_deref()))?;
+        print(&welcome(&service, data.as_deref(), takes_tokens_here_only))?;
         tokio::select! {
             () = stop => {}
             _ = service.ended() => return Ok(()),
@@ -158,7 +163,14 @@ fn options(arguments: &Serve) -> Result<Options, Failure> {
     let is_shared = false;
     // Who shares a world keeps nothing, unless it was told to: then it is told that this cannot be.
     let is_forgotten = arguments.in_memory || (is_shared && arguments.data.is_none());
-    let data = if is_forgotten { None } else { Some(data_folder(arguments.data.clone())?) };
+    if arguments.tokens && is_forgotten {
+        return Err(Failure::Input(
+            "--tokens cannot be used with --in-memory: `kinesphere token` signs with a secret that is kept beside the world"
+                .to_owned(),
+        ));
+    }
+    let data = || data_folder(arguments.data.as_deref(), arguments.world.as_deref());
+    let data = if is_forgotten { None } else { Some(data()?) };
     let limits = Limits {
         clients: arguments.clients_max as usize,
         links: 2 * arguments.clients_max as usize,
@@ -170,10 +182,7 @@ fn options(arguments: &Serve) -> Result<Options, Failure> {
         Retention { bytes_max: arguments.journal_mb * 1_000_000, age_s_max: arguments.journal_hours * 3_600 };
     let files = |(certificate, key)| Files { certificate, key };
     Ok(Options {
-        world: match &arguments.world {
-            Some(path) => world_file(path)?,
-            None => Arc::new(Plaza { seekers: arguments.crowd, ..Plaza::default() }.spec()),
-        },
+        world: made_of(arguments.world.as_deref(), arguments.crowd)?,
         listen: arguments.listen.clone(),
         data,
         certificate: arguments.certificate.clone().zip(arguments.key.clone()).map(files),
@@ -195,8 +204,19 @@ fn options(arguments: &Serve) -> Result<Options, Failure> {
     })
 }
 
+/// The world of a file, or the built-in plaza with its crowd.
+pub fn made_of(file: Option<&Path>, crowd: Option<u32>) -> Result<Arc<Spec>, Failure> {
+    match (file, crowd) {
+        (Some(_), Some(_)) => Err(Failure::Input(
+            "--crowd is for the built-in plaza: a world file says itself how many walk about, under [crowd]".to_owned(),
+        )),
+        (Some(file), None) => world_file(file),
+        (None, crowd) => Ok(Arc::new(Plaza { seekers: crowd.unwrap_or(CROWD), ..Plaza::default() }.spec())),
+    }
+}
+
 /// Reads a world file, and makes sure that a world can be made of it: what overlaps at the start is named with its line.
-pub fn world_file(path: &Path) -> Result<Arc<Spec>, Failure> {
+fn world_file(path: &Path) -> Result<Arc<Spec>, Failure> {
     let (spec, text) = load(path)?;
     let spec = Arc::new(spec);
     let refused = |error| Failure::Input(Spec::blame(&text, &path.display().to_string(), error).to_string());
@@ -204,7 +224,7 @@ pub fn world_file(path: &Path) -> Result<Arc<Spec>, Failure> {
     Ok(spec)
 }
 
-fn welcome(service: &Service, data: Option<&Path>) -> String {
+fn welcome(service: &Service, data: Option<&Path>, takes_tokens_here_only: bool) -> String {
     let kept = match data {
         Some(folder) => format!("The world is kept in {}.\n", folder.display()),
         None => "The world is kept in memory only.\n".to_owned(),
@@ -214,6 +234,11 @@ fn welcome(service: &Service, data: Option<&Path>) -> String {
     } else {
         "Everybody who can reach this machine over the network can reach it.\n"
     };
+    let tokens = if takes_tokens_here_only {
+        "Join tokens are taken from other machines only with --certificate and --key.\n"
+    } else {
+        ""
+    };
     let token = service.operator_token().reveal();
     // A quiet build hides its warning.
     let page = if kinesphere::page::is_built() {
@@ -221,7 +246,7 @@ fn welcome(service: &Service, data: Option<&Path>) -> String {
     } else {
         "Browsers see one sentence there: this server was built without its page, which takes npm.\n"
     };
-    format!("Open {}/ in a browser.\n{page}{kept}{reach}Operator token: {token}\n", service.url())
+    format!("Open {}/ in a browser.\n{page}{kept}{reach}{tokens}Operator token: {token}\n", service.url())
 }
 
 /// Logs go to stderr; stdout is for results.
@@ -242,7 +267,14 @@ pub(super) fn log(filter: &str, is_json: bool) -> Result<Log, Failure> {
 
 fn failed(error: ServeError) -> Failure {
     match error {
+        ServeError::Store(StoreError::InUse { .. }) => {
+            Failure::Machine(format!("{error}\nStop that first, or name another folder with --data."))
+        }
         ServeError::Store(error) => refused(error),
+        ServeError::Kept(KeptError::Snapshot { .. }) => Failure::Input(format!(
+            "{error}\nName another folder with --data, or the world file (for the plaza the --crowd) that it was made from."
+        )),
+        ServeError::Kept(error) => cannot_go_on(error),
         #[cfg(feature = "zenoh")]
         ServeError::Fabric(error) => super::cluster::unreached(error),
         ServeError::Port { .. } | ServeError::Secret(_) | ServeError::Thread(_) => Failure::Machine(error.to_string()),

@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+use kinesphere::kept::KeptError;
 use kinesphere::store::{Store, StoreError, Summary, file_bytes};
 use kinesphere::token::hex;
 use serde::Serialize;
@@ -29,9 +30,19 @@ pub enum StoreCommand {
 /// Where the world is.
 #[derive(Args)]
 pub struct Place {
-    /// The folder of the world [default: in the user's data folder]
+    /// The folder of the world [default: where `kinesphere serve` keeps it, in the user's data folder]
     #[arg(long, value_name = "DIR", env = "KINESPHERE_DATA")]
     data: Option<PathBuf>,
+    /// Whose folder it is, if none is named: the world file that is served [default: the built-in plaza]
+    #[arg(long, value_name = "FILE")]
+    world: Option<PathBuf>,
+}
+
+impl Place {
+    /// The folder that is meant.
+    pub fn folder(&self) -> Result<PathBuf, Failure> {
+        data_folder(self.data.as_deref(), self.world.as_deref())
+    }
 }
 
 /// `kinesphere store check`.
@@ -82,7 +93,7 @@ struct CheckReport {
 }
 
 fn check(arguments: Check) -> Result<(), Failure> {
-    let folder = data_folder(arguments.place.data)?;
+    let folder = arguments.place.folder()?;
     let summary = Store::open(&folder).and_then(|mut store| store.check()).map_err(refused)?;
     let report = CheckReport { file_bytes: file_bytes(&folder), data: folder, summary };
     if arguments.json {
@@ -92,7 +103,7 @@ fn check(arguments: Check) -> Result<(), Failure> {
 }
 
 fn back_up(arguments: Backup) -> Result<(), Failure> {
-    let folder = data_folder(arguments.place.data)?;
+    let folder = arguments.place.folder()?;
     let store = Store::open(&folder).map_err(refused)?;
     let summary = store.back_up(&arguments.to).map_err(refused)?;
     // Tokens that were given out must go on working where the backup is restored.
@@ -123,9 +134,12 @@ struct Line<'a> {
 }
 
 fn export(arguments: &Export) -> Result<(), Failure> {
-    let store = Store::open(&data_folder(arguments.place.data.clone())?).map_err(refused)?;
+    let store = Store::open(&arguments.place.folder()?).map_err(refused)?;
     let file = fs::OpenOptions::new().write(true).create_new(true).open(&arguments.to);
-    let unwritten = |error: io::Error| Failure::Machine(format!("cannot write {}: {error}", arguments.to.display()));
+    let unwritten = |error: io::Error| match error.kind() {
+        io::ErrorKind::AlreadyExists => refused(StoreError::Exists { path: arguments.to.clone() }),
+        _ => Failure::Machine(format!("cannot write {}: {error}\nName another place.", arguments.to.display())),
+    };
     let mut file = BufWriter::new(file.map_err(unwritten)?);
     let mut write = |line: &Line<'_>| {
         serde_json::to_writer(&mut file, line).map_err(io::Error::from)?;
@@ -171,17 +185,37 @@ pub fn refused(error: StoreError) -> Failure {
         )),
         StoreError::Io { .. } => Failure::Machine(format!("{error}\nName another folder, or make this one usable.")),
         StoreError::Exists { .. } => Failure::Input(format!("{error}\nName another place.")),
+        StoreError::InUse { .. } => Failure::Machine(format!("{error}\nStop that first, or name another folder.")),
         StoreError::Damaged { .. } => Failure::Check(error.to_string()),
         _ => Failure::Machine(error.to_string()),
     }
 }
 
-/// The folder that was named, or the one in the user's data folder.
-pub fn data_folder(named: Option<PathBuf>) -> Result<PathBuf, Failure> {
+/// What it means that a kept world cannot go on.
+pub fn cannot_go_on(error: KeptError) -> Failure {
+    match error {
+        KeptError::Store(error) => refused(error),
+        KeptError::Journal { .. } => Failure::Check(error.to_string()),
+        KeptError::Snapshot { .. } => Failure::Input(format!(
+            "{error}\nName another folder, or the world file (for the plaza the --crowd) that it was made from."
+        )),
+        KeptError::Spec(_) => Failure::Input(error.to_string()),
+    }
+}
+
+/// The folder that was named, or one in the user's data folder: that itself for the built-in plaza, and one within it for
+/// each world file, called as the file is. Two worlds in one folder would refuse each other.
+pub fn data_folder(named: Option<&Path>, world: Option<&Path>) -> Result<PathBuf, Failure> {
+    if let Some(folder) = named {
+        return Ok(folder.to_owned());
+    }
     let from = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    named
-        .or_else(|| from("XDG_DATA_HOME").map(|home| home.join("kinesphere")))
-        .or_else(|| from("APPDATA").map(|home| home.join("kinesphere")))
-        .or_else(|| from("HOME").map(|home| home.join(Path::new(".local/share/kinesphere"))))
-        .ok_or_else(|| Failure::Input("no data folder is known; name one with --data".to_owned()))
+    let home = from("XDG_DATA_HOME")
+        .or_else(|| from("APPDATA"))
+        .or_else(|| from("HOME").map(|home| home.join(".local/share")))
+        .ok_or_else(|| Failure::Input("no data folder is known; name one with --data".to_owned()))?;
+    let folder = home.join("kinesphere");
+    let Some(world) = world else { return Ok(folder) };
+    let stem = world.file_stem().ok_or_else(|| Failure::Input(format!("{} is no world file", world.display())))?;
+    Ok(folder.join("worlds").join(stem))
 }

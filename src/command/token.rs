@@ -1,6 +1,5 @@
 //! `kinesphere token`: lets a guest in.
 
-use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
@@ -8,7 +7,7 @@ use kinesphere::token::{self, Secret};
 use node::nickname::Nickname;
 
 use super::Failure;
-use super::store::data_folder;
+use super::store::Place;
 use crate::output::print;
 
 /// Makes a join token: a permission to enter a world that asks for one. It is signed with the secret of the world's
@@ -16,9 +15,8 @@ use crate::output::print;
 #[derive(Args)]
 #[command(after_help = "Example: kinesphere token --nickname Ann --hours 48")]
 pub struct Token {
-    /// The folder of the world [default: in the user's data folder]
-    #[arg(long, value_name = "DIR", env = "KINESPHERE_DATA")]
-    data: Option<PathBuf>,
+    #[command(flatten)]
+    place: Place,
     /// The only nickname that it is good for [default: any]
     #[arg(long, value_name = "NAME")]
     nickname: Option<String>,
@@ -29,14 +27,14 @@ pub struct Token {
 
 /// Runs the command.
 pub fn run(arguments: Token) -> Result<(), Failure> {
-    let folder = data_folder(arguments.data)?;
+    let folder = arguments.place.folder()?;
     if let Some(Err(error)) = arguments.nickname.as_deref().map(Nickname::new) {
         return Err(Failure::Input(error.to_string()));
     }
     if !folder.join(Secret::FILE).exists() {
         let folder = folder.display();
         return Err(Failure::Input(format!(
-            "there is no world in {folder}: {} is missing\nStart its server once, or name its folder with --data.",
+            "there is no world in {folder}: {} is missing\nStart its server once, or name its folder with --data, or the world file with --world.",
             Secret::FILE
         )));
     }

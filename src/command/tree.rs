@@ -1,6 +1,7 @@
 //! `kinesphere tree`: sphere-trees as files.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
@@ -9,7 +10,8 @@ use lab::report::table::Table;
 use serde::Serialize;
 use space::narrow::sphere_tree::file::{Interior, TreeFile, from_bytes, to_bytes};
 use space::narrow::sphere_tree::{
-    Ball, Method, Object, Solid, SphereTree, build, certify, certify_solid, cover_solid, error_of,
+    Ball, MAX_MARGIN, MIN_MARGIN, Method, Object, Solid, SolidError, SphereTree, build, certify, certify_solid,
+    cover_solid, error_of,
 };
 
 use super::{Failure, lab::sphere_trees::caps};
@@ -119,7 +121,15 @@ fn run_build(arguments: &Build) -> Result<(), Failure> {
         Failure::Input(format!("--method is {}, expected one of {names}", arguments.method))
     })?;
     let caps = caps(arguments.depth, &arguments.spheres)?;
+    // What can be refused is refused before the work, which may take long.
+    if let Some(margin) = arguments.solid.filter(|margin| !(MIN_MARGIN..=MAX_MARGIN).contains(margin)) {
+        return Err(Failure::Input(format!("--solid: {}", SolidError::Margin { margin })));
+    }
     let mesh = load(&arguments.mesh)?;
+    let unwritten = |error: io::Error| {
+        Failure::Machine(format!("cannot write {}: {error}\nName another file with -o.", arguments.output.display()))
+    };
+    try_to_write(&arguments.output).map_err(unwritten)?;
     let vertices: Vec<_> = mesh.vertices().iter().map(|vertex| vertex.as_dvec3()).collect();
     let built = build(&vertices, mesh.triangles(), method, &caps)
         .map_err(|error| Failure::Input(format!("{}: {error}", arguments.mesh)))?;
@@ -134,11 +144,17 @@ fn run_build(arguments: &Build) -> Result<(), Failure> {
         }
     };
     let bytes = to_bytes(&file);
-    fs::write(&arguments.output, &bytes)
-        .map_err(|error| Failure::Machine(format!("cannot write {}: {error}", arguments.output.display())))?;
     let levels = rows(&file.tree, |_| String::new());
-    let inside = about_inside(&file);
-    print(&format!("{}\n{inside}{} bytes in {}\n", table(&levels), bytes.len(), arguments.output.display()))
+    print(&format!("{}\n{}", table(&levels), about_inside(&file)))?;
+    fs::write(&arguments.output, &bytes).map_err(unwritten)?;
+    print(&format!("{} bytes in {}\n", bytes.len(), arguments.output.display()))
+}
+
+/// Whether a file can be written; leaves what is there as it is.
+fn try_to_write(path: &Path) -> io::Result<()> {
+    let was_there = path.exists();
+    fs::OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
+    if was_there { Ok(()) } else { fs::remove_file(path) }
 }
 
 /// A line about what covers the inside; nothing if nothing does.

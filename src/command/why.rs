@@ -11,7 +11,7 @@ use kinesphere::why::{Explanation, Hearing, Reach, explain};
 use node::server::ServerSettings;
 
 use super::replay::{MadeOf, restored};
-use super::store::refused;
+use super::store::{cannot_go_on, refused};
 use super::{Failure, runtime};
 use crate::output::{print, print_json};
 
@@ -73,7 +73,7 @@ fn from_journal(arguments: &Why, folder: &std::path::Path) -> Result<Explanation
             known = Hearing::Replayed(now.distance_m <= reach.begins || goes_on);
         }
     })
-    .map_err(|error| Failure::Check(error.to_string()))?;
+    .map_err(cannot_go_on)?;
     if arguments.at.is_some_and(|at| at != world.tick().number()) {
         let last = world.tick().number();
         return Err(Failure::Input(format!("tick {until} is not in the journal; the last before it is {last}")));

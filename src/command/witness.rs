@@ -1,7 +1,6 @@
 //! `kinesphere witness`: a node without objects, for votes.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
@@ -9,11 +8,10 @@ use kinesphere::cluster::witness::{self, WitnessError};
 use kinesphere::link::Label;
 use node::cluster::Status;
 use node::server::ServerSettings;
-use world::Plaza;
 
 use super::cluster::{Among, unreached};
 use super::interrupt::interrupted;
-use super::serve::{log, metres, world_file};
+use super::serve::{log, made_of, metres};
 use super::{Failure, runtime};
 use crate::output::print;
 
@@ -33,9 +31,9 @@ pub struct Witness {
     cluster: Label,
     #[command(flatten)]
     among: Among,
-    /// How many walk about the plaza by themselves, as the servers were told
-    #[arg(long, value_name = "N", env = "KINESPHERE_CROWD", default_value_t = 60, value_parser = clap::value_parser!(u32).range(0..=10_000))]
-    crowd: u32,
+    /// How many walk about the plaza by themselves, as the servers were told [default: 60]
+    #[arg(long, value_name = "N", env = "KINESPHERE_CROWD", value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    crowd: Option<u32>,
     /// How far a user hears, in metres, as the servers were told
     #[arg(long, value_name = "METRES", env = "KINESPHERE_AURA", default_value_t = 20.0, value_parser = metres)]
     aura: f32,
@@ -56,10 +54,7 @@ pub fn run(arguments: Witness) -> Result<(), Failure> {
 }
 
 fn take_part(arguments: &Witness) -> Result<(), Failure> {
-    let world = match &arguments.world {
-        Some(path) => world_file(path)?,
-        None => Arc::new(Plaza { seekers: arguments.crowd, ..Plaza::default() }.spec()),
-    };
+    let world = made_of(arguments.world.as_deref(), arguments.crowd)?;
     let fabric = arguments.among.fabric(&arguments.cluster)?;
     let ServerSettings { nimbus, hysteresis, .. } = ServerSettings::default();
     let reach = (arguments.aura + nimbus) * hysteresis;

@@ -1,4 +1,4 @@
-//! A copy of a store, in another folder: what a backup is. It is written anew, so that it is as compact as can be.
+//! A copy of a store, in another folder: what a backup is. It is written anew and compacted at the end.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ impl Store {
         if path.exists() {
             return Err(StoreError::Exists { path });
         }
-        let copy = Store::open_or_create(folder)?;
+        let mut copy = Store::open_or_create(folder)?;
         copy.commit(&Batch { notes: self.notes()?, ..Batch::default() }, &KEEP_ALL, 0)?;
         let mut next = Some(0);
         while let Some(snapshot) = next.map_or(Ok(None), |from| self.snapshot_from(from))? {
@@ -39,6 +39,7 @@ impl Store {
             store(&mut records)
         })?;
         store(&mut records)?;
+        copy.compact()?;
         copy.summary()
     }
 
@@ -53,7 +54,7 @@ impl Store {
             }
             Ok(notes)
         };
-        work().map_err(|error| self.error(error))
+        self.attempt(work)
     }
 
     /// The oldest snapshot that is not older than this tick.
@@ -66,6 +67,6 @@ impl Store {
                 Snapshot { tick: tick.value(), stored_at_s, bytes: bytes.to_vec() }
             }))
         };
-        work().map_err(|error| self.error(error))
+        self.attempt(work)
     }
 }

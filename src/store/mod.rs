@@ -17,21 +17,25 @@
 //! not committed. [`keeper`] commits at an interval, on a thread of its own, and is who meets a full disk.
 
 mod backup;
+mod damage;
 pub mod keeper;
 mod lock;
 mod retention;
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use redb::backends::FileBackend;
 use redb::{
-    Database, DatabaseError, ReadableDatabase, ReadableTable, ReadableTableMetadata, StorageBackend, TableDefinition,
+    AccessGuard, Database, DatabaseError, Range, ReadableDatabase, ReadableTable, ReadableTableMetadata,
+    StorageBackend, TableDefinition,
 };
 use thiserror::Error;
 
+use damage::{Pages, caught};
 use lock::Lock;
 pub use retention::Retention;
 
@@ -51,8 +55,7 @@ const NOTES: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("notes");
 #[derive(Debug, Error)]
 pub enum StoreError {
     /// Another process has it.
-    #[error("the world in {folder} is in use by {holder}; stop that first, or name another folder with --data",
-        folder = folder.display())]
+    #[error("the world in {folder} is in use by {holder}", folder = folder.display())]
     InUse {
         /// Where it is.
         folder: PathBuf,
@@ -156,7 +159,7 @@ pub struct Summary {
 #[derive(Debug)]
 pub struct Store {
     folder: PathBuf,
-    database: Database,
+    database: Pages,
     /// Released last: fields are dropped in order. Shared with who opens the file again after a failure.
     lock: Option<Arc<Lock>>,
 }
@@ -192,8 +195,8 @@ impl Store {
         backend: impl StorageBackend,
         lock: Option<Arc<Lock>>,
     ) -> Result<Store, StoreError> {
-        let database = Database::builder().set_cache_size(CACHE_BYTES).create_with_backend(backend);
-        let database = database.map_err(|error| opened(folder, error))?;
+        let open = || Database::builder().set_cache_size(CACHE_BYTES).create_with_backend(backend).map(Pages::new);
+        let database = caught(&folder.join(FILE), open)?.map_err(|error| opened(folder, error))?;
         let store = Store { folder: folder.to_owned(), database, lock };
         store.claim()?;
         Ok(store)
@@ -222,7 +225,7 @@ impl Store {
             }
             Ok(found.unwrap_or(FORMAT))
         };
-        match work().map_err(|error| self.error(error))? {
+        match self.attempt(work)? {
             FORMAT => Ok(()),
             found => Err(StoreError::Format { path: self.path(), found }),
         }
@@ -272,7 +275,7 @@ impl Store {
             write.commit()?;
             Ok(())
         };
-        work().map_err(|error| self.error(error))
+        self.attempt(work)
     }
 
     /// The newest snapshot.
@@ -290,7 +293,7 @@ impl Store {
                 Snapshot { tick: tick.value(), stored_at_s, bytes: bytes.to_vec() }
             }))
         };
-        work().map_err(|error| self.error(error))
+        self.attempt(work)
     }
 
     /// Every record from a tick on, in order. Stops at the first error that `visit` gives.
@@ -299,28 +302,37 @@ impl Store {
         from: u64,
         mut visit: impl FnMut(u64, &[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let read = || -> Result<_, redb::Error> { Ok(self.database.begin_read()?.open_table(JOURNAL)?.range(from..)?) };
-        for entry in read().map_err(|error| self.error(error))? {
-            let (tick, bytes) = entry.map_err(|error| self.error(error.into()))?;
-            visit(tick.value(), bytes.value())?;
+        let mut records = self.records(from..=u64::MAX)?;
+        while let Some((tick, bytes)) = self.next_record(&mut records)? {
+            visit(tick, self.attempt(|| Ok(bytes.value()))?)?;
         }
         Ok(())
     }
 
     /// Every record of these ticks, in order, for as long as `visit` wants more.
     pub fn records_between(&self, from: u64, to: u64, mut visit: impl FnMut(&[u8]) -> bool) -> Result<(), StoreError> {
-        let read =
-            || -> Result<_, redb::Error> { Ok(self.database.begin_read()?.open_table(JOURNAL)?.range(from..=to)?) };
         if to < from {
             return Ok(());
         }
-        for entry in read().map_err(|error| self.error(error))? {
-            let (_, bytes) = entry.map_err(|error| self.error(error.into()))?;
-            if !visit(bytes.value()) {
+        let mut records = self.records(from..=to)?;
+        while let Some((_, bytes)) = self.next_record(&mut records)? {
+            if !visit(self.attempt(|| Ok(bytes.value()))?) {
                 break;
             }
         }
         Ok(())
+    }
+
+    fn records(&self, ticks: RangeInclusive<u64>) -> Result<Range<'static, u64, &'static [u8]>, StoreError> {
+        self.attempt(|| Ok(self.database.begin_read()?.open_table(JOURNAL)?.range(ticks)?))
+    }
+
+    /// Looks at one record at a time, so that a panic of whoever visits them stays theirs.
+    fn next_record(
+        &self,
+        records: &mut Range<'static, u64, &'static [u8]>,
+    ) -> Result<Option<(u64, AccessGuard<'static, &'static [u8]>)>, StoreError> {
+        self.attempt(|| Ok(records.next().transpose()?.map(|(tick, bytes)| (tick.value(), bytes))))
     }
 
     /// The tick of the oldest snapshot, and the newest tick that is known: what lies between can be played again.
@@ -334,7 +346,7 @@ impl Store {
             let last = journal.last()?.map_or(0, |(tick, _)| tick.value());
             Ok(Some((oldest.value(), newest.value().max(last))))
         };
-        work().map_err(|error| self.error(error))
+        self.attempt(work)
     }
 
     /// What is noted under a name.
@@ -343,7 +355,7 @@ impl Store {
             let table = self.database.begin_read()?.open_table(NOTES)?;
             Ok(table.get(name)?.map(|bytes| bytes.value().to_vec()))
         };
-        work().map_err(|error| self.error(error))
+        self.attempt(work)
     }
 
     /// Counts what is there.
@@ -373,12 +385,13 @@ impl Store {
             }
             Ok(summary)
         };
-        work().map_err(|error| self.error(error))
+        self.attempt(work)
     }
 
     /// Reads every page, and says whether all are as they were written.
     pub fn check(&mut self) -> Result<Summary, StoreError> {
-        match self.database.check_integrity() {
+        let path = self.path();
+        match caught(&path, || self.database.check_integrity())? {
             Ok(true) => {}
             Ok(false) => {
                 return Err(self.damaged("a page is not as it was written; it was repaired as far as possible"));
@@ -398,10 +411,16 @@ impl Store {
     /// Gives unused space back to the system.
     pub fn compact(&mut self) -> Result<(), StoreError> {
         let path = self.path();
-        self.database.compact().map(|_| ()).map_err(|error| StoreError::Damaged { path, why: error.to_string() })
+        let compacted = caught(&path, || self.database.compact())?;
+        compacted.map(|_| ()).map_err(|error| StoreError::Damaged { path, why: error.to_string() })
     }
 
-    fn damaged(&self, why: &str) -> StoreError {
+    /// Whatever is done with the file is done through this.
+    fn attempt<T>(&self, work: impl FnOnce() -> Result<T, redb::Error>) -> Result<T, StoreError> {
+        caught(&self.path(), work)?.map_err(|error| self.error(error))
+    }
+
+    pub(crate) fn damaged(&self, why: &str) -> StoreError {
         StoreError::Damaged { path: self.path(), why: why.to_owned() }
     }
 
@@ -435,8 +454,12 @@ fn opened(folder: &Path, error: DatabaseError) -> StoreError {
 
 fn backend(folder: &Path, may_create: bool) -> Result<FileBackend, StoreError> {
     let path = folder.join(FILE);
-    let file = OpenOptions::new().read(true).write(true).create(may_create).truncate(false).open(&path);
-    let file = file.map_err(|error| StoreError::Io { path, error })?;
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(may_create).truncate(false);
+    // It holds the keys with which users come back.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(&path).map_err(|error| StoreError::Io { path, error })?;
     FileBackend::new(file).map_err(|error| opened(folder, error))
 }
 
@@ -532,5 +555,34 @@ mod tests {
         drop(copy);
         let error = store.back_up(&backup).unwrap_err().to_string();
         assert!(error.contains("not overwritten"), "{error}");
+    }
+
+    /// Keeps out: a backup was called compact, and was larger than what it was of.
+    #[test]
+    fn a_backup_takes_little_more_than_what_it_holds() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open_or_create(&folder.path().join("world")).unwrap();
+        for tick in 0..30 {
+            let bytes = vec![tick as u8; 260_000];
+            let snapshot = Some(Snapshot { tick, stored_at_s: 0, bytes });
+            store.commit(&Batch { snapshot, ..Batch::default() }, &Retention::default(), 0).unwrap();
+        }
+        let backup = folder.path().join("backup");
+        let held = store.back_up(&backup).unwrap().bytes;
+        let (of, is) = (file_bytes(store.folder()), file_bytes(&backup));
+        assert!(is <= of && is < held + held / 4, "{held} bytes are in a file of {of}, and in a backup of {is}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nobody_else_can_read_a_world_or_its_backup() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let (world, backup) = (folder.path().join("world"), folder.path().join("backup"));
+        Store::open_or_create(&world).unwrap().back_up(&backup).unwrap();
+        for folder in [world, backup] {
+            let mode = fs::metadata(folder.join(FILE)).unwrap().permissions().mode();
+            assert_eq!(mode & 0o077, 0, "others may read {}", folder.display());
+        }
     }
 }

@@ -22,7 +22,7 @@ use crate::hash::{Hasher, StateHash};
 use crate::make;
 use crate::members::Member;
 use crate::objects::{Drive, Kind, Label};
-use crate::spec::{ObjectKind, ObjectSpec, Rule, Spec, SpecError};
+use crate::spec::{OBJECT_NAME_BYTES_MAX, ObjectKind, ObjectSpec, Rule, Spec, SpecError};
 use crate::world::World;
 
 const MAGIC: &[u8; 4] = b"KSW1";
@@ -217,7 +217,7 @@ pub(crate) fn read_object(world: &mut World, spec: &Spec, id: u64, reader: &mut 
     let flags = reader.u8("flags")?;
     reader.check(flags < 32, "flags")?;
     let flag = |bit: u8| flags >> bit & 1 == 1;
-    let name = reader.text(limits.name_bytes.max(1 << 12), "a name")?;
+    let name = reader.text(limits.name_bytes.max(OBJECT_NAME_BYTES_MAX), "a name")?;
     let (awake, standing, on_object, jump) = (flag(1), flag(2), flag(3), flag(4));
     let drive = Drive { velocity, wish, rest, wish_until, lift_until, awake, standing, jump, odometer: 0 };
     let (mut card, body) = if let Some(object) = spec.objects.get(index) {

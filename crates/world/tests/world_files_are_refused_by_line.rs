@@ -102,3 +102,30 @@ fn solids_that_overlap_are_refused_by_both_names() {
         "square.toml, line 4: `sun` reaches beyond the bounds, expected it within them"
     );
 }
+
+/// Keeps out: beyond ten thousand objects two could have one name.
+#[test]
+fn every_object_has_a_name_of_its_own_however_many_there_are() {
+    let ball = |name: u32| format!("[[object]]\nname = \"{name}\"\nat = [0, 1, 0]\nsphere = {{ radius = 1 }}\n");
+    let balls: String = (0..10_001).chain([7]).map(ball).collect();
+    let error = refused(&balls);
+    assert!(error.contains("`7` is the name of two objects, expected a name of its own"), "{error}");
+}
+
+/// Keeps out: a longer name was kept, and what was kept could never be opened again.
+#[test]
+fn a_name_is_as_long_as_a_snapshot_reads_back() {
+    let ball = |name: &str| {
+        format!("[[object]]\nname = \"{name}\"\nkind = \"movable\"\nat = [0, 1, 0]\nsphere = {{ radius = 1 }}\n")
+    };
+    let world = load(&format!("{HEAD}{}", ball(&"a".repeat(4_096)))).unwrap();
+    let mut bytes = Vec::new();
+    world.snapshot(&mut bytes);
+    World::restore(world.spec().clone(), &bytes).unwrap();
+    let name = "a".repeat(4_097);
+    let shown = format!("{}…", "a".repeat(32));
+    assert_eq!(
+        refused(&ball(&name)),
+        format!("square.toml, line 4: `{shown}`: `name` is 4097 bytes long, expected at most 4096 bytes")
+    );
+}

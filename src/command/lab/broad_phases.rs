@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use lab::experiment::broad_phases::{self, Settings};
 
+use super::out::Out;
 use super::present;
 use crate::clock::ProcessClock;
 use crate::command::Failure;
@@ -40,6 +41,7 @@ pub struct BroadPhases {
 
 /// Runs the command.
 pub fn run(arguments: BroadPhases) -> Result<(), Failure> {
+    let out = Out::prepare(&arguments.out)?;
     let mut settings =
         Settings { frames: arguments.frames, speed: arguments.speed, seed: arguments.seed, ..Settings::default() };
     if !arguments.objects.is_empty() {
@@ -48,7 +50,7 @@ pub fn run(arguments: BroadPhases) -> Result<(), Failure> {
     let report = watched("lab broad-phases", "frames", |progress| {
         broad_phases::run(&settings, &mut ProcessClock::new(), progress)
     })?;
-    present(&report, report.documents(), &report.to_text(), &arguments.out, arguments.json)?;
+    present(&report, report.documents(), &report.to_text(), &out, arguments.json)?;
     if report.agrees() {
         return Ok(());
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use lab::experiment::cluster::{self, Settings};
 
+use super::out::Out;
 use super::present;
 use crate::clock::ProcessClock;
 use crate::command::Failure;
@@ -43,11 +44,12 @@ pub struct Cluster {
 
 /// Runs the command.
 pub fn run(arguments: Cluster) -> Result<(), Failure> {
+    let out = Out::prepare(&arguments.out)?;
     let Cluster { nodes, users, seconds, seeds: (first_seed, end_seed), scale_to, depth, .. } = arguments;
     let settings = Settings { nodes, users, seconds, first_seed, end_seed, scale_to, depth };
     let report =
         watched("lab cluster", "runs", |progress| cluster::run(&settings, &mut ProcessClock::new(), progress))?;
-    present(&report, report.documents(), &report.to_text(), &arguments.out, arguments.json)?;
+    present(&report, report.documents(), &report.to_text(), &out, arguments.json)?;
     if report.holds() {
         return Ok(());
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use lab::experiment::groups::{self, Settings};
 
+use super::out::Out;
 use super::present;
 use crate::command::Failure;
 use crate::command::work::watched;
@@ -34,7 +35,8 @@ pub struct Groups {
 
 /// Runs the command.
 pub fn run(arguments: Groups) -> Result<(), Failure> {
+    let out = Out::prepare(&arguments.out)?;
     let settings = Settings { objects: arguments.objects, ticks: arguments.ticks, seed: arguments.seed };
     let report = watched("lab groups", "ticks", |progress| groups::run(&settings, progress))?;
-    present(&report, report.documents(), &report.to_text(), &arguments.out, arguments.json)
+    present(&report, report.documents(), &report.to_text(), &out, arguments.json)
 }

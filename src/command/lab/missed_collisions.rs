@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use lab::experiment::missed_collisions::{self, Settings};
 
+use super::out::Out;
 use super::present;
 use crate::command::Failure;
 use crate::command::work::watched;
@@ -31,9 +32,10 @@ pub struct MissedCollisions {
 
 /// Runs the command.
 pub fn run(arguments: MissedCollisions) -> Result<(), Failure> {
+    let out = Out::prepare(&arguments.out)?;
     let settings = Settings { encounters: arguments.encounters, seed: arguments.seed };
     let report = watched("lab missed-collisions", "settings", |progress| missed_collisions::run(&settings, progress))?;
-    present(&report, report.documents(), &report.to_text(), &arguments.out, arguments.json)?;
+    present(&report, report.documents(), &report.to_text(), &out, arguments.json)?;
     if report.holds() {
         return Ok(());
     }

@@ -6,6 +6,7 @@ mod decisions;
 mod four_users;
 mod groups;
 mod missed_collisions;
+mod out;
 mod peers;
 mod prediction;
 mod relations;
@@ -14,14 +15,12 @@ mod simulate;
 pub mod sphere_trees;
 mod world;
 
-use std::fs;
-use std::path::Path;
-
 use clap::Subcommand;
 use lab::experiment::Document;
 
 use super::Failure;
-use crate::output::say;
+use crate::output::{print, say};
+use out::Out;
 
 /// What to try.
 #[derive(Subcommand)]
@@ -73,27 +72,15 @@ pub fn run(lab: Lab) -> Result<(), Failure> {
     }
 }
 
-/// Writes a report's files into a folder, and prints it: for people, who are told where the files are, or as JSON.
+/// Prints a report, for people or as JSON, and writes its files. What was printed is there even if the disk is full by now.
 fn present(
     report: &impl serde::Serialize,
     documents: Vec<Document>,
     text: &str,
-    folder: &Path,
+    out: &Out,
     json: bool,
 ) -> Result<(), Failure> {
-    write(folder, documents)?;
-    say(report, &format!("{text}\nThe whole report: {}\n", folder.join("index.html").display()), json)
-}
-
-/// Writes all files of a report into a folder.
-fn write(folder: &Path, documents: Vec<Document>) -> Result<(), Failure> {
-    let refused = |path: &Path, error: std::io::Error| {
-        Failure::Machine(format!("cannot write {}: {error}\nName another folder with --out.", path.display()))
-    };
-    fs::create_dir_all(folder).map_err(|error| refused(folder, error))?;
-    for document in documents {
-        let path = folder.join(&document.name);
-        fs::write(&path, document.contents).map_err(|error| refused(&path, error))?;
-    }
-    Ok(())
+    say(report, text, json)?;
+    out.write(documents)?;
+    if json { Ok(()) } else { print(&format!("\nThe whole report: {}\n", out.index().display())) }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use lab::experiment::peers::{self, Settings};
 
+use super::out::Out;
 use super::present;
 use crate::command::Failure;
 use crate::command::work::watched;
@@ -39,10 +40,11 @@ pub struct Peers {
 
 /// Runs the command.
 pub fn run(arguments: Peers) -> Result<(), Failure> {
+    let out = Out::prepare(&arguments.out)?;
     let Peers { hosts, seconds, latency, contests, seed, .. } = arguments;
     let settings = Settings { hosts, seconds, latency_ms: latency, contests, seed };
     let report = watched("lab peers", "runs", |progress| peers::run(&settings, progress))?;
-    present(&report, report.documents(), &report.to_text(), &arguments.out, arguments.json)?;
+    present(&report, report.documents(), &report.to_text(), &out, arguments.json)?;
     if report.holds() {
         return Ok(());
     }

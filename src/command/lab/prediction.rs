@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use lab::experiment::prediction::{self, Settings};
 
+use super::out::Out;
 use super::present;
 use crate::command::Failure;
 use crate::command::work::watched;
@@ -31,9 +32,10 @@ pub struct Prediction {
 
 /// Runs the command.
 pub fn run(arguments: Prediction) -> Result<(), Failure> {
+    let out = Out::prepare(&arguments.out)?;
     let settings = Settings { latencies_ms: arguments.latency, seeds: arguments.seeds };
     let report = watched("lab prediction", "steps", |progress| prediction::run(&settings, progress))?;
-    present(&report, report.documents(), &report.to_text(), &arguments.out, arguments.json)?;
+    present(&report, report.documents(), &report.to_text(), &out, arguments.json)?;
     if report.holds() {
         return Ok(());
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use lab::experiment::relations::{self, Settings};
 
+use super::out::Out;
 use super::present;
 use crate::clock::ProcessClock;
 use crate::command::Failure;
@@ -43,6 +44,7 @@ pub struct Relations {
 
 /// Runs the command.
 pub fn run(arguments: Relations) -> Result<(), Failure> {
+    let out = Out::prepare(&arguments.out)?;
     let mut settings =
         Settings { warm: arguments.warm, frames: arguments.frames, seed: arguments.seed, ..Settings::default() };
     if !arguments.objects.is_empty() {
@@ -53,7 +55,7 @@ pub fn run(arguments: Relations) -> Result<(), Failure> {
     }
     let report =
         watched("lab relations", "frames", |progress| relations::run(&settings, &mut ProcessClock::new(), progress))?;
-    present(&report, report.documents(), &report.to_text(), &arguments.out, arguments.json)?;
+    present(&report, report.documents(), &report.to_text(), &out, arguments.json)?;
     let Some(wrong) = report.rows.iter().find(|row| !row.agrees) else { return Ok(()) };
     Err(Failure::Check(format!(
         "`{}` found other relations than the others with {} objects at {} % (seed {}).\nTo see it again: {}",

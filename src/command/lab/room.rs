@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use lab::experiment::tree_room::{self, Settings};
 
+use super::out::Out;
 use super::present;
 use crate::clock::ProcessClock;
 use crate::command::Failure;
@@ -40,6 +41,7 @@ pub struct Room {
 
 /// Runs the command.
 pub fn run(arguments: Room) -> Result<(), Failure> {
+    let out = Out::prepare(&arguments.out)?;
     let mut settings =
         Settings { frames: arguments.frames, speed: arguments.speed, seed: arguments.seed, ..Settings::default() };
     if !arguments.objects.is_empty() {
@@ -47,5 +49,5 @@ pub fn run(arguments: Room) -> Result<(), Failure> {
     }
     let report =
         watched("lab room", "frames", |progress| tree_room::run(&settings, &mut ProcessClock::new(), progress))?;
-    present(&report, report.documents(), &report.to_text(), &arguments.out, arguments.json)
+    present(&report, report.documents(), &report.to_text(), &out, arguments.json)
 }

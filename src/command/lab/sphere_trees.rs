@@ -7,6 +7,7 @@ use lab::experiment::sphere_trees::{self, Settings};
 use space::mesh::shapes;
 use space::narrow::sphere_tree::{MAX_DEPTH, default_caps};
 
+use super::out::Out;
 use super::present;
 use crate::clock::ProcessClock;
 use crate::command::Failure;
@@ -50,6 +51,7 @@ pub fn caps(depth: Option<usize>, spheres: &[usize]) -> Result<Vec<usize>, Failu
 
 /// Runs the command.
 pub fn run(arguments: SphereTrees) -> Result<(), Failure> {
+    let out = Out::prepare(&arguments.out)?;
     let spheres = caps(arguments.depth, &arguments.spheres)?;
     let (names, named) = if arguments.mesh.is_empty() {
         (shapes::NAMES.map(str::to_owned).to_vec(), String::new())
@@ -66,7 +68,7 @@ pub fn run(arguments: SphereTrees) -> Result<(), Failure> {
     let report = watched("lab sphere-trees", "trees", |progress| {
         sphere_trees::run(&settings, &mut ProcessClock::new(), progress)
     })?;
-    present(&report, report.documents(), &report.to_text(), &arguments.out, arguments.json)?;
+    present(&report, report.documents(), &report.to_text(), &out, arguments.json)?;
     if report.holds() {
         return Ok(());
     }

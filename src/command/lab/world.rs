@@ -6,6 +6,7 @@ use ::world::{Plaza, Spec};
 use clap::Args;
 use lab::experiment::world::{self, Settings};
 
+use super::out::Out;
 use super::present;
 use crate::command::Failure;
 use crate::command::work::watched;
@@ -32,6 +33,7 @@ pub struct World {
 
 /// Runs the command.
 pub fn run(arguments: World) -> Result<(), Failure> {
+    let out = Out::prepare(&arguments.out)?;
     let (spec, text) = match &arguments.file {
         None => (Plaza::default().spec(), String::new()),
         Some(file) => load(file)?,
@@ -44,7 +46,7 @@ pub fn run(arguments: World) -> Result<(), Failure> {
             None => error.to_string(),
         })
     })?;
-    present(&report, report.documents(), &report.to_text(), &arguments.out, arguments.json)?;
+    present(&report, report.documents(), &report.to_text(), &out, arguments.json)?;
     match &report.overlap {
         None => Ok(()),
         Some(overlap) => {

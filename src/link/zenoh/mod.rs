@@ -73,6 +73,9 @@ impl Fabric {
         let FabricSettings { world, node, trust, .. } = settings;
         let endpoints: Vec<&Endpoint> = settings.listen.iter().chain(&settings.connect).collect();
         trust.check(node, &endpoints)?;
+        for endpoint in &settings.listen {
+            endpoint.try_to_listen(trust).await?;
+        }
         let config = config::config(settings, links.limits())?;
         let failed = |error: zenoh::Error| FabricError::Start(error.to_string());
         let opened = timeout(OPEN_MAX, zenoh::open(config)).await;

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
 use thiserror::Error;
+use tokio::net::{TcpListener, UdpSocket};
 
 use crate::link::{Label, NoLabel};
 
@@ -135,7 +137,15 @@ pub enum FabricError {
     /// A certificate is to be shown over a protocol that shows none, or the other way round.
     #[error("{0} cannot be used with this trust: certificates need tls or quic, and those need certificates")]
     Protocol(Endpoint),
-    /// An endpoint cannot be listened at, or a file is not what it should be.
+    /// An endpoint cannot be listened at.
+    #[error("cannot listen for other nodes on {endpoint}: {error}")]
+    Listen {
+        /// Which.
+        endpoint: Endpoint,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// A file is not what it should be, or Zenoh refuses for another reason.
     #[error("the node cannot start: {0}")]
     Start(String),
     /// Nobody is there.
@@ -292,6 +302,15 @@ impl Endpoint {
     /// Without the protocol.
     pub fn address(&self) -> String {
         format!("{}:{}", self.host, self.port)
+    }
+
+    /// Whether it can be listened at. Zenoh would find out, too, but tells it with places in its own source.
+    pub(super) async fn try_to_listen(&self, trust: &Trust) -> Result<(), FabricError> {
+        let tried = match self.protocol.unwrap_or(trust.protocol()) {
+            Protocol::Tcp | Protocol::Tls => TcpListener::bind(self.address()).await.map(|_| ()),
+            Protocol::Quic => UdpSocket::bind(self.address()).await.map(|_| ()),
+        };
+        tried.map_err(|error| FabricError::Listen { endpoint: self.clone(), error })
     }
 
     /// As Zenoh writes it.

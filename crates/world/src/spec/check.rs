@@ -21,7 +21,7 @@ pub enum SpecError {
         expected: String,
     },
     /// A number of an object or avatar that is out of range.
-    #[error("`{name}`: `{key}` is {value}, expected {expected}")]
+    #[error("`{}`: `{key}` is {value}, expected {expected}", shown(name))]
     Object {
         /// Which object or avatar.
         name: String,
@@ -70,6 +70,11 @@ pub enum SpecError {
     },
 }
 
+/// A name in a sentence: of a very long one the beginning is enough.
+fn shown(name: &str) -> String {
+    if name.len() <= 64 { name.to_owned() } else { name.chars().take(32).chain(['…']).collect() }
+}
+
 impl SpecError {
     /// The object or avatar that is at fault, or the first of two.
     pub fn object(&self) -> Option<&str> {
@@ -83,6 +88,8 @@ impl SpecError {
 
 /// The most objects that a spec may name.
 const OBJECTS_MAX: usize = 1 << 20;
+/// The most bytes of an object's name: what a snapshot reads back.
+pub(crate) const OBJECT_NAME_BYTES_MAX: usize = 1 << 12;
 
 impl Spec {
     /// Whether the numbers make sense, each on its own. Whether solids overlap is seen when the world is made.
@@ -133,6 +140,10 @@ impl Spec {
         let bad = |key, value: String, expected: &str| {
             Err(SpecError::Object { name: object.name.clone(), key, value, expected: expected.to_owned() })
         };
+        if object.name.len() > OBJECT_NAME_BYTES_MAX {
+            let expected = format!("at most {OBJECT_NAME_BYTES_MAX} bytes");
+            return bad("name", format!("{} bytes long", object.name.len()), &expected);
+        }
         let is_size = |value: f32| (0.01..=2000.0).contains(&value);
         match &object.shape {
             Shape::Sphere { radius } | Shape::Capsule { radius, .. } if !is_size(*radius) => {

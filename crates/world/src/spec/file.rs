@@ -32,7 +32,7 @@
 //! seed = 1
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -386,8 +386,9 @@ impl WorldFile {
         }
         let mut objects = Vec::with_capacity(self.object.len());
         let mut trees = Trees::new();
+        let mut names = BTreeSet::new();
         for object in &self.object {
-            if objects.iter().any(|known: &ObjectSpec| &known.name == object.name.get_ref()) && objects.len() < 10_000 {
+            if !names.insert(object.name.get_ref()) {
                 let message =
                     format!("`{}` is the name of two objects, expected a name of its own", object.name.get_ref());
                 return Err(source.error(object.name.span().start, message));

@@ -7,6 +7,7 @@ mod check;
 pub mod file;
 mod plaza;
 
+pub(crate) use check::OBJECT_NAME_BYTES_MAX;
 pub use check::SpecError;
 pub use file::FileError;
 pub use plaza::Plaza;
