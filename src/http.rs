@@ -198,8 +198,7 @@ async fn open_watch(
         return (StatusCode::FORBIDDEN, "This page may not watch; --origin lists those that may.\n").into_response();
     }
     let is_here = is_here(&answers, peer, &headers);
-    upgrade
-        .max_message_size(watch::QUESTION_MAX)
+    bounded(upgrade, watch::QUESTION_MAX)
         .on_upgrade(move |socket| watch::serve(socket, operator.watchers, operator.token, is_here))
 }
 
@@ -214,8 +213,15 @@ async fn open_socket(
         return (StatusCode::FORBIDDEN, "This page may not connect here; --origin lists those that may.\n")
             .into_response();
     }
+    bounded(upgrade, websocket::FRAME_MAX).on_upgrade(move |socket| websocket::carry(socket, peer, answers.links))
+}
+
+/// Bounds what a WebSocket may hold of a peer that sends messages of at most so many bytes. The library answers pings by
+/// itself, into a buffer that by default grows for as long as the peer does not read.
+fn bounded(upgrade: WebSocketUpgrade, message_max: usize) -> WebSocketUpgrade {
     upgrade
-        .max_message_size(websocket::FRAME_MAX)
-        .max_frame_size(websocket::FRAME_MAX)
-        .on_upgrade(move |socket| websocket::carry(socket, peer, answers.links))
+        .max_message_size(message_max)
+        .max_frame_size(message_max)
+        .write_buffer_size(websocket::UNSENT_TARGET)
+        .max_write_buffer_size(websocket::UNSENT_MAX)
 }

@@ -51,8 +51,8 @@ async fn over_websocket_the_first_byte_tells_the_channel() {
     let mut server = Echo::start(LinkLimits::default()).await;
     let url = format!("ws://{}/link", server.http);
     let (mut socket, _) = tokio_tungstenite::connect_async(&url).await.unwrap();
-    for first in [kind::HELLO, kind::MOVES] {
-        let message = Message::binary(vec![first; 100]);
+    for (first, size) in [(kind::HELLO, 100), (kind::MOVES, 100), (kind::HELLO, MESSAGE_MAX)] {
+        let message = Message::binary(vec![first; size]);
         socket.send(message.clone()).await.unwrap();
         assert_eq!(timeout(PATIENCE, socket.next()).await.unwrap().unwrap().unwrap(), message);
     }
@@ -160,6 +160,31 @@ async fn a_peer_that_never_reads_is_closed_and_nobody_else_notices() {
             Seen::Opened(..) => {}
         }
     }
+}
+
+/// Keeps out: pings were answered into a buffer without a bound, for as long as nobody read the answers.
+#[tokio::test]
+async fn who_pings_without_end_is_closed() {
+    let mut server = Echo::start(LinkLimits::default()).await;
+    let url = format!("ws://{}/link", server.http);
+    let (mut calm, _) = tokio_tungstenite::connect_async(&url).await.unwrap();
+    let Seen::Opened(..) = server.next().await else { panic!("it opens first") };
+    for _ in 0..3 {
+        calm.send(Message::Ping(Bytes::from_static(b"x"))).await.unwrap();
+        assert!(timeout(PATIENCE, calm.next()).await.unwrap().unwrap().unwrap().is_pong());
+    }
+
+    let (mut flood, _) = tokio_tungstenite::connect_async(&url).await.unwrap();
+    let Seen::Opened(link, ..) = server.next().await else { panic!("it opens first") };
+    for _ in 0..2_000 {
+        if flood.send(Message::Ping(Bytes::from(vec![7; 125]))).await.is_err() {
+            break;
+        }
+    }
+    let Seen::Closed(closed, why) = server.next().await else { panic!("it closes next") };
+    assert_eq!((closed, why.as_str()), (link, "it pings without end"));
+    calm.send(Message::Ping(Bytes::from_static(b"x"))).await.unwrap();
+    assert!(timeout(PATIENCE, calm.next()).await.unwrap().unwrap().unwrap().is_pong(), "nobody else notices");
 }
 
 /// A flood is dropped at the door of the one who sends it.
