@@ -162,6 +162,42 @@ async fn a_peer_that_never_reads_is_closed_and_nobody_else_notices() {
     }
 }
 
+/// Keeps out: a link that the server closed stayed open for ever if its peer did not read, and kept its place.
+#[tokio::test]
+async fn a_closing_link_ends_although_its_peer_does_not_read() {
+    let limits = LinkLimits { farewell_max: Duration::from_millis(200), ..LinkLimits::default() };
+    let mut server = Echo::start(limits).await;
+
+    let (mut deaf, _) = tokio_tungstenite::connect_async(format!("ws://{}/link", server.http)).await.unwrap();
+    deaf.send(Message::binary(vec![kind::HELLO])).await.unwrap();
+    closes_although_clogged(&mut server, Transport::WebSocket).await;
+
+    // Over QUIC it is deaf as it makes no room for a second message, and then gives no credit for more.
+    let (links, mut inbox) = Links::new(LinkLimits { unread_max: 1, ..LinkLimits::default() });
+    let client = Client::new().unwrap();
+    client.connect(&Host::find(&server.url()).await.unwrap(), &links).await.unwrap();
+    let LinkEvent::Opened { outbox, .. } = next(&mut inbox).await else { panic!("a link opens first") };
+    outbox.send(Channel::Stream, Bytes::from_static(b"hello")).unwrap();
+    closes_although_clogged(&mut server, Transport::Quic).await;
+    assert_eq!(server.links.open_count(), 0);
+}
+
+/// Sends to the next peer until nothing moves any more, and closes its link.
+async fn closes_although_clogged(server: &mut Echo, expected: Transport) {
+    let Seen::Opened(link, transport, outbox) = server.next().await else { panic!("it opens first") };
+    assert_eq!(transport, expected);
+    // The system takes some megabytes, and the queue has room for four: filled by half, it is stuck.
+    let stuck = server.links.limits().reliable_bytes_max / 2;
+    while outbox.waiting_count().1 < stuck {
+        outbox.send(Channel::Stream, Bytes::from(vec![1; MESSAGE_MAX])).unwrap();
+        if outbox.waiting_count().1 >= stuck {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+    outbox.close();
+    assert!(matches!(server.next().await, Seen::Closed(closed, why) if closed == link && why == "closed by us"));
+}
+
 /// Keeps out: pings were answered into a buffer without a bound, for as long as nobody read the answers.
 #[tokio::test]
 async fn who_pings_without_end_is_closed() {

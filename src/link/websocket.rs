@@ -38,6 +38,7 @@ pub async fn carry(socket: WebSocket, peer: SocketAddr, links: Links) {
     let why = tokio::select! {
         why = read(&end, stream) => why,
         why = write(&end, sink) => why,
+        why = end.overdue() => why,
     };
     end.close(why);
 }
@@ -122,6 +123,6 @@ async fn write(end: &End, mut sink: SplitSink<WebSocket, Message>) -> String {
         }
     }
     let _ = sink.send(Message::Close(Some(CloseFrame { code: close_code::NORMAL, reason: "".into() }))).await;
-    tokio::time::sleep(end.links.limits().farewell_max).await;
-    "closed by us".to_owned()
+    // A peer that has read this far closes the connection; one that does not is overdue some time.
+    std::future::pending().await
 }
