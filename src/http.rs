@@ -16,6 +16,7 @@ use tokio::net::TcpListener;
 use world::spec::AvatarSpec;
 
 use crate::certificate::Certificates;
+use crate::connection::{Patience, answer_all};
 use crate::link::client::{AvatarLook, Introduction};
 use crate::link::{Links, PATH, websocket};
 use crate::listen::{Encrypted, Peer, Plain};
@@ -106,12 +107,13 @@ pub fn router(answers: Answers) -> Router {
 /// Answers until it is dropped: over TLS when there is a certificate that browsers trust by themselves.
 pub async fn serve(listener: TcpListener, answers: Answers) -> io::Result<()> {
     let certificates = answers.certificates.clone();
-    let router = router(answers).into_make_service_with_connect_info::<Peer>();
+    let router = router(answers);
     if certificates.current().is_self_signed() {
-        axum::serve(Plain::new(listener), router).await
+        answer_all(Plain::new(listener), router, Patience::default()).await;
     } else {
-        axum::serve(Encrypted::new(listener, certificates)?, router).await
+        answer_all(Encrypted::new(listener, certificates)?, router, Patience::default()).await;
     }
+    Ok(())
 }
 
 async fn healthz(State(answers): State<Answers>) -> Response {
