@@ -203,6 +203,27 @@ async fn operators_are_obeyed_and_visitors_are_not() {
     assert_eq!(refusal(&server, named("Ann")).await.0, Reason::Banned);
 }
 
+/// Keeps out: by way of a proxy on the same machine everybody was an operator.
+#[tokio::test]
+async fn whoever_comes_through_a_proxy_shows_the_token() {
+    let users = r#"{"do":"users"}"#;
+    let server = Serving::start("--in-memory --crowd 0");
+    for header in ["Via: 1.1 proxy", "X-Real-IP: 1.2.3.4", "X-Forwarded-Proto: https", "Forwarded: for=1.2.3.4"] {
+        let answer = post(&server, &format!("Host: localhost\r\n{header}\r\n"), users).await;
+        assert!(answer.contains("403"), "{header}: {answer}");
+    }
+    assert!(post(&server, "Host: localhost\r\n", users).await.contains("200 OK"), "no proxy is between");
+
+    // A proxy may add nothing. Where one is likely, nobody is trusted for coming from this machine.
+    for public in ["--operator-token sixteen-or-more-letters", "--origin https://world.example"] {
+        let server = Serving::start(&format!("--in-memory --crowd 0 {public}"));
+        let token = server.printed.rsplit(' ').next().unwrap().to_owned();
+        assert!(post(&server, "Host: localhost\r\n", users).await.contains("403"), "{public}");
+        let with_token = format!("Host: localhost\r\nAuthorization: Bearer {token}\r\n");
+        assert!(post(&server, &with_token, users).await.contains("200 OK"), "{public}");
+    }
+}
+
 async fn post(server: &Serving, headers: &str, body: &str) -> String {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     let mut stream = tokio::net::TcpStream::connect(&server.http).await.unwrap();
