@@ -316,7 +316,7 @@ impl Service {
         self.orders.clone()
     }
 
-    /// Waits until the server ends by an operator's order.
+    /// Waits until the server ends by an operator's order; none if it broke.
     pub async fn ended(&mut self) -> Option<Server> {
         (&mut self.ended).await.ok()
     }
