@@ -298,7 +298,8 @@ impl Wheel {
             }
             LinkEvent::Received { link, channel, bytes, room: _room } => {
                 self.meters.passed(Direction::In, &bytes);
-                match self.drive.gate.look(link, &bytes, now_s()) {
+                let Drive { gate, server, .. } = &self.drive;
+                match gate.look(link, &bytes, now_s(), || server.speaker(link)) {
                     Verdict::Pass => self.drive.server.handle(now, Event::Arrived { link, channel, bytes: &bytes }),
                     Verdict::Drop => {}
                     Verdict::Refuse(refused) => {

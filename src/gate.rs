@@ -24,15 +24,9 @@ pub struct Gate {
     /// Keys of nicknames.
     banned: BTreeSet<String>,
     muted: BTreeSet<String>,
-    /// What is known of links that are open.
-    links: BTreeMap<LinkId, Guest>,
-}
-
-#[derive(Debug)]
-struct Guest {
-    address: SocketAddr,
-    /// The key of the nickname, after a hello.
-    key: Option<String>,
+    /// Where links that are open come from. As whom they speak, the server knows: a hello may ask for a session that
+    /// has another name.
+    links: BTreeMap<LinkId, SocketAddr>,
 }
 
 /// What becomes of a message.
@@ -57,7 +51,7 @@ impl Gate {
 
     /// Somebody is at the gate.
     pub fn opened(&mut self, link: LinkId, address: SocketAddr) {
-        self.links.insert(link, Guest { address, key: None });
+        self.links.insert(link, address);
     }
 
     /// Somebody is gone.
@@ -65,22 +59,34 @@ impl Gate {
         self.links.remove(&link);
     }
 
-    /// Looks at a message of a link.
-    pub fn look(&mut self, link: LinkId, bytes: &[u8], now_s: u64) -> Verdict {
-        let Some(guest) = self.links.get_mut(&link) else { return Verdict::Drop };
+    /// Looks at a message of a link, and asks as whom it speaks if that matters.
+    pub fn look<'a>(
+        &self,
+        link: LinkId,
+        bytes: &[u8],
+        now_s: u64,
+        speaker: impl FnOnce() -> Option<&'a Nickname>,
+    ) -> Verdict {
+        let Some(address) = self.links.get(&link) else { return Verdict::Drop };
         match bytes.first() {
             Some(&kind::HELLO) => {}
-            Some(&kind::SAY) if guest.key.as_ref().is_some_and(|key| self.muted.contains(key)) => return Verdict::Drop,
+            Some(&kind::SAY) if speaker().is_some_and(|speaker| self.muted.contains(&speaker.key())) => {
+                return Verdict::Drop;
+            }
             _ => return Verdict::Pass,
         }
         // What is no hello of this version is the server's to answer.
         let Ok(ToServer::Hello(Hello { nickname, token, .. })) = ToServer::decode(bytes) else { return Verdict::Pass };
-        let Ok(key) = Nickname::new(&nickname).map(|nickname| nickname.key()) else { return Verdict::Pass };
+        // Bans and tokens go by it, also for those who come back.
+        let key = match Nickname::new(&nickname) {
+            Ok(nickname) => nickname.key(),
+            Err(error) => return refuse(Reason::Nickname, error.to_string()),
+        };
         if self.banned.contains(&key) {
             return refuse(Reason::Banned, "You are banned from this world.".to_owned());
         }
         if self.asks_for_tokens {
-            if self.is_overheard && !guest.address.ip().to_canonical().is_loopback() {
+            if self.is_overheard && !address.ip().to_canonical().is_loopback() {
                 let sentence = "This server takes join tokens only over an encrypted page: it needs a certificate.";
                 return refuse(Reason::Token, sentence.to_owned());
             }
@@ -88,7 +94,6 @@ impl Gate {
                 return refuse(Reason::Token, error.to_string());
             }
         }
-        guest.key = Some(key);
         Verdict::Pass
     }
 
@@ -137,34 +142,51 @@ mod tests {
         }
     }
 
+    fn look(gate: &Gate, bytes: &[u8], now_s: u64) -> Verdict {
+        gate.look(LINK, bytes, now_s, || None)
+    }
+
     #[test]
     fn the_banned_and_the_uninvited_stay_outside() {
         let secret = Secret::new();
         let mut gate = Gate::new(secret.clone(), true, true, &[("ban/eve".to_owned(), vec![1])]);
         gate.opened(LINK, ([127, 0, 0, 1], 5).into());
         let token = token::make(&secret, None, 100);
-        assert_eq!(gate.look(LINK, &hello("Ann", &token), 50), Verdict::Pass);
-        assert_eq!(reason(gate.look(LINK, &hello("Ann", ""), 50)), Some(Reason::Token));
-        assert_eq!(reason(gate.look(LINK, &hello("Ann", &token), 100)), Some(Reason::Token));
-        assert_eq!(reason(gate.look(LINK, &hello("EVE", &token), 50)), Some(Reason::Banned));
+        assert_eq!(look(&gate, &hello("Ann", &token), 50), Verdict::Pass);
+        assert_eq!(reason(look(&gate, &hello("Ann", ""), 50)), Some(Reason::Token));
+        assert_eq!(reason(look(&gate, &hello("Ann", &token), 100)), Some(Reason::Token));
+        assert_eq!(reason(look(&gate, &hello("EVE", &token), 50)), Some(Reason::Banned));
         let eve = Nickname::new("Eve").unwrap();
         assert_eq!(gate.ban(&eve, false), ("ban/eve".to_owned(), Vec::new()));
-        assert_eq!(gate.look(LINK, &hello("EVE", &token), 50), Verdict::Pass);
+        assert_eq!(look(&gate, &hello("EVE", &token), 50), Verdict::Pass);
 
         gate.opened(LINK, ([192, 168, 0, 7], 5).into());
-        assert_eq!(reason(gate.look(LINK, &hello("Ann", &token), 50)), Some(Reason::Token), "it was overheard");
+        assert_eq!(reason(look(&gate, &hello("Ann", &token), 50)), Some(Reason::Token), "it was overheard");
+    }
+
+    /// Keeps out: whoever came back with a key and no nickname was asked for no token.
+    #[test]
+    fn nobody_passes_without_a_name() {
+        let mut gate = Gate::new(Secret::new(), true, false, &[]);
+        gate.opened(LINK, ([127, 0, 0, 1], 5).into());
+        for nickname in ["", "\u{7}"] {
+            let (nickname, resume) = (nickname.to_owned(), Some([7; 16]));
+            let hello = ToServer::Hello(Hello { version: VERSION, nickname, resume, ..Hello::default() }).encode();
+            assert_eq!(reason(look(&gate, &hello, 0)), Some(Reason::Nickname));
+        }
     }
 
     #[test]
     fn the_muted_may_move_but_not_speak() {
         let mut gate = Gate::new(Secret::new(), false, true, &[]);
         gate.opened(LINK, ([127, 0, 0, 1], 5).into());
-        assert_eq!(gate.look(LINK, &hello("Ann", ""), 0), Verdict::Pass);
+        let [ann, bob] = ["Ann", "Bob"].map(|name| Nickname::new(name).unwrap());
         let say = ToServer::Say { text: "hello".to_owned() }.encode();
-        assert_eq!(gate.look(LINK, &say, 0), Verdict::Pass);
+        assert_eq!(gate.look(LINK, &say, 0, || Some(&ann)), Verdict::Pass);
         gate.mute(&Nickname::new("ann").unwrap(), true);
-        assert_eq!(gate.look(LINK, &say, 0), Verdict::Drop);
-        assert_eq!(gate.look(LINK, &ToServer::Release.encode(), 0), Verdict::Pass);
-        assert_eq!(gate.look(LinkId(2), &say, 0), Verdict::Drop, "nobody opened it");
+        assert_eq!(gate.look(LINK, &say, 0, || Some(&ann)), Verdict::Drop);
+        assert_eq!(gate.look(LINK, &say, 0, || Some(&bob)), Verdict::Pass);
+        assert_eq!(gate.look(LINK, &ToServer::Release.encode(), 0, || Some(&ann)), Verdict::Pass);
+        assert_eq!(gate.look(LinkId(2), &say, 0, || None), Verdict::Drop, "nobody opened it");
     }
 }

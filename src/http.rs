@@ -16,6 +16,7 @@ use tokio::net::TcpListener;
 use world::spec::AvatarSpec;
 
 use crate::certificate::Certificates;
+use crate::connection::{Patience, answer_all};
 use crate::link::client::{AvatarLook, Introduction};
 use crate::link::{Links, PATH, websocket};
 use crate::listen::{Encrypted, Peer, Plain};
@@ -52,6 +53,8 @@ pub struct Answers {
 pub struct Operator {
     /// What an operator shows who is not on this machine.
     pub token: OperatorToken,
+    /// Whether one shows it also on this machine: a public server has a proxy there, or may have one some day.
+    pub is_token_always_asked: bool,
     /// Who obeys.
     pub orders: Orders,
     /// What operators see.
@@ -106,12 +109,13 @@ pub fn router(answers: Answers) -> Router {
 /// Answers until it is dropped: over TLS when there is a certificate that browsers trust by themselves.
 pub async fn serve(listener: TcpListener, answers: Answers) -> io::Result<()> {
     let certificates = answers.certificates.clone();
-    let router = router(answers).into_make_service_with_connect_info::<Peer>();
+    let router = router(answers);
     if certificates.current().is_self_signed() {
-        axum::serve(Plain::new(listener), router).await
+        answer_all(Plain::new(listener), router, Patience::default()).await;
     } else {
-        axum::serve(Encrypted::new(listener, certificates)?, router).await
+        answer_all(Encrypted::new(listener, certificates)?, router, Patience::default()).await;
     }
+    Ok(())
 }
 
 async fn healthz(State(answers): State<Answers>) -> Response {
@@ -152,17 +156,23 @@ fn avatar_look(avatar: &AvatarSpec) -> AvatarLook {
     AvatarLook { name: avatar.name.clone(), height: avatar.height, radius: avatar.radius }
 }
 
-/// Whether a question comes from this machine. One that came by way of a browser's page of another origin or of a proxy
-/// only seems to.
-fn is_here(answers: &Answers, peer: SocketAddr, headers: &HeaderMap) -> bool {
+/// Whether a question needs no token: it comes from this machine, where its server trusts that. One that came by way of
+/// a browser's page of another origin or of a proxy only seems to.
+fn is_trusted(answers: &Answers, operator: &Operator, peer: SocketAddr, headers: &HeaderMap) -> bool {
     let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("unreadable"));
-    peer.ip().to_canonical().is_loopback()
+    !operator.is_token_always_asked
+        && peer.ip().to_canonical().is_loopback()
         && text("host").is_some_and(origin::is_loopback)
-        && text("forwarded").or(text("x-forwarded-for")).is_none()
+        && !headers.keys().any(|name| is_of_a_proxy(name.as_str()))
         && answers.origins.admit_socket(text("origin"), text("host"))
 }
 
-/// Obeys an operator. Someone on this machine needs no token.
+/// Whether a header is one that proxies add. Not every proxy adds any.
+fn is_of_a_proxy(header: &str) -> bool {
+    matches!(header, "forwarded" | "via" | "x-real-ip") || header.starts_with("x-forwarded-")
+}
+
+/// Obeys an operator. Someone on this machine needs no token, unless the server asks everybody.
 async fn obey(
     State(answers): State<Answers>,
     ConnectInfo(Peer(peer)): ConnectInfo<Peer>,
@@ -173,7 +183,7 @@ async fn obey(
     let authorization = headers.get("authorization").map(|value| value.to_str().unwrap_or("unreadable"));
     let is_operator = match authorization.and_then(|value| value.strip_prefix("Bearer ")) {
         Some(shown) => operator.token.is(shown),
-        None => is_here(&answers, peer, &headers),
+        None => is_trusted(&answers, operator, peer, &headers),
     };
     if !is_operator {
         let sentence = "This is for operators: show the token that the server printed when it started.\n";
@@ -185,7 +195,7 @@ async fn obey(
     }
 }
 
-/// Lets an operator watch: whoever is here, or shows the token in its first message.
+/// Lets an operator watch: whoever is trusted, or shows the token in its first message.
 async fn open_watch(
     State(answers): State<Answers>,
     ConnectInfo(Peer(peer)): ConnectInfo<Peer>,
@@ -197,10 +207,9 @@ async fn open_watch(
     if !answers.origins.admit_socket(text(header::ORIGIN), text(header::HOST)) {
         return (StatusCode::FORBIDDEN, "This page may not watch; --origin lists those that may.\n").into_response();
     }
-    let is_here = is_here(&answers, peer, &headers);
-    upgrade
-        .max_message_size(watch::QUESTION_MAX)
-        .on_upgrade(move |socket| watch::serve(socket, operator.watchers, operator.token, is_here))
+    let is_trusted = is_trusted(&answers, &operator, peer, &headers);
+    bounded(upgrade, watch::QUESTION_MAX)
+        .on_upgrade(move |socket| watch::serve(socket, operator.watchers, operator.token, is_trusted))
 }
 
 async fn open_socket(
@@ -214,8 +223,15 @@ async fn open_socket(
         return (StatusCode::FORBIDDEN, "This page may not connect here; --origin lists those that may.\n")
             .into_response();
     }
+    bounded(upgrade, websocket::FRAME_MAX).on_upgrade(move |socket| websocket::carry(socket, peer, answers.links))
+}
+
+/// Bounds what a WebSocket may hold of a peer that sends messages of at most so many bytes. The library answers pings by
+/// itself, into a buffer that by default grows for as long as the peer does not read.
+fn bounded(upgrade: WebSocketUpgrade, message_max: usize) -> WebSocketUpgrade {
     upgrade
-        .max_message_size(websocket::FRAME_MAX)
-        .max_frame_size(websocket::FRAME_MAX)
-        .on_upgrade(move |socket| websocket::carry(socket, peer, answers.links))
+        .max_message_size(message_max)
+        .max_frame_size(message_max)
+        .write_buffer_size(websocket::UNSENT_TARGET)
+        .max_write_buffer_size(websocket::UNSENT_MAX)
 }

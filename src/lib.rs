@@ -11,8 +11,8 @@
 //! - [`store`]: what outlives the process; [`kept`]: a world in it.
 //! - [`watch`]: operators who watch the world, as it is and as it was.
 //! - [`why`]: why one is told of another, or not.
-//! - [`http`]: what a server answers over HTTP; [`listen`]: the connections beneath; [`page`]: what a browser is shown;
-//!   [`models`]: the triangles that it draws.
+//! - [`http`]: what a server answers over HTTP; [`listen`] and [`connection`]: the connections beneath; [`page`]: what a
+//!   browser is shown; [`models`]: the triangles that it draws.
 //! - [`settings`]: flags, environment and a file, in that order; [`meters`]: what a server counts; [`log`]: logs that
 //!   nobody has to read.
 //! - `join`: a peer of a world without a server, with a page for its own user.
@@ -23,6 +23,7 @@
 pub mod bots;
 pub mod certificate;
 pub mod cluster;
+pub mod connection;
 pub mod drive;
 pub mod fetch;
 pub mod gate;

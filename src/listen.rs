@@ -7,8 +7,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::extract::connect_info::Connected;
-use axum::serve::IncomingStream;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
@@ -25,18 +23,6 @@ const HANDSHAKE_MAX: Duration = Duration::from_secs(10);
 /// Who is at the other end of a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Peer(pub SocketAddr);
-
-impl Connected<IncomingStream<'_, Plain>> for Peer {
-    fn connect_info(stream: IncomingStream<'_, Plain>) -> Peer {
-        Peer(*stream.remote_addr())
-    }
-}
-
-impl Connected<IncomingStream<'_, Encrypted>> for Peer {
-    fn connect_info(stream: IncomingStream<'_, Encrypted>) -> Peer {
-        Peer(*stream.remote_addr())
-    }
-}
 
 /// Connections as they come.
 pub struct Plain {

@@ -68,7 +68,8 @@ pub struct Options {
     pub origins: Vec<String>,
     /// Whether one needs a join token.
     pub asks_for_tokens: bool,
-    /// What an operator shows; without one the server makes one up.
+    /// What an operator shows; without one the server makes one up. With one, or with other pages in `origins`, it is
+    /// asked of operators on this machine, too.
     pub operator_token: Option<String>,
     /// How the server works, with its limits.
     pub server: ServerSettings,
@@ -238,7 +239,12 @@ impl Service {
         let health = Health::default();
         let operator_token = options.operator_token.as_deref().map_or_else(OperatorToken::new, OperatorToken::chosen);
         let (orders, ordered) = mpsc::channel(16);
-        let operator = Operator { token: operator_token.clone(), orders: orders.clone(), watchers: watchers.clone() };
+        let operator = Operator {
+            token: operator_token.clone(),
+            is_token_always_asked: options.operator_token.is_some() || !options.origins.is_empty(),
+            orders: orders.clone(),
+            watchers: watchers.clone(),
+        };
         let answers = Answers {
             links,
             origins,
@@ -316,7 +322,7 @@ impl Service {
         self.orders.clone()
     }
 
-    /// Waits until the server ends by an operator's order.
+    /// Waits until the server ends by an operator's order; none if it broke.
     pub async fn ended(&mut self) -> Option<Server> {
         (&mut self.ended).await.ok()
     }

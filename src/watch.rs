@@ -170,7 +170,7 @@ impl Drop for Asking {
 }
 
 /// Serves one operator, until it goes.
-pub async fn serve(mut socket: WebSocket, watchers: Watchers, token: OperatorToken, is_here: bool) {
+pub async fn serve(mut socket: WebSocket, watchers: Watchers, token: OperatorToken, is_trusted: bool) {
     let Ok(Some(Ok(Message::Binary(hello)))) = timeout(GREETING_MAX, socket.recv()).await else { return };
     let refusal = match FromOperator::decode(&hello) {
         Ok(FromOperator::Watch { version, .. }) if version != OPERATOR_VERSION => Some((
@@ -179,7 +179,7 @@ pub async fn serve(mut socket: WebSocket, watchers: Watchers, token: OperatorTok
         )),
         Ok(FromOperator::Watch { token: shown, .. }) => {
             let shown = String::from_utf8_lossy(&shown);
-            let is_operator = if shown.is_empty() { is_here } else { token.is(&shown) };
+            let is_operator = if shown.is_empty() { is_trusted } else { token.is(&shown) };
             let sentence = "This is for operators: show the token that the server printed when it started.";
             (!is_operator).then(|| (Reason::Token, sentence.to_owned()))
         }

@@ -6,12 +6,14 @@ mod shell;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::{SinkExt, StreamExt};
 use kinesphere::link::client::{Client, Host};
 use kinesphere::link::{Channel, LinkEvent, LinkLimits, Links};
 use kinesphere::visit::{Visit, VisitError};
 use node::client::ClientSettings;
 use serving::{PATIENCE, Serving};
 use shell::{kinesphere, stderr, stdout};
+use tokio_tungstenite::tungstenite::Message;
 use wire::{Hello, Reason, Step, ToClient, ToServer};
 
 fn named(name: &str) -> ClientSettings {
@@ -201,6 +203,93 @@ async fn operators_are_obeyed_and_visitors_are_not() {
     let is_sent_away = |client: &node::Client| matches!(client.phase(), node::client::Phase::Ended(_));
     assert!(ann.run_until(PATIENCE, is_sent_away).await);
     assert_eq!(refusal(&server, named("Ann")).await.0, Reason::Banned);
+}
+
+/// Keeps out: by way of a proxy on the same machine everybody was an operator.
+#[tokio::test]
+async fn whoever_comes_through_a_proxy_shows_the_token() {
+    let users = r#"{"do":"users"}"#;
+    let server = Serving::start("--in-memory --crowd 0");
+    for header in ["Via: 1.1 proxy", "X-Real-IP: 1.2.3.4", "X-Forwarded-Proto: https", "Forwarded: for=1.2.3.4"] {
+        let answer = post(&server, &format!("Host: localhost\r\n{header}\r\n"), users).await;
+        assert!(answer.contains("403"), "{header}: {answer}");
+    }
+    assert!(post(&server, "Host: localhost\r\n", users).await.contains("200 OK"), "no proxy is between");
+
+    // A proxy may add nothing. Where one is likely, nobody is trusted for coming from this machine.
+    for public in ["--operator-token sixteen-or-more-letters", "--origin https://world.example"] {
+        let server = Serving::start(&format!("--in-memory --crowd 0 {public}"));
+        let token = server.printed.rsplit(' ').next().unwrap().to_owned();
+        assert!(post(&server, "Host: localhost\r\n", users).await.contains("403"), "{public}");
+        let with_token = format!("Host: localhost\r\nAuthorization: Bearer {token}\r\n");
+        assert!(post(&server, &with_token, users).await.contains("200 OK"), "{public}");
+    }
+}
+
+/// Keeps out: who was muted spoke on after a second hello by another name, or after coming back by another name, and
+/// whoever came back without any name was not looked at.
+#[tokio::test]
+async fn a_mute_holds_whatever_name_a_hello_gives() {
+    let server = Serving::start("--in-memory --crowd 0");
+    let order = async |body: &str| assert!(post(&server, "Host: localhost\r\n", body).await.contains("200 OK"));
+    let mut ann = Wire::open(&server).await;
+    ann.send(hello("Ann", None)).await;
+    let ToClient::Welcome(welcome) = ann.next_but_news().await else { panic!("she is let in") };
+
+    order(r#"{"do":"mute","who":"Ann"}"#).await;
+    ann.send(hello("Bob", None)).await;
+    ann.says_nothing_until("by another name", async || order(r#"{"do":"unmute","who":"Ann"}"#).await).await;
+
+    order(r#"{"do":"mute","who":"Ann"}"#).await;
+    let mut back = Wire::open(&server).await;
+    back.send(hello("Bob", Some(welcome.resume_key))).await;
+    let ToClient::Welcome(again) = back.next_but_news().await else { panic!("it is her key") };
+    assert!(again.is_resumed && again.nickname == "Ann", "{again:?}");
+    back.says_nothing_until("back again", async || order(r#"{"do":"unmute","who":"Ann"}"#).await).await;
+
+    let mut nameless = Wire::open(&server).await;
+    nameless.send(hello("", Some(welcome.resume_key))).await;
+    let ToClient::Refused(refused) = nameless.next_but_news().await else { panic!("it has no name") };
+    assert_eq!(refused.reason, Reason::Nickname);
+}
+
+fn hello(nickname: &str, resume: Option<wire::session::ResumeKey>) -> ToServer {
+    ToServer::Hello(Hello { version: wire::VERSION, nickname: nickname.to_owned(), resume, ..Hello::default() })
+}
+
+/// A client that sends what no client of ours would.
+struct Wire(tokio_tungstenite::WebSocketStream<tokio_tungstenite::MaybeTlsStream<tokio::net::TcpStream>>);
+
+impl Wire {
+    async fn open(server: &Serving) -> Wire {
+        Wire(tokio_tungstenite::connect_async(format!("ws://{}/link", server.http)).await.unwrap().0)
+    }
+
+    async fn send(&mut self, message: ToServer) {
+        self.0.send(Message::binary(message.encode())).await.unwrap();
+    }
+
+    /// The next message that is not about the world.
+    async fn next_but_news(&mut self) -> ToClient {
+        loop {
+            let message = tokio::time::timeout(PATIENCE, self.0.next()).await.unwrap().unwrap().unwrap();
+            match ToClient::decode(&message.into_data()).unwrap() {
+                ToClient::Scene(_) | ToClient::Roster(_) | ToClient::State(_) => {}
+                other => return other,
+            }
+        }
+    }
+
+    /// Speaks, makes sure that it was looked at, is unmuted and speaks again: only the second is heard.
+    async fn says_nothing_until(&mut self, text: &str, unmute: impl AsyncFnOnce()) {
+        self.send(ToServer::Say { text: format!("{text}, muted") }).await;
+        self.send(ToServer::Ping { asked_us: 1 }).await;
+        let ToClient::Pong { .. } = self.next_but_news().await else { panic!("it was heard, or worse") };
+        unmute().await;
+        self.send(ToServer::Say { text: text.to_owned() }).await;
+        let ToClient::Said { text: said, .. } = self.next_but_news().await else { panic!("it is heard") };
+        assert_eq!(said, text);
+    }
 }
 
 async fn post(server: &Serving, headers: &str, body: &str) -> String {

@@ -51,8 +51,8 @@ async fn over_websocket_the_first_byte_tells_the_channel() {
     let mut server = Echo::start(LinkLimits::default()).await;
     let url = format!("ws://{}/link", server.http);
     let (mut socket, _) = tokio_tungstenite::connect_async(&url).await.unwrap();
-    for first in [kind::HELLO, kind::MOVES] {
-        let message = Message::binary(vec![first; 100]);
+    for (first, size) in [(kind::HELLO, 100), (kind::MOVES, 100), (kind::HELLO, MESSAGE_MAX)] {
+        let message = Message::binary(vec![first; size]);
         socket.send(message.clone()).await.unwrap();
         assert_eq!(timeout(PATIENCE, socket.next()).await.unwrap().unwrap().unwrap(), message);
     }
@@ -160,6 +160,67 @@ async fn a_peer_that_never_reads_is_closed_and_nobody_else_notices() {
             Seen::Opened(..) => {}
         }
     }
+}
+
+/// Keeps out: a link that the server closed stayed open for ever if its peer did not read, and kept its place.
+#[tokio::test]
+async fn a_closing_link_ends_although_its_peer_does_not_read() {
+    let limits = LinkLimits { farewell_max: Duration::from_millis(200), ..LinkLimits::default() };
+    let mut server = Echo::start(limits).await;
+
+    let (mut deaf, _) = tokio_tungstenite::connect_async(format!("ws://{}/link", server.http)).await.unwrap();
+    deaf.send(Message::binary(vec![kind::HELLO])).await.unwrap();
+    closes_although_clogged(&mut server, Transport::WebSocket).await;
+
+    // Over QUIC it is deaf as it makes no room for a second message, and then gives no credit for more.
+    let (links, mut inbox) = Links::new(LinkLimits { unread_max: 1, ..LinkLimits::default() });
+    let client = Client::new().unwrap();
+    client.connect(&Host::find(&server.url()).await.unwrap(), &links).await.unwrap();
+    let LinkEvent::Opened { outbox, .. } = next(&mut inbox).await else { panic!("a link opens first") };
+    outbox.send(Channel::Stream, Bytes::from_static(b"hello")).unwrap();
+    closes_although_clogged(&mut server, Transport::Quic).await;
+    assert_eq!(server.links.open_count(), 0);
+}
+
+/// Sends to the next peer until nothing moves any more, and closes its link.
+async fn closes_although_clogged(server: &mut Echo, expected: Transport) {
+    let Seen::Opened(link, transport, outbox) = server.next().await else { panic!("it opens first") };
+    assert_eq!(transport, expected);
+    // The system takes some megabytes, and the queue has room for four: filled by half, it is stuck.
+    let stuck = server.links.limits().reliable_bytes_max / 2;
+    while outbox.waiting_count().1 < stuck {
+        outbox.send(Channel::Stream, Bytes::from(vec![1; MESSAGE_MAX])).unwrap();
+        if outbox.waiting_count().1 >= stuck {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+    outbox.close();
+    assert!(matches!(server.next().await, Seen::Closed(closed, why) if closed == link && why == "closed by us"));
+}
+
+/// Keeps out: pings were answered into a buffer without a bound, for as long as nobody read the answers.
+#[tokio::test]
+async fn who_pings_without_end_is_closed() {
+    let mut server = Echo::start(LinkLimits::default()).await;
+    let url = format!("ws://{}/link", server.http);
+    let (mut calm, _) = tokio_tungstenite::connect_async(&url).await.unwrap();
+    let Seen::Opened(..) = server.next().await else { panic!("it opens first") };
+    for _ in 0..3 {
+        calm.send(Message::Ping(Bytes::from_static(b"x"))).await.unwrap();
+        assert!(timeout(PATIENCE, calm.next()).await.unwrap().unwrap().unwrap().is_pong());
+    }
+
+    let (mut flood, _) = tokio_tungstenite::connect_async(&url).await.unwrap();
+    let Seen::Opened(link, ..) = server.next().await else { panic!("it opens first") };
+    for _ in 0..2_000 {
+        if flood.send(Message::Ping(Bytes::from(vec![7; 125]))).await.is_err() {
+            break;
+        }
+    }
+    let Seen::Closed(closed, why) = server.next().await else { panic!("it closes next") };
+    assert_eq!((closed, why.as_str()), (link, "it pings without end"));
+    calm.send(Message::Ping(Bytes::from_static(b"x"))).await.unwrap();
+    assert!(timeout(PATIENCE, calm.next()).await.unwrap().unwrap().unwrap().is_pong(), "nobody else notices");
 }
 
 /// A flood is dropped at the door of the one who sends it.

@@ -61,6 +61,31 @@ async fn a_client_that_never_reads_is_dropped_and_others_do_not_notice() {
     assert_eq!(server.counts().dropped, 1, "and nobody else");
 }
 
+/// Keeps out: sixteen megabytes of one frame were held for whoever came, before a token was shown.
+#[tokio::test]
+async fn a_frame_longer_than_any_question_ends_the_socket_where_operators_watch() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let service = Service::start(Options { listen: "127.0.0.1:0".to_owned(), ..Options::default() }).await.unwrap();
+    let mut stream = tokio::net::TcpStream::connect(service.http()).await.unwrap();
+    let upgrade = "GET /inspect HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+        Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n";
+    stream.write_all(upgrade.as_bytes()).await.unwrap();
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        head.push(stream.read_u8().await.unwrap());
+    }
+    assert!(head.starts_with(b"HTTP/1.1 101"));
+    // A binary frame of a megabyte, masked with zeros, of which the first kilobyte comes.
+    stream
+        .write_all(&[&[0x82, 0xff][..], &(1_u64 << 20).to_be_bytes(), &[0; 4], &[b'x'; 1_024]].concat())
+        .await
+        .unwrap();
+    let begun = Instant::now();
+    let _ = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut Vec::new())).await.expect("it ends");
+    assert!(begun.elapsed() < Duration::from_secs(5), "it was waited for");
+    service.stop().await;
+}
+
 /// A pipe holds 64 kB; at this level a few seconds fill it. Nobody reads it.
 #[tokio::test]
 async fn a_log_that_nobody_reads_holds_up_no_tick() {

@@ -15,6 +15,7 @@ use kinesphere::origin;
 use kinesphere::serve::{Options, ServeError, Service};
 use kinesphere::store::keeper::KeeperSettings;
 use kinesphere::store::{Retention, StoreError};
+use node::Server;
 use node::limits::Limits;
 use node::server::ServerSettings;
 use tracing_subscriber::EnvFilter;
@@ -141,13 +142,19 @@ fn serve(arguments: &Serve, log: &Log) -> Result<(), Failure> {
         print(&welcome(&service, data.as_deref(), takes_tokens_here_only))?;
         tokio::select! {
             () = stop => {}
-            _ = service.ended() => return Ok(()),
+            server = service.ended() => return whole(server),
         }
         log.say("kinesphere: stopping");
-        service.stop().await;
+        whole(service.stop().await)?;
         log.say(if is_kept { "kinesphere: stopped; the world is kept" } else { "kinesphere: stopped" });
         Ok(())
     })
+}
+
+/// A server whose thread ends without giving it back has met a bug, and whoever started it should start it again.
+fn whole(server: Option<Server>) -> Result<(), Failure> {
+    let sentence = "the server broke: what went wrong is above. A world that is kept goes on from its last flush";
+    server.map(drop).ok_or_else(|| Failure::Machine(sentence.to_owned()))
 }
 
 fn options(arguments: &Serve) -> Result<Options, Failure> {
@@ -296,4 +303,15 @@ fn operator_token(text: &str) -> Result<String, String> {
 pub(super) fn metres(text: &str) -> Result<f32, String> {
     let value: f32 = text.parse().map_err(|_| "expected a number of metres".to_owned())?;
     if (0.1..=1_000.0).contains(&value) { Ok(value) } else { Err("expected 0.1 to 1000 metres".to_owned()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Keeps out: a server whose thread had panicked ended with exit code 0, and nothing started it again.
+    #[test]
+    fn a_server_that_broke_is_no_success() {
+        assert!(matches!(whole(None), Err(Failure::Machine(sentence)) if sentence.contains("broke")));
+    }
 }

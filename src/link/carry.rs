@@ -31,6 +31,7 @@ pub(super) async fn carry(
         why = write_stream(&end, writer) => why,
         why = read_datagrams(&end, &datagrams) => why,
         why = write_datagrams(&end, &datagrams) => why,
+        why = end.overdue() => why,
     };
     end.close(datagrams.ended().unwrap_or(why));
 }
@@ -72,10 +73,9 @@ async fn write_stream(end: &End, mut writer: impl AsyncWrite + Unpin) -> String 
         }
         end.outbox.written(messages.iter().map(Bytes::len).sum());
     }
-    // A peer that has read to the end closes the connection; one that does not is waited for a little.
+    // A peer that has read to the end closes the connection; one that does not is overdue some time.
     let _ = writer.shutdown().await;
-    tokio::time::sleep(end.links.limits().farewell_max).await;
-    "closed by us".to_owned()
+    std::future::pending().await
 }
 
 async fn read_datagrams(end: &End, datagrams: &impl Datagrams) -> String {

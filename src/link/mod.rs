@@ -253,6 +253,14 @@ impl End {
         self.tell(LinkEvent::Received { link: self.link, channel: Channel::Datagram, bytes, room: Room(permit) });
     }
 
+    /// Waits until the link is closing and has had its time to deliver what waited: a peer that does not read must not
+    /// hold it open.
+    async fn overdue(&self) -> String {
+        self.outbox.closing().await;
+        tokio::time::sleep(self.links.limits().farewell_max).await;
+        "closed by us".to_owned()
+    }
+
     /// Closes the link, and says why.
     fn close(mut self, why: String) {
         self.why = Some(why);

@@ -45,6 +45,8 @@ struct Queue {
     stream: Notify,
     /// Wakes who writes datagrams.
     datagram: Notify,
+    /// Wakes who waits for the link to close.
+    closing: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -75,6 +77,7 @@ impl Outbox {
             waiting: Mutex::default(),
             stream: Notify::new(),
             datagram: Notify::new(),
+            closing: Notify::new(),
         };
         Outbox { queue: Arc::new(queue) }
     }
@@ -187,9 +190,17 @@ impl Outbox {
         }
     }
 
+    /// Waits until the link is closing, for whatever reason.
+    pub(super) async fn closing(&self) {
+        while self.waiting().ending.is_none() {
+            self.queue.closing.notified().await;
+        }
+    }
+
     fn wake(&self) {
         self.queue.stream.notify_one();
         self.queue.datagram.notify_one();
+        self.queue.closing.notify_one();
     }
 
     fn waiting(&self) -> MutexGuard<'_, Waiting> {

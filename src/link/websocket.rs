@@ -3,18 +3,29 @@
 //! before it is sent.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use wire::{MESSAGE_MAX, kind};
 
 use super::{Channel, End, Links, Party, SendError, Transport};
 
 /// The most bytes of a frame that is accepted.
 pub const FRAME_MAX: usize = MESSAGE_MAX;
+/// Bytes that are gathered before they are written.
+pub const UNSENT_TARGET: usize = MESSAGE_MAX;
+/// Bytes that may wait to be written: what is gathered, one more message, and as much again for answers to pings. A peer
+/// that reads nothing until then has its link ended.
+pub const UNSENT_MAX: usize = 4 * MESSAGE_MAX;
+
+/// Pings and pongs of a peer within [`PINGS_WITHIN`]; one more ends the link. Browsers send none, and programs one in
+/// many seconds.
+const PINGS_MAX: u32 = 20;
+const PINGS_WITHIN: Duration = Duration::from_secs(1);
 
 /// Carries a link over a socket, until one side ends it.
 pub async fn carry(socket: WebSocket, peer: SocketAddr, links: Links) {
@@ -27,6 +38,7 @@ pub async fn carry(socket: WebSocket, peer: SocketAddr, links: Links) {
     let why = tokio::select! {
         why = read(&end, stream) => why,
         why = write(&end, sink) => why,
+        why = end.overdue() => why,
     };
     end.close(why);
 }
@@ -40,20 +52,46 @@ fn channel(message: &[u8]) -> Channel {
 }
 
 async fn read(end: &End, mut stream: SplitStream<WebSocket>) -> String {
+    let mut pings = Pings::new(Instant::now());
     while let Some(message) = stream.next().await {
         match message {
             Ok(Message::Binary(bytes)) => match channel(&bytes) {
                 Channel::Stream => end.received(bytes).await,
                 Channel::Datagram => end.received_datagram(bytes),
             },
-            // Answered by the library.
-            Ok(Message::Ping(_) | Message::Pong(_)) => {}
+            // Answered by the library, whether or not the peer reads the answers.
+            Ok(Message::Ping(_) | Message::Pong(_)) => {
+                if !pings.admit(Instant::now()) {
+                    return "it pings without end".to_owned();
+                }
+            }
             Ok(Message::Text(_)) => return "it sent a text; messages are binary".to_owned(),
             Ok(Message::Close(_)) => break,
             Err(error) => return error.to_string(),
         }
     }
     "the peer left".to_owned()
+}
+
+/// How many pings and pongs have come lately. They are no messages: nobody else counts them.
+struct Pings {
+    since: Instant,
+    count: u32,
+}
+
+impl Pings {
+    fn new(now: Instant) -> Pings {
+        Pings { since: now, count: 0 }
+    }
+
+    /// Counts one; false if it is one too many.
+    fn admit(&mut self, now: Instant) -> bool {
+        if now - self.since >= PINGS_WITHIN {
+            *self = Pings::new(now);
+        }
+        self.count += 1;
+        self.count <= PINGS_MAX
+    }
 }
 
 async fn write(end: &End, mut sink: SplitSink<WebSocket, Message>) -> String {
@@ -85,6 +123,6 @@ async fn write(end: &End, mut sink: SplitSink<WebSocket, Message>) -> String {
         }
     }
     let _ = sink.send(Message::Close(Some(CloseFrame { code: close_code::NORMAL, reason: "".into() }))).await;
-    tokio::time::sleep(end.links.limits().farewell_max).await;
-    "closed by us".to_owned()
+    // A peer that has read this far closes the connection; one that does not is overdue some time.
+    std::future::pending().await
 }

@@ -196,6 +196,12 @@ impl Server {
         })
     }
 
+    /// As whom a link speaks; none before its hello was let in.
+    pub fn speaker(&self, link: LinkId) -> Option<&Nickname> {
+        let session = self.links.get(&link)?.session?;
+        self.sessions.get(&session).map(|session| &session.nickname)
+    }
+
     /// Who hears whom.
     pub fn audience(&self) -> &Earshot {
         &self.audience
