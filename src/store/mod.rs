@@ -164,6 +164,11 @@ pub struct Store {
     lock: Option<Arc<Lock>>,
 }
 
+/// Records of the journal, in the order of their ticks.
+type Records = Range<'static, u64, &'static [u8]>;
+/// The bytes of one of them.
+type Bytes = AccessGuard<'static, &'static [u8]>;
+
 impl Store {
     /// Opens the store in a folder, or makes one.
     pub fn open_or_create(folder: &Path) -> Result<Store, StoreError> {
@@ -323,15 +328,12 @@ impl Store {
         Ok(())
     }
 
-    fn records(&self, ticks: RangeInclusive<u64>) -> Result<Range<'static, u64, &'static [u8]>, StoreError> {
+    fn records(&self, ticks: RangeInclusive<u64>) -> Result<Records, StoreError> {
         self.attempt(|| Ok(self.database.begin_read()?.open_table(JOURNAL)?.range(ticks)?))
     }
 
     /// Looks at one record at a time, so that a panic of whoever visits them stays theirs.
-    fn next_record(
-        &self,
-        records: &mut Range<'static, u64, &'static [u8]>,
-    ) -> Result<Option<(u64, AccessGuard<'static, &'static [u8]>)>, StoreError> {
+    fn next_record(&self, records: &mut Records) -> Result<Option<(u64, Bytes)>, StoreError> {
         self.attempt(|| Ok(records.next().transpose()?.map(|(tick, bytes)| (tick.value(), bytes))))
     }
 

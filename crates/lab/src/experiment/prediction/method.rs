@@ -123,6 +123,7 @@ impl Method {
     }
 
     /// The same with another base limit.
+    #[must_use]
     pub fn with_limit(self, limit: f64) -> Method {
         let adaptive = self.adaptive.map(|settings| AdaptiveSettings {
             limit,
