@@ -95,7 +95,7 @@ impl Default for Options {
             operator_token: None,
             server: ServerSettings::default(),
             keeper: KeeperSettings::default(),
-            links: LinkLimits::default(),
+            links: LinkLimits { links_per_address_max: 1_024, ..LinkLimits::default() },
             #[cfg(feature = "zenoh")]
             cluster: None,
         }

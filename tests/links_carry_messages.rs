@@ -289,6 +289,27 @@ async fn a_renewed_certificate_disturbs_no_link_and_is_announced() {
     client.connect(&after, &links).await.unwrap();
 }
 
+/// Keeps out: 256 who shook hands and then said nothing kept everybody else from doing so for ten seconds.
+#[tokio::test]
+async fn who_shakes_hands_and_then_says_nothing_keeps_nobody_out() {
+    let server = Echo::start(LinkLimits { greeting_max: Duration::from_secs(600), ..LinkLimits::default() }).await;
+    let host = Host::find(&server.url()).await.unwrap();
+    let (links, _inbox) = Links::new(LinkLimits::default());
+    let silent = std::sync::Arc::new(Client::new().unwrap());
+    for _ in 0..13 {
+        // Nothing is sent, and so the server never hears of their streams.
+        let mut some = tokio::task::JoinSet::new();
+        for _ in 0..20 {
+            let (silent, host, links) = (silent.clone(), host.clone(), links.clone());
+            some.spawn(async move { silent.connect(&host, &links).await.map(drop) });
+        }
+        assert!(some.join_all().await.into_iter().all(|connected| connected.is_ok()));
+    }
+    let (_client, outbox, mut inbox) = visit(&server).await;
+    outbox.send(Channel::Stream, Bytes::from_static(b"hello")).unwrap();
+    assert_eq!(message(&mut inbox).await.1, "hello");
+}
+
 #[tokio::test]
 async fn a_full_server_says_so() {
     let server = Echo::start(LinkLimits { links_max: 1, ..LinkLimits::default() }).await;

@@ -204,7 +204,7 @@ fn options(arguments: &Serve) -> Result<Options, Failure> {
             ..KeeperSettings::default()
         },
         // The server refuses with a sentence; this is what it may have open at all.
-        links: LinkLimits { links_max: 2 * arguments.clients_max as usize + 64, ..LinkLimits::default() },
+        links: links(arguments.clients_max as usize),
         #[cfg(feature = "zenoh")]
         cluster,
         ..Options::default()
@@ -220,6 +220,12 @@ pub fn made_of(file: Option<&Path>, crowd: Option<u32>) -> Result<Arc<Spec>, Fai
         (Some(file), None) => world_file(file),
         (None, crowd) => Ok(Arc::new(Plaza { seekers: crowd.unwrap_or(CROWD), ..Plaza::default() }.spec())),
     }
+}
+
+/// One address may have half of all links: as many as there may be users, who may all come by one proxy.
+fn links(clients_max: usize) -> LinkLimits {
+    let links_max = 2 * clients_max + 64;
+    LinkLimits { links_max, links_per_address_max: links_max / 2, ..LinkLimits::default() }
 }
 
 /// Reads a world file, and makes sure that a world can be made of it: what overlaps at the start is named with its line.

@@ -17,6 +17,7 @@ pub mod client;
 mod outbox;
 mod party;
 pub mod quic;
+mod share;
 mod socket;
 pub mod websocket;
 mod webtransport;
@@ -30,6 +31,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use wire::{DATAGRAM_MAX, MESSAGE_MAX};
+
+use share::{Share, Shares};
 
 pub use node::{Channel, LinkId};
 pub use outbox::{Outbox, SendError};
@@ -106,6 +109,8 @@ pub struct Room(#[expect(dead_code, reason = "held for its drop")] OwnedSemaphor
 pub struct LinkLimits {
     /// Links at the same time; more are turned away.
     pub links_max: usize,
+    /// Links of one address, or of one network of IPv6 (its first 64 bits); this machine has no such bound.
+    pub links_per_address_max: usize,
     /// Messages of one link that wait in the inbox.
     pub unread_max: usize,
     /// Bytes of a message on the reliable channel.
@@ -126,6 +131,7 @@ impl Default for LinkLimits {
     fn default() -> LinkLimits {
         LinkLimits {
             links_max: 2_048,
+            links_per_address_max: usize::MAX,
             unread_max: 64,
             message_bytes_max: MESSAGE_MAX,
             datagram_bytes_max: DATAGRAM_MAX,
@@ -162,6 +168,7 @@ struct Shared {
     events: mpsc::UnboundedSender<LinkEvent>,
     next: AtomicU64,
     open: AtomicUsize,
+    shares: Shares,
 }
 
 /// What happens on all links, in order for each of them.
@@ -195,7 +202,8 @@ impl Links {
     /// No link yet.
     pub fn new(limits: LinkLimits) -> (Links, Inbox) {
         let (sender, events) = mpsc::unbounded_channel();
-        let shared = Shared { limits, events: sender, next: AtomicU64::new(1), open: AtomicUsize::new(0) };
+        let shares = Shares::new(limits.links_per_address_max);
+        let shared = Shared { limits, events: sender, next: AtomicU64::new(1), open: AtomicUsize::new(0), shares };
         (Links { shared: Arc::new(shared) }, Inbox { events })
     }
 
@@ -212,6 +220,10 @@ impl Links {
     /// Opens a link for a peer, unless there are too many.
     fn open(&self, peer: Party, transport: Transport) -> Option<End> {
         let limits = &self.shared.limits;
+        let share = match &peer {
+            Party::Address(address) => Some(self.shared.shares.take(address.ip())?),
+            Party::Node(_) => None,
+        };
         let is_room = |open: usize| (open < limits.links_max).then_some(open + 1);
         self.shared.open.fetch_update(Ordering::Relaxed, Ordering::Relaxed, is_room).ok()?;
         let link = LinkId(self.shared.next.fetch_add(1, Ordering::Relaxed));
@@ -221,6 +233,7 @@ impl Links {
             link,
             outbox: outbox.clone(),
             room: Arc::new(Semaphore::new(limits.unread_max)),
+            _share: share,
             why: None,
         };
         end.tell(LinkEvent::Opened { link, peer, transport, outbox });
@@ -234,6 +247,7 @@ struct End {
     link: LinkId,
     outbox: Outbox,
     room: Arc<Semaphore>,
+    _share: Option<Share>,
     why: Option<String>,
 }
 
@@ -278,5 +292,24 @@ impl Drop for End {
         self.links.shared.open.fetch_sub(1, Ordering::Relaxed);
         let why = self.why.take().unwrap_or_else(|| "its transport ended".to_owned());
         self.tell(LinkEvent::Closed { link: self.link, why });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Keeps out: one machine could have all links, and everybody else was turned away.
+    #[tokio::test]
+    async fn an_address_has_its_share_of_links_and_no_more() {
+        let (links, _inbox) = Links::new(LinkLimits { links_per_address_max: 1, ..LinkLimits::default() });
+        let open = |address: [u8; 4]| links.open(Party::Address((address, 7).into()), Transport::WebSocket);
+        let first = open([10, 0, 0, 1]).unwrap();
+        assert!(open([10, 0, 0, 1]).is_none());
+        let _other = open([10, 0, 0, 2]).unwrap();
+        let _here = [open([127, 0, 0, 1]).unwrap(), open([127, 0, 0, 1]).unwrap()];
+        assert_eq!(links.open_count(), 4);
+        drop(first);
+        assert!(open([10, 0, 0, 1]).is_some());
     }
 }

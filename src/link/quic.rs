@@ -2,7 +2,7 @@
 //! WebTransport session, native clients ask for [`ALPN`] and get the bare connection.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,6 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use super::carry::{Datagrams, carry};
+use super::share::{Share, Shares};
 use super::{Links, Party, Transport, socket, webtransport};
 use crate::certificate::Certificates;
 use crate::origin::Origins;
@@ -28,6 +29,10 @@ const FULL: VarInt = VarInt::from_u32(1);
 
 /// Handshakes at the same time. From half of them on, a peer must first show that its address is its own.
 const HANDSHAKES_MAX: usize = 256;
+/// Those who have shaken hands and not opened their stream yet.
+const ARRIVALS_MAX: usize = 1_024;
+/// Of one address that was proved: its handshakes, and those of it who have not opened their stream yet.
+const ARRIVALS_PER_ADDRESS_MAX: usize = 64;
 
 /// Our side of the UDP port.
 pub struct Listener {
@@ -67,22 +72,22 @@ impl Listener {
 
     /// Greets whoever comes, until it is dropped.
     pub async fn run(self) {
-        let handshakes = Arc::new(Semaphore::new(HANDSHAKES_MAX));
+        let doorway = Doorway::new();
         while let Some(incoming) = self.endpoint.accept().await {
-            let is_busy = handshakes.available_permits() < HANDSHAKES_MAX / 2;
+            let is_busy = doorway.handshakes.available_permits() < HANDSHAKES_MAX / 2;
             if is_busy && !incoming.remote_address_validated() && incoming.may_retry() {
                 // It was just asked whether it may.
                 let _ = incoming.retry();
                 continue;
             }
-            let Ok(permit) = handshakes.clone().try_acquire_owned() else {
+            let Some(handshake) = doorway.enter(&incoming) else {
                 incoming.refuse();
                 continue;
             };
-            let (links, origins) = (self.links.clone(), self.origins.clone());
+            let (links, origins, doorway) = (self.links.clone(), self.origins.clone(), doorway.clone());
             tokio::spawn(async move {
                 let peer = incoming.remote_address();
-                if let Err(why) = greet(incoming, links, origins, permit).await {
+                if let Err(why) = greet(incoming, links, origins, doorway, handshake).await {
                     tracing::debug!(%peer, why, "a handshake failed");
                 }
             });
@@ -93,6 +98,51 @@ impl Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         self.endpoint.close(CLOSED, b"the server stops");
+    }
+}
+
+/// Room for those who come and have no link yet.
+#[derive(Clone)]
+struct Doorway {
+    handshakes: Arc<Semaphore>,
+    arrivals: Arc<Semaphore>,
+    shares: Shares,
+}
+
+/// A place to shake hands.
+struct Handshake {
+    permit: OwnedSemaphorePermit,
+    share: Option<Share>,
+}
+
+/// A place to wait for a stream.
+struct Arrival {
+    _permit: OwnedSemaphorePermit,
+    _share: Share,
+}
+
+impl Doorway {
+    fn new() -> Doorway {
+        Doorway {
+            handshakes: Arc::new(Semaphore::new(HANDSHAKES_MAX)),
+            arrivals: Arc::new(Semaphore::new(ARRIVALS_MAX)),
+            shares: Shares::new(ARRIVALS_PER_ADDRESS_MAX),
+        }
+    }
+
+    /// None if there is no room. An address that was not proved has no share yet: somebody else could use it up.
+    fn enter(&self, incoming: &Incoming) -> Option<Handshake> {
+        let is_proved = incoming.remote_address_validated();
+        let share = if is_proved { Some(self.shares.take(incoming.remote_address().ip())?) } else { None };
+        Some(Handshake { permit: self.handshakes.clone().try_acquire_owned().ok()?, share })
+    }
+
+    /// After the handshake, which proves an address: whoever now dallies is in nobody's way who shakes hands.
+    fn arrive(&self, address: IpAddr, handshake: Handshake) -> Option<Arrival> {
+        let Handshake { permit, share } = handshake;
+        drop(permit);
+        let share = share.or_else(|| self.shares.take(address))?;
+        Some(Arrival { _permit: self.arrivals.clone().try_acquire_owned().ok()?, _share: share })
     }
 }
 
@@ -124,22 +174,37 @@ async fn greet(
     incoming: Incoming,
     links: Links,
     origins: Arc<Origins>,
-    handshake: OwnedSemaphorePermit,
+    doorway: Doorway,
+    handshake: Handshake,
 ) -> Result<(), String> {
-    let arrival = async {
+    let greeting_max = links.limits().greeting_max;
+    let late = |_| "it took too long".to_owned();
+    let handshaken = async {
         let mut connecting = incoming.accept().map_err(|error| error.to_string())?;
         let data = connecting.handshake_data().await.map_err(|error| error.to_string())?;
         let protocol = data.downcast::<HandshakeData>().ok().and_then(|data| data.protocol);
         if protocol.as_deref() == Some(ALPN_BROWSER) {
-            webtransport::accept(connecting, &origins).await.map(Arrived::Browser)
+            // Its library shakes hands and waits for the session in one.
+            webtransport::accept(connecting, &origins).await.map(Handshaken::Browser)
         } else {
-            let connection = connecting.await.map_err(|error| error.to_string())?;
-            let (writer, reader) = connection.accept_bi().await.map_err(|error| error.to_string())?;
-            Ok(Arrived::Native(connection, writer, reader))
+            connecting.await.map(Handshaken::Native).map_err(|error| error.to_string())
         }
     };
-    let arrived = timeout(links.limits().greeting_max, arrival).await.map_err(|_| "it took too long".to_owned())??;
-    drop(handshake);
+    let arrived = match timeout(greeting_max, handshaken).await.map_err(late)?? {
+        Handshaken::Browser(session) => {
+            drop(handshake);
+            Arrived::Browser(session)
+        }
+        Handshaken::Native(connection) => {
+            let Some(_arrival) = doorway.arrive(connection.remote_address().ip(), handshake) else {
+                connection.close(FULL, b"the server is full");
+                return Err("too many arrive".to_owned());
+            };
+            let stream = timeout(greeting_max, connection.accept_bi()).await.map_err(late)?;
+            let (writer, reader) = stream.map_err(|error| error.to_string())?;
+            Arrived::Native(connection, writer, reader)
+        }
+    };
 
     let (connection, transport) = match &arrived {
         Arrived::Native(connection, ..) => (connection.clone(), Transport::Quic),
@@ -155,6 +220,11 @@ async fn greet(
     }
     connection.close(CLOSED, b"");
     Ok(())
+}
+
+enum Handshaken {
+    Native(Connection),
+    Browser(webtransport::Session),
 }
 
 enum Arrived {

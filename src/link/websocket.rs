@@ -18,8 +18,8 @@ use super::{Channel, End, Links, Party, SendError, Transport};
 pub const FRAME_MAX: usize = MESSAGE_MAX;
 /// Bytes that are gathered before they are written.
 pub const UNSENT_TARGET: usize = MESSAGE_MAX;
-/// Bytes that may wait to be written: what is gathered, one more message, and as much again for answers to pings. A peer
-/// that reads nothing until then has its link ended.
+/// Bytes that may wait to be written: what is gathered, one more message, and as much again for answers to pings. Beyond
+/// them answers are left out, and the next message ends the link: its peer does not read.
 pub const UNSENT_MAX: usize = 4 * MESSAGE_MAX;
 
 /// Pings and pongs of a peer within [`PINGS_WITHIN`]; one more ends the link. Browsers send none, and programs one in
