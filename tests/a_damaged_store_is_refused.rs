@@ -5,7 +5,7 @@ mod shell;
 
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use kinesphere::kept;
 use kinesphere::store::{Batch, FILE, Record, Retention, Snapshot, Store, StoreError};
@@ -13,6 +13,9 @@ use shell::{kinesphere, stderr};
 use world::{Plaza, World};
 
 const PAGE: usize = 4_096;
+
+/// One test at a time: a process that one starts holds, until it is itself, the locks of stores that another has open.
+static ALONE: Mutex<()> = Mutex::new(());
 
 type Contents = (Vec<(u64, Vec<u8>)>, Vec<(u64, Vec<u8>)>, Vec<(String, Vec<u8>)>);
 
@@ -56,6 +59,7 @@ fn damaged(sound: &[u8], page: usize, with: Option<u8>) -> Vec<u8> {
 
 #[test]
 fn a_page_that_was_overwritten_is_no_panic() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir().unwrap();
     write(folder.path());
     let path = folder.path().join(FILE);
@@ -90,6 +94,7 @@ fn a_page_that_was_overwritten_is_no_panic() {
 
 #[test]
 fn commands_say_that_it_is_damaged_and_what_to_do() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = tempfile::tempdir().unwrap();
     let spec = Arc::new(Plaza { seekers: 5, ..Plaza::default() }.spec());
     let mut world = World::new(spec.clone()).unwrap();

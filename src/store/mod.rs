@@ -51,6 +51,10 @@ const JOURNAL: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("journal")
 const SIZES: TableDefinition<'_, u64, u64> = TableDefinition::new("sizes");
 const NOTES: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("notes");
 
+/// Records of the journal, as redb hands them out.
+type Records = Range<'static, u64, &'static [u8]>;
+type RecordBytes = AccessGuard<'static, &'static [u8]>;
+
 /// Why the store does not do what it should.
 #[derive(Debug, Error)]
 pub enum StoreError {
@@ -163,11 +167,6 @@ pub struct Store {
     /// Released last: fields are dropped in order. Shared with who opens the file again after a failure.
     lock: Option<Arc<Lock>>,
 }
-
-/// Records of the journal, in the order of their ticks.
-type Records = Range<'static, u64, &'static [u8]>;
-/// The bytes of one of them.
-type Bytes = AccessGuard<'static, &'static [u8]>;
 
 impl Store {
     /// Opens the store in a folder, or makes one.
@@ -333,7 +332,7 @@ impl Store {
     }
 
     /// Looks at one record at a time, so that a panic of whoever visits them stays theirs.
-    fn next_record(&self, records: &mut Records) -> Result<Option<(u64, Bytes)>, StoreError> {
+    fn next_record(&self, records: &mut Records) -> Result<Option<(u64, RecordBytes)>, StoreError> {
         self.attempt(|| Ok(records.next().transpose()?.map(|(tick, bytes)| (tick.value(), bytes))))
     }
 
@@ -564,15 +563,17 @@ mod tests {
     fn a_backup_takes_little_more_than_what_it_holds() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open_or_create(&folder.path().join("world")).unwrap();
-        for tick in 0..30 {
-            let bytes = vec![tick as u8; 260_000];
-            let snapshot = Some(Snapshot { tick, stored_at_s: 0, bytes });
-            store.commit(&Batch { snapshot, ..Batch::default() }, &Retention::default(), 0).unwrap();
+        for stretch in 0..3 {
+            let snapshot = Some(Snapshot { tick: stretch * 1_000, stored_at_s: 0, bytes: vec![7; 20_000] });
+            let ticks = stretch * 1_000 + 1..=(stretch + 1) * 1_000;
+            let records = ticks.map(|tick| Record { tick, bytes: vec![1; 100] }).collect();
+            let batch = Batch { snapshot, records, notes: Vec::new() };
+            store.commit(&batch, &Retention::default(), 0).unwrap();
         }
         let backup = folder.path().join("backup");
         let held = store.back_up(&backup).unwrap().bytes;
         let (of, is) = (file_bytes(store.folder()), file_bytes(&backup));
-        assert!(is <= of && is < held + held / 4, "{held} bytes are in a file of {of}, and in a backup of {is}");
+        assert!(is <= of && is < held + held / 2, "{held} bytes are in a file of {of}, and in a backup of {is}");
     }
 
     #[cfg(unix)]
