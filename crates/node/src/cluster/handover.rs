@@ -336,8 +336,10 @@ impl Custody {
             }
             ToNode::Replicate(replicate) => self.sends.extend(self.copies.keep(from, replicate, &self.members)),
             ToNode::Replicated { number } => self.copies.kept(from, *number),
-            ToNode::Query { version, objects } if *version == self.version => self.asked(from, objects),
-            ToNode::Known { version, objects } if *version == self.version => self.adoption.answered(from, objects),
+            ToNode::Query { version, piece, objects } if *version == self.version => self.asked(from, *piece, objects),
+            ToNode::Known { version, piece, objects } if *version == self.version => {
+                self.adoption.answered(from, *piece, objects);
+            }
             _ => {}
         }
     }

@@ -49,6 +49,7 @@ impl Cluster {
             self.lease.vouch_for_itself(now, &members);
         }
         self.lease.renew(&members);
+        self.declare_all_on(now);
         self.part.grants.wake(now);
         self.part.ghosts.wake(now);
         // The more there are, the rarer: what a node hears of all others must not grow as fast as they do. But a lease has to
