@@ -6,7 +6,8 @@
 //! nothing that changes with objects: thousands of declarations take Zenoh seconds.
 //!
 //! Who is there is told by tokens: a link opens when a node's token comes, and closes when it goes, at once after a kill,
-//! a second after a node froze or was cut off.
+//! a second after a node froze or was cut off. A link that ended while its node is there begins anew after a pause, at both
+//! sides: every message says which link it is of.
 //!
 //! # What a name proves
 //!
@@ -25,6 +26,7 @@
 //! when it comes is told so. Nodes do not relay for each other: a message comes from the node that opened or accepted the
 //! connection, and from nobody behind it.
 
+mod bond;
 mod config;
 mod keys;
 mod roster;
