@@ -113,7 +113,7 @@ impl Among {
 /// Whose fault it is that the others are not reached.
 pub fn unreached(error: FabricError) -> Failure {
     match error {
-        FabricError::Start(_) | FabricError::Nobody(_) | FabricError::Refused(..) => {
+        FabricError::Start(_) | FabricError::Nobody(_) | FabricError::Refused(..) | FabricError::AnotherWorld(..) => {
             Failure::Machine(error.to_string())
         }
         _ => Failure::Input(error.to_string()),

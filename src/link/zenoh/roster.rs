@@ -196,6 +196,11 @@ impl Roster {
         (meaning != Meaning::Fits).then_some("of another link")
     }
 
+    /// Whether another node's token is there.
+    pub(super) fn is_anybody_there(&self) -> bool {
+        !self.present().nodes.is_empty()
+    }
+
     /// Opens and closes links as tokens come and go, and as pauses end, until the session ends.
     pub(super) async fn usher(self: Arc<Self>, session: Session, mut changes: mpsc::Receiver<Change>) {
         let parted = self.present().parted.clone();
