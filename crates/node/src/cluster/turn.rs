@@ -108,8 +108,10 @@ impl Cluster {
             if is_ready && !is_tied && self.declared.contains(&to) {
                 offers.push((object.id, object.holds, to));
             }
+            if offers.len() == OFFERS_PER_TICK {
+                break;
+            }
         }
-        offers.truncate(OFFERS_PER_TICK);
         for (object, load, to) in offers {
             let keep = Keep { world, part: &mut self.part, now: Time::default() };
             if self.custody.offer(object, to, &keep) {
