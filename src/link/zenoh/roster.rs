@@ -55,12 +55,15 @@ pub(super) struct Roster {
 #[derive(Default)]
 struct Present {
     nodes: BTreeMap<Label, Presence>,
-    early: BTreeMap<Label, (Instant, Vec<(Option<Mark>, Bytes)>)>,
+    early: BTreeMap<Label, (Instant, Vec<Early>)>,
     /// Wakes the usher when a link has ended.
     parted: Arc<Notify>,
     /// Whether no link begins any more.
     is_leaving: bool,
 }
+
+/// A message that came before its sender's token.
+type Early = (Option<Mark>, Bytes);
 
 /// A node whose token is there.
 struct Presence {
