@@ -149,6 +149,9 @@ pub enum ServeError {
     /// The other servers do not take it.
     #[error("cannot join: {0}")]
     TurnedAway(String),
+    /// The other servers have not agreed on it.
+    #[error("cannot join: the cluster has not taken it in within {} seconds", JOINING_MAX.as_secs())]
+    NotTakenIn,
     /// A cluster keeps no world.
     #[error("a world of several servers is kept by none of them: --data cannot be used with --cluster")]
     KeptCluster,
@@ -284,8 +287,7 @@ impl Service {
                 Ok(Ok(Err(sentence))) => return Err(ServeError::TurnedAway(sentence)),
                 _ => {
                     service.stop().await;
-                    let sentence = format!("the cluster has not taken it in within {} seconds", JOINING_MAX.as_secs());
-                    return Err(ServeError::TurnedAway(sentence));
+                    return Err(ServeError::NotTakenIn);
                 }
             }
         }

@@ -217,6 +217,69 @@ async fn a_flood_costs_no_more_than_was_agreed() {
     assert!(states <= 4 && event_bytes <= 10_000, "{states} states, {event_bytes} bytes of events");
 }
 
+/// The bug that this keeps out: a link that one side had closed was closed for good, as the other lived on. The other kept its
+/// own open, and sent into it what nobody heard until one of the two was started again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_link_that_one_side_closed_begins_anew_at_both() {
+    let (mut ann, mut bob) = two().await;
+    let (_, mut ann_link, mut to_bob) = ann.comer().await;
+    let (_, mut bob_link, mut to_ann) = bob.comer().await;
+    to_ann.send(Channel::Stream, Bytes::from_static(b"hello")).unwrap();
+    assert_eq!(ann.message().await.2, "hello");
+    for round in 0..3_u8 {
+        // What the other says into the closed link is not heard on the next one.
+        to_bob.close();
+        assert_eq!(ann.goer().await, ann_link);
+        for _ in 0..10 {
+            let _ = to_ann.send(Channel::Stream, Bytes::from_static(b"nobody hears this"));
+        }
+        let (node, link, outbox) = ann.comer().await;
+        assert!(node == label("bob") && link != ann_link);
+        (ann_link, to_bob) = (link, outbox);
+        assert_eq!(bob.goer().await, bob_link);
+        let (node, link, outbox) = bob.comer().await;
+        assert!(node == label("ann") && link != bob_link);
+        (bob_link, to_ann) = (link, outbox);
+        for number in 0..5 {
+            to_ann.send(Channel::Stream, Bytes::from(vec![round, number])).unwrap();
+            to_bob.send(Channel::Stream, Bytes::from(vec![number, round])).unwrap();
+        }
+        for number in 0..5 {
+            assert_eq!(ann.message().await, (ann_link, Channel::Stream, Bytes::from(vec![round, number])));
+            assert_eq!(bob.message().await, (bob_link, Channel::Stream, Bytes::from(vec![number, round])));
+        }
+        loop {
+            to_ann.send(Channel::Datagram, Bytes::from_static(b"a datagram")).unwrap();
+            if let Ok((link, channel, bytes)) = timeout(PATIENCE / 10, ann.message()).await {
+                assert_eq!((link, channel, &bytes[..]), (ann_link, Channel::Datagram, &b"a datagram"[..]));
+                break;
+            }
+        }
+    }
+}
+
+/// A reader that was too slow once is heard, and hears, when it reads again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_was_parted_with_for_a_flood_is_welcome_again() {
+    let endpoint = free();
+    let limits = LinkLimits { reliable_bytes_max: 10_000, ..LinkLimits::between_nodes() };
+    let mut ann = Member::within(&settings("ann", &[&endpoint], &[]), limits).await;
+    let mut bob = Member::open(&settings("bob", &[], &[&endpoint])).await;
+    let (_, _, to_ann) = bob.comer().await;
+    for _ in 0..100 {
+        to_ann.send(Channel::Stream, Bytes::from(vec![2; 1_000])).unwrap();
+    }
+    // It reads nothing for a while.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    ann.comer().await;
+    ann.goer().await;
+    let (_, link, _) = ann.comer().await;
+    bob.goer().await;
+    let (_, _, to_ann) = bob.comer().await;
+    to_ann.send(Channel::Stream, Bytes::from_static(b"here again")).unwrap();
+    assert_eq!(ann.message().await, (link, Channel::Stream, Bytes::from_static(b"here again")));
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn only_who_knows_a_password_comes_in_and_says_nothing_under_another_name() {
     let folder = tempfile::tempdir().unwrap();

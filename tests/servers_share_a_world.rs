@@ -192,6 +192,18 @@ fn what_cannot_be_a_part_is_told_why() {
         let error = refused(&arguments);
         assert!(error.contains(expected), "{arguments}\n{error}");
     }
+    // The bug that this keeps out: with the name of another cluster a server was silent for half a minute and then blamed what
+    // it was asked for, and a witness waited for ever.
+    for arguments in [
+        format!("{serve} {world} --aura 8 --cluster other --join 127.0.0.1:{port}"),
+        format!("witness {world} --aura 8 --log off --cluster other --join 127.0.0.1:{port}"),
+    ] {
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_kinesphere")).args(arguments.split_whitespace()).output().unwrap();
+        let error = String::from_utf8_lossy(&output.stderr);
+        let expected = format!("nobody at 127.0.0.1:{port} belongs to a cluster called `other`");
+        assert!(error.contains(&expected) && output.status.code() == Some(1), "{arguments}\n{error}");
+    }
     assert_eq!(members(&status(&one).unwrap()), 1, "nobody came in");
     let alone = Serving::start("--in-memory --crowd 0 --log off");
     let error = refused(&format!("cluster status {}", alone.url()));

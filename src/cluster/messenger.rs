@@ -5,6 +5,7 @@
 //! that began anew.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use node::{Channel, LinkId};
@@ -14,8 +15,10 @@ use wire::cluster::{CLUSTER_VERSION, open, seal};
 
 use crate::link::{Inbox, Label, LinkEvent, Outbox, Party};
 
-/// Messages of one link that are none, until it is closed.
+/// Messages of one link that are none, until it is closed. One is forgiven after so long: what counts is how many come at
+/// once, and not how long a link has stood.
 const FAULTS_MAX: u32 = 64;
+const FORGIVEN_AFTER: Duration = Duration::from_secs(1);
 
 /// What was heard.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,6 +50,15 @@ struct Other {
     outbox: Outbox,
     number: Option<NodeId>,
     faults: u32,
+    /// Since when none was forgiven.
+    unforgiven_since: Instant,
+    is_warned_of: bool,
+}
+
+impl Other {
+    fn new(name: Label, outbox: Outbox) -> Other {
+        Other { name, outbox, number: None, faults: 0, unforgiven_since: Instant::now(), is_warned_of: false }
+    }
 }
 
 impl Messenger {
@@ -99,7 +111,7 @@ impl Messenger {
         match event {
             LinkEvent::Opened { link, peer: Party::Node(name), outbox, .. } => {
                 tracing::info!(node = %name, "a node is there");
-                self.links.insert(link, Other { name, outbox, number: None, faults: 0 });
+                self.links.insert(link, Other::new(name, outbox));
                 self.greet(link);
             }
             LinkEvent::Opened { outbox, .. } => outbox.close(),
@@ -173,10 +185,19 @@ impl Messenger {
     }
 
     fn fault(other: &mut Other, why: &str) {
+        Messenger::fault_at(Instant::now(), other, why);
+    }
+
+    fn fault_at(now: Instant, other: &mut Other, why: &str) {
         metrics::counter!("kinesphere_cluster_refused_total").increment(1);
-        other.faults += 1;
+        let forgiven = now.duration_since(other.unforgiven_since).as_secs() / FORGIVEN_AFTER.as_secs();
+        let forgiven = u32::try_from(forgiven).unwrap_or(u32::MAX);
+        if forgiven > 0 {
+            other.unforgiven_since = now;
+        }
+        other.faults = other.faults.saturating_sub(forgiven) + 1;
         // Once: who sends nonsense is not to fill the log with it.
-        if other.faults == 1 {
+        if !std::mem::replace(&mut other.is_warned_of, true) {
             tracing::warn!(node = %other.name, why, "a node says what makes no sense");
         }
         if other.faults > FAULTS_MAX {
@@ -204,8 +225,7 @@ mod tests {
         let mut heard = VecDeque::new();
         for (number, name) in [(1, "ann"), (2, "bob")] {
             let outbox = Outbox::new(&limits);
-            let number_of = Other { name: name.parse().unwrap(), outbox, number: None, faults: 0 };
-            messenger.links.insert(LinkId(number), number_of);
+            messenger.links.insert(LinkId(number), Other::new(name.parse().unwrap(), outbox));
         }
         messenger.receive(LinkId(1), &hello(40, None), &mut heard);
         assert_eq!(heard.pop_front(), Some(Heard::Connected(NodeId::new(40))));
@@ -218,5 +238,21 @@ mod tests {
         messenger.receive(LinkId(1), &hello(41, Some(7)), &mut heard);
         assert_eq!(heard.pop_front(), Some(Heard::Disconnected(NodeId::new(40))));
         assert_eq!(messenger.name_of(NodeId::new(41)).unwrap().as_str(), "ann");
+    }
+
+    /// The bug that this keeps out: 65 faults in the whole life of a link closed it, were there years between them.
+    #[test]
+    fn faults_are_forgiven_with_time_unless_they_come_at_once() {
+        let mut other = Other::new("ann".parse().unwrap(), Outbox::new(&LinkLimits::between_nodes()));
+        let is_closed = |other: &Other| other.outbox.send(Channel::Stream, Bytes::from_static(b"x")).is_err();
+        let began = other.unforgiven_since;
+        for second in 0..1_000 {
+            Messenger::fault_at(began + Duration::from_secs(second), &mut other, "nonsense");
+        }
+        assert!(!is_closed(&other), "one a second");
+        for _ in 0..FAULTS_MAX {
+            Messenger::fault_at(began + Duration::from_secs(1_000), &mut other, "nonsense");
+        }
+        assert!(is_closed(&other), "too many at once");
     }
 }

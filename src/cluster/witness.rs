@@ -19,6 +19,8 @@ use crate::link::{LinkLimits, Links};
 
 /// How often it does what is due.
 const WAKE: Duration = Duration::from_millis(33);
+/// How long the others may take to agree on whoever comes, as for a server.
+pub const JOINING_MAX: Duration = Duration::from_secs(30);
 
 /// Why there is no witness.
 #[derive(Debug, Error)]
@@ -32,6 +34,9 @@ pub enum WitnessError {
     /// It is of another cluster.
     #[error("the cluster serves another world, hears differently far, or speaks version {0}: all need the same")]
     TurnedAway(u16),
+    /// The others have not agreed on it.
+    #[error("cannot join: the cluster has not taken it in within {} seconds", JOINING_MAX.as_secs())]
+    NotTakenIn,
 }
 
 /// Takes part in votes until `stop`. `told` hears when it belongs to the cluster, and when not any more.
@@ -49,12 +54,14 @@ pub async fn run(
     let me = fresh_number();
     let (links, inbox) = Links::new(LinkLimits::between_nodes());
     let mut messenger = Messenger::new(inbox, me, print);
-    let fabric = Fabric::open(fabric, links).await?;
+    let among = fabric;
+    let fabric = Fabric::open(among, links).await?;
+    fabric.meet_somebody(among).await?;
     let began = Instant::now();
     let now = || Time::from_micros(began.elapsed().as_micros() as i64);
     let mut cluster = Cluster::joining(settings(me), &mut world, now());
     let (mut stop, mut status, mut heard) = (std::pin::pin!(stop), Status::Joining, VecDeque::new());
-    let mut due = Instant::now();
+    let (mut due, mut has_belonged) = (Instant::now(), false);
     let ended = loop {
         tokio::select! {
             biased;
@@ -91,6 +98,10 @@ pub async fn run(
         if cluster.status() != status {
             status = cluster.status();
             told(status);
+        }
+        has_belonged |= status == Status::Member;
+        if !has_belonged && began.elapsed() >= JOINING_MAX {
+            break Err(WitnessError::NotTakenIn);
         }
         if status == Status::LeftOut {
             let me = fresh_number();

@@ -114,7 +114,7 @@ impl Among {
 pub fn unreached(error: FabricError) -> Failure {
     match error {
         FabricError::Listen { .. } => Failure::Machine(format!("{error}\nName another with --cluster-listen.")),
-        FabricError::Start(_) | FabricError::Nobody(_) | FabricError::Refused(..) => {
+        FabricError::Start(_) | FabricError::Nobody(_) | FabricError::Refused(..) | FabricError::AnotherWorld(..) => {
             Failure::Machine(error.to_string())
         }
         _ => Failure::Input(error.to_string()),

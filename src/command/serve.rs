@@ -290,7 +290,9 @@ fn failed(error: ServeError) -> Failure {
         ServeError::Kept(error) => cannot_go_on(error),
         #[cfg(feature = "zenoh")]
         ServeError::Fabric(error) => super::cluster::unreached(error),
-        ServeError::Port { .. } | ServeError::Secret(_) | ServeError::Thread(_) => Failure::Machine(error.to_string()),
+        ServeError::Port { .. } | ServeError::Secret(_) | ServeError::Thread(_) | ServeError::NotTakenIn => {
+            Failure::Machine(error.to_string())
+        }
         _ => Failure::Input(error.to_string()),
     }
 }

@@ -74,6 +74,7 @@ fn take_part(arguments: &Witness) -> Result<(), Failure> {
         let ended = witness::run(&fabric, world, reach, interrupted(), &mut told).await;
         ended.map_err(|error| match error {
             WitnessError::Fabric(error) => unreached(error),
+            WitnessError::NotTakenIn => Failure::Machine(error.to_string()),
             _ => Failure::Input(error.to_string()),
         })?;
         printed

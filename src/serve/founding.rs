@@ -48,6 +48,7 @@ pub(super) async fn take_part(
     let (links, inbox) = Links::new(LinkLimits::between_nodes());
     let mut messenger = Messenger::new(inbox, me, print);
     let fabric = Fabric::open(&cluster.fabric, links).await?;
+    fabric.meet_somebody(&cluster.fabric).await?;
     let is_first = cluster.fabric.connect.is_empty() && !look_around(&mut messenger).await;
     let settings = ClusterSettings { node: me, address, is_witness: false, copies: COPIES, reach, world: print };
     let now = Time::from_micros(began.elapsed().as_micros() as i64);

@@ -3,7 +3,7 @@
 
 use space::{GridPoint, ObjectId, Turn};
 use wire::cluster::{
-    Answer, Ask, Batch, Beat, Cut, Declared, Entry, Ghost, Granted, Introduced, Member, Named, Plan, Replicate,
+    Answer, Ask, Batch, Beat, Cut, Declared, Entry, Ghost, Granted, Introduced, Member, Named, Piece, Plan, Replicate,
     Standing,
 };
 use wire::form::{Form, Forms};
@@ -50,7 +50,12 @@ fn between_nodes() {
             ToNode::Introduce {
                 objects: vec![Introduced { object: 1, seq: 0, model: 0, is_user: false, name: String::new() }; count],
             },
-            ToNode::Declare { version: 0, standing: vec![Declared { object: 1, seq: 0, standing }; count] },
+            ToNode::Declare {
+                version: 0,
+                telling: 0,
+                piece: Piece::WHOLE,
+                standing: vec![Declared { object: 1, seq: 0, standing }; count],
+            },
             ToNode::Batch(Batch {
                 ghosts: vec![Ghost { object: 1, place: ORIGIN, turn: Turn::IDENTITY }; count],
                 ..batch.clone()
@@ -77,8 +82,8 @@ fn between_nodes() {
                 entries: [].into_iter().collect(),
                 gone: vec![1; count],
             }),
-            ToNode::Query { version: 0, objects: vec![Named { object: 1, seq: 0 }; count] },
-            ToNode::Known { version: 0, objects: vec![1; count] },
+            ToNode::Query { version: 0, piece: Piece::WHOLE, objects: vec![Named { object: 1, seq: 0 }; count] },
+            ToNode::Known { version: 0, piece: Piece::WHOLE, objects: vec![1; count] },
         ];
         for message in messages {
             assert_eq!(ToNode::decode(&message.encode()), Ok(message));

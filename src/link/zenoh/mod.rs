@@ -6,7 +6,8 @@
 //! nothing that changes with objects: thousands of declarations take Zenoh seconds.
 //!
 //! Who is there is told by tokens: a link opens when a node's token comes, and closes when it goes, at once after a kill,
-//! a second after a node froze or was cut off.
+//! a second after a node froze or was cut off. A link that ended while its node is there begins anew after a pause, at both
+//! sides: every message says which link it is of.
 //!
 //! # What a name proves
 //!
@@ -25,6 +26,7 @@
 //! when it comes is told so. Nodes do not relay for each other: a message comes from the node that opened or accepted the
 //! connection, and from nobody behind it.
 
+mod bond;
 mod config;
 mod keys;
 mod roster;
@@ -112,6 +114,18 @@ impl Fabric {
         Ok(Fabric { node, session, roster, usher, token, _batches: batches, _tokens: tokens })
     }
 
+    /// Waits until another node of this world is there. Who was connected to may belong to another, of which nothing is heard.
+    pub async fn meet_somebody(&self, settings: &FabricSettings) -> Result<(), FabricError> {
+        let until = Instant::now() + settings.patience.unwrap_or_default();
+        while !settings.connect.is_empty() && !self.roster.is_anybody_there() {
+            if Instant::now() >= until {
+                return Err(FabricError::AnotherWorld(addresses(settings), settings.world.clone()));
+            }
+            sleep(LOOK).await;
+        }
+        Ok(())
+    }
+
     /// What this node is called.
     pub fn node(&self) -> &Label {
         &self.node
@@ -150,13 +164,17 @@ async fn find_somebody(session: &Session, settings: &FabricSettings, patience: D
         }
         sleep(LOOK).await;
     }
-    let all: Vec<String> = settings.connect.iter().map(Endpoint::to_string).collect();
     for endpoint in settings.connect.iter().filter(|endpoint| endpoint.protocol != Some(Protocol::Quic)) {
         if let Ok(Ok(_)) = timeout(Duration::from_secs(1), TcpStream::connect(endpoint.address())).await {
             return Err(FabricError::Refused(endpoint.to_string(), settings.node.clone()));
         }
     }
-    Err(FabricError::Nobody(all.join(", ")))
+    Err(FabricError::Nobody(addresses(settings)))
+}
+
+/// Where somebody should be.
+fn addresses(settings: &FabricSettings) -> String {
+    settings.connect.iter().map(Endpoint::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// Whether another node is called so.

@@ -1,21 +1,25 @@
 //! Who is there: a link per node, from its token's coming to its going.
 //!
+//! A link may end while its node stays: then, after a pause, a new one begins, and `bond.rs` sees to it that both sides know.
+//!
 //! Zenoh tells of tokens and messages on threads of its own, and neither may be held up: messages go to the inbox or are
 //! refused, comings and goings to the usher, who opens and closes links. A message may arrive before its sender's token
 //! does: what must not be lost is kept for a moment.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use bytes::Bytes;
-use tokio::sync::{Semaphore, mpsc};
+use tokio::runtime::Handle;
+use tokio::sync::{Notify, Semaphore, mpsc};
 use tokio::task::JoinHandle;
 use zenoh::pubsub::Publisher;
 use zenoh::qos::{CongestionControl, Priority};
 use zenoh::sample::{Sample, SampleKind};
 use zenoh::{Session, Wait};
 
+use super::bond::{Bond, Mark, Meaning};
 use super::keys;
 use crate::link::outbox::Outbox;
 use crate::link::{Channel, End, Label, LinkEvent, Links, Party, Room, SendError, Transport};
@@ -27,6 +31,13 @@ const EARLY_MAX: usize = 64;
 const EARLY_FOR: Duration = Duration::from_secs(2);
 /// Nodes whose messages wait so.
 const EARLY_NODES_MAX: usize = 64;
+/// A link that ended begins anew after so long; each time after twice as long, up to so long.
+const PAUSE: Duration = Duration::from_millis(250);
+const PAUSE_MAX: Duration = Duration::from_secs(16);
+/// A link that stood for so long has proved itself: the next pause is a short one.
+const PROOF: Duration = Duration::from_secs(60);
+/// Where the other side begins anew more often than this, we take a pause, too: it shall not keep us busy.
+const ANEW_MIN: Duration = Duration::from_millis(200);
 
 /// Who is there, as Zenoh's threads see it.
 pub(super) struct Roster {
@@ -37,24 +48,41 @@ pub(super) struct Roster {
     links: Links,
     present: Mutex<Present>,
     changes: mpsc::Sender<Change>,
+    /// Links are written by tasks, also where Zenoh's threads begin them.
+    runtime: Handle,
 }
 
 #[derive(Default)]
 struct Present {
     nodes: BTreeMap<Label, Presence>,
-    early: BTreeMap<Label, (Instant, Vec<Bytes>)>,
+    early: BTreeMap<Label, (Instant, Vec<Early>)>,
+    /// Wakes the usher when a link has ended.
+    parted: Arc<Notify>,
+    /// Whether no link begins any more.
+    is_leaving: bool,
 }
 
+/// A message that came before its sender's token.
+type Early = (Option<Mark>, Bytes);
+
 /// A node whose token is there.
-enum Presence {
-    /// With a link.
-    Linked(Linked),
-    /// Whose link was closed: nothing of it is heard until it has gone and come again.
-    Parted,
+struct Presence {
+    state: Arc<Publisher<'static>>,
+    event: Arc<Publisher<'static>>,
+    bond: Bond,
+    /// None while there is a pause: nothing of it is heard.
+    linked: Option<Linked>,
+    /// When its last link began, and how long the pause is, or the next one.
+    since: Instant,
+    pause: Duration,
+    /// When the pause is over.
+    until: Instant,
 }
 
 struct Linked {
     end: End,
+    /// What goes with what is sent.
+    mark: Arc<Mutex<Mark>>,
     /// Bytes of the reliable channel that may wait in the inbox.
     event_room: Arc<Semaphore>,
     writer: JoinHandle<()>,
@@ -75,8 +103,8 @@ impl Roster {
         links: Links,
     ) -> (Arc<Roster>, mpsc::Receiver<Change>) {
         let (changes, usher) = mpsc::channel(CHANGES_MAX);
-        let present = Mutex::default();
-        (Arc::new(Roster { world, me, members, links, present, changes }), usher)
+        let (present, runtime) = (Mutex::default(), Handle::current());
+        (Arc::new(Roster { world, me, members, links, present, changes, runtime }), usher)
     }
 
     /// A token came or went.
@@ -91,7 +119,7 @@ impl Roster {
     }
 
     /// A message came.
-    pub(super) fn handle_batch(&self, sample: &Sample) {
+    pub(super) fn handle_batch(self: &Arc<Self>, sample: &Sample) {
         let named = keys::parse_batch(sample.key_expr().as_str()).filter(|(node, _)| self.is_another(node));
         let Some((node, channel)) = named.filter(|_| sample.kind() == SampleKind::Put) else {
             return refuse("not a node's");
@@ -101,31 +129,109 @@ impl Roster {
             Channel::Stream => limits.message_bytes_max,
             Channel::Datagram => limits.datagram_bytes_max,
         };
-        if sample.payload().is_empty() || sample.payload().len() > max {
+        let mark = sample.attachment().and_then(|attachment| Mark::read(&attachment.to_bytes()));
+        // With nothing in it a link begins.
+        let is_beginning = channel == Channel::Stream && mark.is_some();
+        if sample.payload().is_empty() && !is_beginning || sample.payload().len() > max {
             return refuse("length");
         }
         let bytes = Bytes::from(sample.payload().to_bytes().into_owned());
         let mut present = self.present();
         match present.nodes.get(&node) {
-            Some(Presence::Linked(linked)) if linked.hand_over(channel, bytes.clone()) => {}
-            Some(Presence::Linked(_)) => present.part(&node, "more of its messages wait than may"),
-            Some(Presence::Parted) => refuse("parted"),
-            None if channel == Channel::Stream => present.keep(node, bytes),
+            Some(_) => self.hear(&mut present, &node, channel, mark, bytes),
+            None if channel == Channel::Stream => present.keep(node, mark, bytes),
             // What may be lost is, until it is known who sends it.
             None => {}
         }
     }
 
-    /// Opens and closes links as tokens come and go, until the session ends.
+    /// Takes in what a node says whose token is there.
+    fn hear(self: &Arc<Self>, present: &mut Present, node: &Label, channel: Channel, mark: Option<Mark>, bytes: Bytes) {
+        let Some(presence) = present.nodes.get_mut(node) else { return };
+        // Who numbers nothing is heard as it comes: so it can be told that it is of another version.
+        if let Some(mark) = mark {
+            if channel == Channel::Datagram {
+                if !presence.bond.is_of_it(mark) {
+                    return refuse("of another link");
+                }
+            } else if presence.linked.is_none() {
+                presence.bond.miss(mark);
+                return refuse("parted");
+            } else if let Some(refused) = self.follow(present, node, mark, bytes.is_empty()) {
+                return refuse(refused);
+            }
+        }
+        let Some(linked) = present.nodes.get(node).and_then(|presence| presence.linked.as_ref()) else {
+            return refuse("parted");
+        };
+        if !bytes.is_empty() && !linked.hand_over(channel, bytes) {
+            present.part(node, "more of its messages wait than may");
+        }
+    }
+
+    /// Keeps the link, or begins it anew, as a message on the stream says. Says why the message is not heard, if it is not.
+    fn follow(
+        self: &Arc<Self>,
+        present: &mut Present,
+        node: &Label,
+        mark: Mark,
+        is_first: bool,
+    ) -> Option<&'static str> {
+        let presence = present.nodes.get_mut(node)?;
+        let mut meaning = presence.bond.hear(mark, is_first);
+        if let Meaning::Anew(at_least) = meaning {
+            let is_too_often = presence.since.elapsed() < ANEW_MIN;
+            present.part(node, "the other side began anew");
+            if !is_too_often {
+                self.begin(present, node, at_least);
+            }
+            let presence = present.nodes.get_mut(node)?;
+            if presence.linked.is_none() {
+                presence.bond.miss(mark);
+                return Some("parted");
+            }
+            meaning = presence.bond.hear(mark, is_first);
+        }
+        let presence = present.nodes.get_mut(node)?;
+        if let Some(linked) = &presence.linked {
+            *linked.mark.lock().expect("nobody panics while holding a mark") = presence.bond.mark();
+        }
+        (meaning != Meaning::Fits).then_some("of another link")
+    }
+
+    /// Whether another node's token is there.
+    pub(super) fn is_anybody_there(&self) -> bool {
+        !self.present().nodes.is_empty()
+    }
+
+    /// Opens and closes links as tokens come and go, and as pauses end, until the session ends.
     pub(super) async fn usher(self: Arc<Self>, session: Session, mut changes: mpsc::Receiver<Change>) {
-        while let Some(Change { node, is_there }) = changes.recv().await {
-            if is_there {
-                self.welcome(&session, node).await;
-            } else {
-                let mut present = self.present();
-                present.part(&node, "the node left, or is not reached any more");
-                present.nodes.remove(&node);
-                present.early.remove(&node);
+        let parted = self.present().parted.clone();
+        loop {
+            let next = self.present().next_beginning();
+            let pause = async {
+                match next {
+                    Some(until) => tokio::time::sleep_until(until.into()).await,
+                    None => std::future::pending().await,
+                }
+            };
+            let change = tokio::select! {
+                change = changes.recv() => change,
+                () = parted.notified() => continue,
+                () = pause => {
+                    self.begin_due();
+                    continue;
+                }
+            };
+            match change {
+                Some(Change { node, is_there: true }) => self.welcome(&session, node).await,
+                Some(Change { node, is_there: false }) => {
+                    let mut present = self.present();
+                    present.part(&node, "the node left, or is not reached any more");
+                    present.nodes.remove(&node);
+                    present.early.remove(&node);
+                }
+                None => return,
             }
         }
     }
@@ -144,29 +250,60 @@ impl Roster {
                 return;
             }
         };
+        // Higher than whatever this process, or one of its name before it, has counted up to.
+        let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let bond = Bond::new(clock.as_micros() as u64);
+        let now = Instant::now();
+        let presence = Presence { state, event, bond, linked: None, since: now, pause: PAUSE, until: now };
         let mut present = self.present();
+        present.nodes.insert(node.clone(), presence);
+        self.begin(&mut present, &node, 0);
+        let (_, early) = present.early.remove(&node).unwrap_or((now, Vec::new()));
+        for (mark, bytes) in early {
+            self.hear(&mut present, &node, Channel::Stream, mark, bytes);
+        }
+    }
+
+    /// Begins links whose pause is over.
+    fn begin_due(self: &Arc<Self>) {
+        let mut present = self.present();
+        let now = Instant::now();
+        let is_due = |presence: &Presence| presence.linked.is_none() && presence.until <= now;
+        let due: Vec<Label> =
+            present.nodes.iter().filter(|(_, presence)| is_due(presence)).map(|(node, _)| node.clone()).collect();
+        due.into_iter().for_each(|node| self.begin(&mut present, &node, 0));
+    }
+
+    /// Begins a link with a node that is there and has none; if there are too many, after another pause.
+    fn begin(self: &Arc<Self>, present: &mut Present, node: &Label, at_least: u64) {
+        if present.is_leaving {
+            return;
+        }
+        let Some(presence) = present.nodes.get_mut(node) else { return };
         let Some(end) = self.links.open(Party::Node(node.clone()), Transport::Zenoh) else {
             tracing::warn!(%node, "a node is turned away: there are too many");
-            present.nodes.insert(node, Presence::Parted);
-            return;
+            return presence.rest(&present.parted);
         };
-        let outbox = end.outbox.clone();
+        presence.since = Instant::now();
+        presence.bond.begin(at_least);
+        let mark = Arc::new(Mutex::new(presence.bond.mark()));
+        let (outbox, link) = (end.outbox.clone(), end.link);
+        let (state, event, marked) = (presence.state.clone(), presence.event.clone(), mark.clone());
         let (roster, name) = (self.clone(), node.clone());
-        let writer = tokio::spawn(async move {
+        let writer = self.runtime.spawn(async move {
             let why = tokio::select! {
-                why = write_events(&outbox, event) => why,
-                () = write_states(&outbox, state) => return,
+                why = write_events(&outbox, event, &marked) => why,
+                () = write_states(&outbox, state, &marked) => return,
             };
-            roster.present().part(&name, &why);
+            let mut present = roster.present();
+            // Another link may have begun since.
+            let is_this = |presence: &Presence| presence.linked.as_ref().is_some_and(|linked| linked.end.link == link);
+            if present.nodes.get(&name).is_some_and(is_this) {
+                present.part(&name, &why);
+            }
         });
         let room = self.links.limits().reliable_bytes_max.min(Semaphore::MAX_PERMITS);
-        let linked = Linked { end, event_room: Arc::new(Semaphore::new(room)), writer };
-        let (_, early) = present.early.remove(&node).unwrap_or((Instant::now(), Vec::new()));
-        let is_in_bounds = early.into_iter().all(|bytes| linked.hand_over(Channel::Stream, bytes));
-        present.nodes.insert(node.clone(), Presence::Linked(linked));
-        if !is_in_bounds {
-            present.part(&node, "more of its messages wait than may");
-        }
+        presence.linked = Some(Linked { end, mark, event_room: Arc::new(Semaphore::new(room)), writer });
     }
 
     async fn publisher(
@@ -190,8 +327,10 @@ impl Roster {
     /// Closes all links, and waits until what was sent before has left.
     pub(super) async fn farewell(&self) {
         let mut writers = Vec::new();
-        for presence in self.present().nodes.values_mut() {
-            if let Presence::Linked(linked) = presence {
+        {
+            let mut present = self.present();
+            present.is_leaving = true;
+            for linked in present.nodes.values_mut().filter_map(|presence| presence.linked.as_mut()) {
                 linked.end.outbox.close();
                 writers.push(std::mem::replace(&mut linked.writer, tokio::spawn(async {})));
             }
@@ -214,26 +353,48 @@ impl Roster {
 }
 
 impl Present {
-    /// Ends a node's link, and says why.
+    /// Ends a node's link, and says why. While its token is there, another begins after a pause.
     fn part(&mut self, node: &Label, why: &str) {
         if let Some(presence) = self.nodes.get_mut(node)
-            && let Presence::Linked(Linked { end, .. }) = std::mem::replace(presence, Presence::Parted)
+            && let Some(Linked { end, .. }) = presence.linked.take()
         {
             end.close(why.to_owned());
+            presence.bond.end();
+            if presence.since.elapsed() >= PROOF {
+                presence.pause = PAUSE;
+            }
+            presence.rest(&self.parted);
         }
     }
 
+    /// When the first pause ends.
+    fn next_beginning(&self) -> Option<Instant> {
+        let resting = self.nodes.values().filter(|presence| presence.linked.is_none());
+        resting.map(|presence| presence.until).min().filter(|_| !self.is_leaving)
+    }
+
     /// Keeps a message of a node whose token is still under way.
-    fn keep(&mut self, node: Label, bytes: Bytes) {
+    fn keep(&mut self, node: Label, mark: Option<Mark>, bytes: Bytes) {
         self.early.retain(|_, (since, _)| since.elapsed() < EARLY_FOR);
         if self.early.len() >= EARLY_NODES_MAX && !self.early.contains_key(&node) {
             return refuse("early");
         }
         let (_, kept) = self.early.entry(node).or_insert_with(|| (Instant::now(), Vec::new()));
         if kept.len() == EARLY_MAX {
+            // A link with a gap is none: without its beginning it is not heard, and begins anew.
+            kept.clear();
             return refuse("early");
         }
-        kept.push(bytes);
+        kept.push((mark, bytes));
+    }
+}
+
+impl Presence {
+    /// Takes a pause: each is longer than the last.
+    fn rest(&mut self, parted: &Notify) {
+        self.until = Instant::now() + self.pause;
+        self.pause = (2 * self.pause).min(PAUSE_MAX);
+        parted.notify_one();
     }
 }
 
@@ -261,16 +422,23 @@ fn refuse(why: &'static str) {
 }
 
 /// Puts wait where queues are full: on a thread for those who wait, never where others would wait with them.
-async fn write_events(outbox: &Outbox, publisher: Arc<Publisher<'static>>) -> String {
+async fn write_events(outbox: &Outbox, publisher: Arc<Publisher<'static>>, mark: &Arc<Mutex<Mark>>) -> String {
+    // Whoever is there learns that a link began, also if nothing is said on it.
+    let mut beginning = Some(Bytes::new());
     loop {
-        let messages = match outbox.next_reliable().await {
+        let messages = match beginning.take() {
+            Some(beginning) => Ok(Some(VecDeque::from([beginning]))),
+            None => outbox.next_reliable().await,
+        };
+        let messages = match messages {
             Ok(Some(messages)) => messages,
             Ok(None) => return "closed by us".to_owned(),
             Err(error) => return error.to_string(),
         };
         let bytes = messages.iter().map(Bytes::len).sum();
-        let publisher = publisher.clone();
-        let put = move || messages.into_iter().try_for_each(|message| publisher.put(message).wait());
+        let (publisher, mark) = (publisher.clone(), mark.clone());
+        let put =
+            move || messages.into_iter().try_for_each(|message| publisher.put(message).attachment(now(&mark)).wait());
         let written = async {
             match tokio::task::spawn_blocking(put).await {
                 Ok(Ok(())) => None,
@@ -289,12 +457,17 @@ async fn write_events(outbox: &Outbox, publisher: Arc<Publisher<'static>>) -> St
     }
 }
 
-async fn write_states(outbox: &Outbox, publisher: Arc<Publisher<'static>>) {
+async fn write_states(outbox: &Outbox, publisher: Arc<Publisher<'static>>, mark: &Arc<Mutex<Mark>>) {
     loop {
         let messages = outbox.next_datagrams().await;
-        let publisher = publisher.clone();
+        let (publisher, mark) = (publisher.clone(), mark.clone());
         // One that cannot be put is one that is lost.
-        let put = move || messages.into_iter().for_each(|message| drop(publisher.put(message).wait()));
+        let put =
+            move || messages.into_iter().for_each(|message| drop(publisher.put(message).attachment(now(&mark)).wait()));
         let _ = tokio::task::spawn_blocking(put).await;
     }
+}
+
+fn now(mark: &Mutex<Mark>) -> Vec<u8> {
+    mark.lock().expect("nobody panics while holding a mark").bytes().to_vec()
 }

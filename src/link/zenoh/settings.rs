@@ -156,6 +156,9 @@ pub enum FabricError {
         "{0} can be reached, but does not let {1} in: another password or certificate is asked for, or it is no node"
     )]
     Refused(String, Label),
+    /// Somebody is there, and nobody of this world.
+    #[error("nobody at {0} belongs to a cluster called `{1}`")]
+    AnotherWorld(String, Label),
     /// Another node is called the same.
     #[error("there is a node called {0} already")]
     NameTaken(Label),

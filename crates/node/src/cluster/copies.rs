@@ -18,6 +18,8 @@ use super::handover::{AGAIN_US, Parcel};
 
 /// Objects in one message, at most. What is left goes with the next one, as soon as this one is acknowledged.
 const ENTRIES_MAX: usize = 512;
+/// And of those that are gone.
+const GONE_MAX: usize = 4_096;
 /// Changes are gathered for so long, in microseconds: what a death costs at most, and as much of a node's time as it takes
 /// to tell of everything that moves, this often.
 pub const GATHER_US: i64 = 250_000;
@@ -274,7 +276,8 @@ impl Copies {
                 if !mirror.fresh.is_empty() {
                     fresh.extend(draft.named.iter().copied().filter(|(object, _)| mirror.fresh.remove(object)));
                 }
-                let gone: Vec<u64> = std::mem::take(&mut mirror.gone).iter().map(|object| object.number()).collect();
+                let gone = std::iter::from_fn(|| mirror.gone.pop_first()).take(GONE_MAX);
+                let gone: Vec<u64> = gone.map(ObjectId::number).collect();
                 let is_first = !mirror.is_started;
                 let entries = draft.entries.clone();
                 let replicate = Replicate { number: mirror.number, is_first, entries, gone: gone.clone() };
@@ -382,6 +385,32 @@ mod tests {
         let [(_, ToNode::Replicate(second))] = &wake(&mut copies)[..] else { panic!("it waits") };
         copies.kept(members[1], second.number);
         assert!(copies.is_safe(object, 2));
+    }
+
+    /// The bug that this keeps out: whoever had given away more objects than fit into a message, while its copies were not
+    /// acknowledged, said so in one that nobody could read, for ever.
+    #[test]
+    fn however_many_are_gone_it_is_said() {
+        let members = [1, 2].map(NodeId::new);
+        let mut copies = Copies::new(members[0], 1);
+        copies.activate(1, &members, std::iter::empty());
+        let all: Vec<ObjectId> = (1..=40_000).filter_map(ObjectId::new).collect();
+        all.iter().for_each(|&object| copies.forget(object));
+        let mut gone = 0;
+        for turn in 0..20 {
+            let now = Time::from_micros(turn * GATHER_US);
+            copies.spread(now, std::iter::empty());
+            let mut sends = VecDeque::new();
+            copies.wake(now, &mut sends, |_, _| None);
+            for (_, message) in sends {
+                let Ok(ToNode::Replicate(heard)) = ToNode::decode(&message.encode()) else {
+                    panic!("nobody can read it")
+                };
+                gone += heard.gone.len();
+                copies.kept(members[1], heard.number);
+            }
+        }
+        assert_eq!(gone, all.len());
     }
 
     /// The bug that this keeps out: who kept copies by an old plan was told to let go once. When that was lost with its

@@ -24,6 +24,8 @@ use super::copies::Copies;
 
 /// What is said without being answered is said again after so long, in microseconds.
 pub const AGAIN_US: i64 = 250_000;
+/// So much is offered with one wake at most, for the first time or again: thousands that were adopted for others would fill a link.
+const OFFERS_MAX: usize = 512;
 /// A message that was doubled or delayed arrives within this, in microseconds: for so long a closed offer is remembered.
 const ECHO_US: i64 = 60_000_000;
 
@@ -336,8 +338,10 @@ impl Custody {
             }
             ToNode::Replicate(replicate) => self.sends.extend(self.copies.keep(from, replicate, &self.members)),
             ToNode::Replicated { number } => self.copies.kept(from, *number),
-            ToNode::Query { version, objects } if *version == self.version => self.asked(from, objects),
-            ToNode::Known { version, objects } if *version == self.version => self.adoption.answered(from, objects),
+            ToNode::Query { version, piece, objects } if *version == self.version => self.asked(from, *piece, objects),
+            ToNode::Known { version, piece, objects } if *version == self.version => {
+                self.adoption.answered(from, *piece, objects);
+            }
             _ => {}
         }
     }
@@ -383,7 +387,12 @@ impl Custody {
         }
         let is_due = |leaving: &Leaving| leaving.said_at.is_none_or(|said| now - said >= AGAIN_US);
         let due = self.leaving.iter().filter(|(_, leaving)| leaving.to != self.me && is_due(leaving));
-        let due: Vec<ObjectId> = due.map(|(&object, _)| object).collect();
+        let mut due: Vec<ObjectId> = due.map(|(&object, _)| object).collect();
+        if due.len() > OFFERS_MAX {
+            // Who has waited longest is first.
+            due.sort_by_key(|object| self.leaving.get(object).and_then(|leaving| leaving.said_at));
+            due.truncate(OFFERS_MAX);
+        }
         for object in due.into_iter().filter(|&object| !self.is_aboard(object)).collect::<Vec<_>>() {
             let aboard = self.aboard(object);
             let mut say = |object: ObjectId| {
@@ -654,6 +663,32 @@ mod tests {
         custody.end(object, NOW);
         custody.handle(NOW, one, &offer, true, &mut Hand(1));
         custody.owns(object)
+    }
+
+    /// The bug that this keeps out: who had adopted thousands that others should have offered all of them at once, again and
+    /// again, until the link was closed for it.
+    #[test]
+    fn however_many_are_offered_it_is_done_in_turn() {
+        const OBJECTS: u64 = 3_000;
+        let (one, two) = (NodeId::new(1), NodeId::new(2));
+        let mut custody = Custody::new(one, 0);
+        custody.activate(1, &[one, two], &mut Hand(2), NOW);
+        for object in (1..=OBJECTS).filter_map(ObjectId::new) {
+            custody.begin(object);
+            assert!(custody.offer(object, two, &Hand(2)));
+        }
+        let mut offered = std::collections::BTreeSet::new();
+        for wake in 0..OBJECTS.div_ceil(OFFERS_MAX as u64) {
+            // So slow that what was offered first is due again.
+            custody.wake(Time::from_micros(wake as i64 * AGAIN_US), &mut Hand(2));
+            let said: Vec<_> = std::iter::from_fn(|| custody.poll()).collect();
+            assert!(said.len() <= OFFERS_MAX);
+            offered.extend(said.iter().filter_map(|(_, message)| match message {
+                ToNode::Offer(offer) => Some(offer.object),
+                _ => None,
+            }));
+        }
+        assert_eq!(offered.len() as u64, OBJECTS);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use world::World;
 use super::grants::Ground;
 use super::lease::BEAT_US;
 use super::part::Keep;
+use super::pieces::Gathering;
 use super::{Cluster, Status};
 
 impl Cluster {
@@ -35,14 +36,19 @@ impl Cluster {
             | ToNode::Accept { .. }
             | ToNode::Accepted { .. }
             | ToNode::Committed(_) => self.agree(now, from, message, world),
-            ToNode::Declare { version, standing }
-                if *version == self.plan().version && self.is_member(from) && self.declared.insert(from) =>
+            ToNode::Declare { version, telling, piece, standing }
+                if *version == self.plan().version && self.is_member(from) && !self.declared.contains(&from) =>
             {
-                // Of what changes hands both may speak; what is its own by now is no guest.
-                let is_foreign = |one: &&Declared| ObjectId::new(one.object).is_some_and(|o| !self.custody.owns(o));
-                let foreign: Vec<Declared> = standing.iter().filter(is_foreign).copied().collect();
-                self.part.grants.declare(&foreign, now);
-                self.complete();
+                let gathered = self.gathered.entry(from).or_insert_with(Gathering::new);
+                if let Some(standing) = gathered.take(*telling, *piece, standing) {
+                    self.gathered.remove(&from);
+                    self.declared.insert(from);
+                    // Of what changes hands both may speak; what is its own by now is no guest.
+                    let is_foreign = |one: &Declared| ObjectId::new(one.object).is_some_and(|o| !self.custody.owns(o));
+                    let foreign: Vec<Declared> = standing.into_iter().filter(is_foreign).collect();
+                    self.part.grants.declare(&foreign, now);
+                    self.complete();
+                }
             }
             ToNode::Batch(batch) if batch.version == self.plan().version && self.is_member(from) => {
                 self.hear_batch(now, from, batch);
@@ -84,6 +90,7 @@ impl Cluster {
         }
         self.custody.mourn(from, beat.version, &beat.adopting);
         if beat.awaiting.contains(&self.settings.node.number())
+            && !self.telling.contains_key(&from)
             && self.declared_at.get(&from).is_none_or(|at| now - *at >= 2 * BEAT_US)
         {
             self.declare(now, from);

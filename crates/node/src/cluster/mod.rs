@@ -12,6 +12,7 @@
 //!
 //! A [`Cluster`] is one node's part in it. It owns no world: whoever drives it hands it one. Cut by what it does: `hearing.rs`
 //! takes in what others say, `turn.rs` is a tick, `telling.rs` says what others need, `planning.rs` goes from plan to plan.
+//! What is too long for one message goes in `pieces.rs`.
 //!
 //! When a plan changes, everybody who acts by the new one drops all rooms and declares to everybody else which of its
 //! objects reach into their space. A node decides about space that is new to it when all have declared: then nobody acts
@@ -27,6 +28,7 @@ pub mod handover;
 mod hearing;
 pub mod lease;
 mod part;
+mod pieces;
 mod planning;
 mod telling;
 pub mod tenancy;
@@ -39,12 +41,14 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use space::{Grid, NodeId, ObjectId, Time};
 use wire::ToNode;
-use wire::cluster::{Answer, Beat, Member, Plan};
+use wire::cluster::{Answer, Beat, Declared, Member, Plan};
 use world::{Border, World};
 
 use self::agreement::Agreement;
 use self::handover::Custody;
 use self::lease::Lease;
+use self::pieces::Gathering;
+use self::telling::Telling;
 use self::territory::{Territory, holders};
 
 /// The bits of an object's name that count what its first node has made. With those of the node they are 52: a name has
@@ -125,6 +129,11 @@ pub struct Cluster {
     part: Part,
     /// Who has declared under the present plan.
     declared: BTreeSet<NodeId>,
+    /// What others have declared so far, of those who have not finished.
+    gathered: BTreeMap<NodeId, Gathering<Declared>>,
+    /// To whom it is declaring, how often it has begun to, and when it last said something of it.
+    telling: BTreeMap<NodeId, Telling>,
+    tellings: u64,
     declared_at: BTreeMap<NodeId, Time>,
     heard: BTreeMap<NodeId, (Time, Beat)>,
     candidates: BTreeMap<NodeId, (Member, Time)>,
@@ -189,6 +198,9 @@ impl Cluster {
             custody: Custody::new(me, settings.copies),
             part: Part::new(me),
             declared: BTreeSet::new(),
+            gathered: BTreeMap::new(),
+            telling: BTreeMap::new(),
+            tellings: 0,
             declared_at: BTreeMap::new(),
             heard: BTreeMap::new(),
             candidates: BTreeMap::new(),

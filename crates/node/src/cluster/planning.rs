@@ -71,6 +71,8 @@ impl Cluster {
         self.candidates.retain(|node, _| !self.agreement.plan().members.iter().any(|m| m.node == node.number()));
         self.heard.retain(|node, _| self.agreement.plan().members.iter().any(|m| m.node == node.number()));
         self.declared.clear();
+        self.gathered.clear();
+        self.telling.clear();
         self.declared_at.clear();
         self.answers.clear();
         let nodes = holders(self.plan());

@@ -11,16 +11,24 @@ use world::{Block, Kind, Model, Standing, World};
 use super::ghosts::{self, Listeners, Speaker};
 use super::grants::to_wire;
 use super::part::bounds;
+use super::pieces::Cut;
 use super::tenancy::{AHEAD_TICKS, SOON_TICKS, Tenant};
 use super::{Cluster, Status, balance};
 
+/// What is being declared to another node.
+#[derive(Clone, Debug)]
+pub(super) struct Telling {
+    number: u64,
+    standing: Cut<Declared>,
+    next: u32,
+}
+
 impl Cluster {
-    /// Says what of its own reaches into another's space.
+    /// Says what of its own reaches into another's space: the first piece now, one more with each wake.
     pub(super) fn declare(&mut self, now: Time, to: NodeId) {
         if self.settings.is_witness || self.status != Status::Member {
             return;
         }
-        self.declared_at.insert(to, now);
         let leaves: Vec<Block> = self.part.territory.of_node(to).copied().collect();
         let reaches = |standing: &&Standing| leaves.iter().any(|leaf| leaf.overlaps(&standing.block()));
         let declared = |standing: &Standing| {
@@ -28,7 +36,30 @@ impl Cluster {
             Some(Declared { object: standing.object.number(), seq, standing: to_wire(standing) })
         };
         let standing = self.part.standing.iter().filter(reaches).filter_map(declared).collect();
-        self.say(to, ToNode::Declare { version: self.plan().version, standing });
+        self.tellings += 1;
+        let telling = Telling { number: self.tellings, standing: Cut::new(standing), next: 0 };
+        self.telling.insert(to, telling);
+        self.declare_on(now, to);
+    }
+
+    /// Says the next piece to each who has not been told all.
+    pub(super) fn declare_all_on(&mut self, now: Time) {
+        let all: Vec<NodeId> = self.telling.keys().copied().collect();
+        all.into_iter().for_each(|to| self.declare_on(now, to));
+    }
+
+    fn declare_on(&mut self, now: Time, to: NodeId) {
+        let version = self.plan().version;
+        let Some(telling) = self.telling.get_mut(&to) else { return };
+        if let Some((piece, standing)) = telling.standing.piece(telling.next) {
+            telling.next += 1;
+            self.declared_at.insert(to, now);
+            let telling = telling.number;
+            self.say(to, ToNode::Declare { version, telling, piece, standing });
+        }
+        if self.telling.get(&to).is_some_and(|telling| telling.next == telling.standing.count()) {
+            self.telling.remove(&to);
+        }
     }
 
     pub(super) fn beat(&mut self, now: Time, world: &World) {
@@ -159,5 +190,75 @@ impl Cluster {
         };
         counts.0 += 1;
         counts.1 += bytes as u64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use space::{GridPoint, ObjectId};
+    use wire::cluster::Member;
+    use world::Solid;
+    use world::spec::Plaza;
+
+    use super::super::{ClusterSettings, territory};
+    use super::*;
+
+    /// The bug that this keeps out: 70,000 objects were declared in one message, which nobody can read, and which was said
+    /// again until the link was closed. The connection breaks once, so that a part has to be told again.
+    #[test]
+    fn however_many_objects_reach_over_they_are_declared() {
+        const OBJECTS: u64 = 70_000;
+        let nodes = [1, 2].map(NodeId::new);
+        let plaza = Plaza { side: 40.0, obstacles: 0, crates: 0, balls: 0, seekers: 0, seed: 3 };
+        let spec = Arc::new(plaza.spec());
+        let now = |beats: i64| Time::from_micros(beats * 33_333);
+        let mut worlds = [0, 1].map(|_| World::empty(spec.clone()).unwrap());
+        let member = |node: NodeId| Member { node: node.number(), address: String::new(), is_witness: false };
+        let plan = territory::even(nodes.map(member).to_vec(), worlds[0].grid());
+        let settings = |node| ClusterSettings {
+            node,
+            address: String::new(),
+            is_witness: false,
+            copies: 1,
+            reach: 10.0,
+            world: 1,
+        };
+        let [first, second] = &mut worlds;
+        let mut teller = Cluster::founding(settings(nodes[0]), first, plan.clone(), now(0));
+        let mut hearer = Cluster::founding(settings(nodes[1]), second, plan, now(0));
+        let leaf = *hearer.part.territory.of_node(nodes[1]).next().unwrap();
+        let at = GridPoint::new(leaf.low[0].max(-1_000_000) + 2_000, 0, leaf.low[2].max(-1_000_000) + 2_000);
+        for number in 1..=OBJECTS {
+            let object = ObjectId::new(number).unwrap();
+            teller.custody.begin(object);
+            teller.part.standing.push(Standing { object, solid: Solid { core: [0; 3], radius: 300 }, at });
+        }
+        while hearer.poll().is_some() || teller.poll().is_some() {}
+        teller.declare(now(0), nodes[1]);
+        for wake in 1..600 {
+            // What is on its way is lost with the connection.
+            let is_cut = wake == 5;
+            while let Some((_, message)) = teller.poll() {
+                let bytes = wire::cluster::seal(1, Some(2), &message);
+                assert!(bytes.len() <= wire::cluster::NODE_MESSAGE_MAX / 4);
+                if !is_cut {
+                    let heard = wire::cluster::open(&bytes).expect("a node can read what another says");
+                    hearer.handle(now(wake), nodes[0], &heard.message, second);
+                }
+            }
+            if hearer.declared.contains(&nodes[0]) {
+                break;
+            }
+            hearer.wake(now(wake), second);
+            while let Some((_, message)) = hearer.poll() {
+                teller.handle(now(wake), nodes[1], &message, first);
+            }
+            teller.declare_all_on(now(wake));
+        }
+        assert!(hearer.declared.contains(&nodes[0]) && teller.tellings > 2, "told again, and whole");
+        assert_eq!(hearer.part.grants.len() as u64, OBJECTS);
+        assert!(hearer.gathered.is_empty() && teller.telling.is_empty(), "nothing is kept of it");
     }
 }

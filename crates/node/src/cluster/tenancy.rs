@@ -29,6 +29,9 @@ const IDLE_TICKS: u64 = 10;
 /// That an object is no more is said every so many ticks until it is heard, and so often at most.
 const PARTING_TICKS: u64 = 8;
 const PARTINGS_MAX: u32 = 64;
+/// A decider is asked so much in one tick at most: a batch is a datagram, and one that is too long is lost. Who is left asks in
+/// the next tick.
+const ASKS_MAX: usize = 1_024;
 
 /// All rooms of this node's objects, and what was asked for.
 #[derive(Clone, Debug, Default)]
@@ -38,6 +41,8 @@ pub struct Tenancies {
     parting: BTreeMap<(ObjectId, NodeId), (Ask, u64, u32)>,
     /// Counts all asks, so that a later one has a higher number, whatever was forgotten in between.
     asked: u32,
+    /// Who is first to ask in the next tick, if not all could in the last one.
+    first: Option<(ObjectId, NodeId)>,
     /// Ticks that objects stood at a border because they had no room, for the measure.
     pub waited_ticks: u64,
     /// Asks that were answered with a room, and all that were answered.
@@ -161,18 +166,33 @@ impl Tenancies {
         }
         let by_object: BTreeMap<ObjectId, &Tenant> =
             tenants.iter().map(|tenant| (tenant.standing.object, tenant)).collect();
-        let Tenancies { table, asked, waited_ticks, .. } = self;
-        table.retain(|(object, decider), tenancy| {
-            let Some(tenant) = by_object.get(object) else { return false };
-            let leaves: Vec<&Block> = near.iter().filter(|(node, _)| node == decider).map(|(_, leaf)| leaf).collect();
-            let Some(ask) = tenancy.next(tenant, &leaves, tick, asked, waited_ticks) else {
-                return tenancy.is_of_use(tenant, &leaves);
-            };
-            asks.entry(*decider).or_default().push(ask);
-            true
-        });
+        let Tenancies { table, asked, waited_ticks, first, .. } = self;
+        let mut left = None;
+        // Whoever could not ask in the last tick is first in this one.
+        for is_behind in [false, true] {
+            table.retain(|key, tenancy| {
+                let (object, decider) = key;
+                let Some(tenant) = by_object.get(object) else { return false };
+                if first.is_some_and(|first| *key < first) != is_behind {
+                    return true;
+                }
+                if asks.get(decider).is_some_and(|asks| asks.len() >= ASKS_MAX) {
+                    left.get_or_insert(*key);
+                    return true;
+                }
+                let leaves: Vec<&Block> =
+                    near.iter().filter(|(node, _)| node == decider).map(|(_, leaf)| leaf).collect();
+                let Some(ask) = tenancy.next(tenant, &leaves, tick, asked, waited_ticks) else {
+                    return tenancy.is_of_use(tenant, &leaves);
+                };
+                asks.entry(*decider).or_default().push(ask);
+                true
+            });
+        }
+        *first = left;
         self.parting.retain(|(_, decider), (ask, said, times)| {
-            if *times == 0 || tick - *said >= PARTING_TICKS {
+            let is_room = asks.get(decider).is_none_or(|asks| asks.len() < ASKS_MAX);
+            if is_room && (*times == 0 || tick - *said >= PARTING_TICKS) {
                 (*said, *times) = (tick, *times + 1);
                 asks.entry(*decider).or_default().push(ask.clone());
             }
@@ -308,4 +328,37 @@ impl Tenancy {
 fn is_within(part: Block, rooms: &[(u32, Room)]) -> bool {
     let rest = |parts: Vec<Block>, room: &Room| parts.iter().flat_map(|part| part.without(&room.block)).collect();
     rooms.iter().fold(vec![part], |parts, (_, room)| rest(parts, room)).is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use space::GridPoint;
+    use world::Solid;
+
+    use super::*;
+
+    /// The bug that this keeps out: when a plan gave another node the space in which thousands stood, all of them asked in one
+    /// tick, in a datagram that was too long to be sent, and again two ticks later.
+    #[test]
+    fn however_many_need_room_all_ask_in_turn() {
+        let (me, decider) = (NodeId::new(1), NodeId::new(2));
+        let leaf = Block { low: [0; 3], high: [1_000_000; 3] };
+        let territory = Territory { leaves: vec![(decider, leaf)] };
+        let tenant = |number: u64| {
+            let (solid, at) = (Solid { core: [0; 3], radius: 300 }, GridPoint::new(5_000, 5_000, 5_000));
+            let standing = Standing { object: ObjectId::new(number).unwrap(), solid, at };
+            let soon = standing.block().grown(8).even();
+            Tenant { standing, seq: 1, soon, ahead: soon, mate: None }
+        };
+        let tenants: Vec<Tenant> = (1..=5_000).map(tenant).collect();
+        let mut tenancies = Tenancies::default();
+        let mut heard = std::collections::BTreeSet::new();
+        // Nobody answers.
+        for tick in 1..=5 {
+            let asks = tenancies.ask(me, &tenants, &territory, tick).remove(&decider).unwrap();
+            assert!(asks.len() <= ASKS_MAX);
+            heard.extend(asks.iter().map(|ask| ask.object));
+        }
+        assert_eq!(heard.len(), tenants.len());
+    }
 }

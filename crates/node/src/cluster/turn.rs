@@ -49,6 +49,7 @@ impl Cluster {
             self.lease.vouch_for_itself(now, &members);
         }
         self.lease.renew(&members);
+        self.declare_all_on(now);
         self.part.grants.wake(now);
         self.part.ghosts.wake(now);
         // The more there are, the rarer: what a node hears of all others must not grow as fast as they do. But a lease has to
@@ -107,8 +108,10 @@ impl Cluster {
             if is_ready && !is_tied && self.declared.contains(&to) {
                 offers.push((object.id, object.holds, to));
             }
+            if offers.len() == OFFERS_PER_TICK {
+                break;
+            }
         }
-        offers.truncate(OFFERS_PER_TICK);
         for (object, load, to) in offers {
             let keep = Keep { world, part: &mut self.part, now: Time::default() };
             if self.custody.offer(object, to, &keep) {

@@ -8,6 +8,7 @@ mod batch;
 mod custody;
 mod entries;
 mod envelope;
+mod piece;
 mod plan;
 mod users;
 
@@ -15,6 +16,7 @@ pub use batch::{Answer, Ask, Batch, Ghost, Granted, Introduced, Standing};
 pub use custody::{Declared, Load, Named, Offer, Replicate};
 pub use entries::{Entries, Entry};
 pub use envelope::{Envelope, open, seal};
+pub use piece::{PIECE_OBJECTS_MAX, PIECES_MAX, Piece};
 pub use plan::{Ballot, Cut, Member, Plan};
 pub use users::{Seek, Sought};
 
@@ -25,7 +27,7 @@ use crate::session::{NICKNAME_MAX, SAID_MAX};
 use crate::{ADDRESS_MAX, kind};
 
 /// The version of the protocol between the nodes of a cluster.
-pub const CLUSTER_VERSION: u16 = 3;
+pub const CLUSTER_VERSION: u16 = 4;
 /// The most bytes of a message between nodes.
 pub const NODE_MESSAGE_MAX: usize = 1 << 20;
 /// The most nodes of a cluster, those without objects included.
@@ -88,10 +90,14 @@ pub enum ToNode {
     },
     /// A majority has accepted it: it holds.
     Committed(Plan),
-    /// I act by this plan, and these of mine reach into your space.
+    /// I act by this plan, and these of mine reach into your space: all that do, when all pieces of one telling have come.
     Declare {
         /// The plan.
         version: u64,
+        /// Counts what this sender tells; what is told again is told as it is then, and pieces of two tellings are no whole.
+        telling: u64,
+        /// Which part of it.
+        piece: Piece,
         /// Objects, with the number of their ownership.
         standing: Vec<Declared>,
     },
@@ -129,6 +135,8 @@ pub enum ToNode {
     Query {
         /// The plan.
         version: u64,
+        /// Which part of all that it asks for under this plan.
+        piece: Piece,
         /// Objects, with the number of their ownership.
         objects: Vec<Named>,
     },
@@ -136,6 +144,8 @@ pub enum ToNode {
     Known {
         /// The plan.
         version: u64,
+        /// Which part of what it was asked for.
+        piece: Piece,
         /// Objects.
         objects: Vec<u64>,
     },
@@ -266,8 +276,10 @@ impl ToNode {
                 ballot.write(writer);
             }
             ToNode::Committed(plan) => plan.write(writer),
-            ToNode::Declare { version, standing } => {
+            ToNode::Declare { version, telling, piece, standing } => {
                 writer.varint(*version);
+                writer.varint(*telling);
+                piece.write(writer);
                 write_list(writer, standing, Declared::write);
             }
             ToNode::Batch(batch) => batch.write(writer),
@@ -281,12 +293,14 @@ impl ToNode {
             }
             ToNode::Replicate(replicate) => replicate.write(writer),
             ToNode::Replicated { number } => writer.varint(*number),
-            ToNode::Query { version, objects } => {
+            ToNode::Query { version, piece, objects } => {
                 writer.varint(*version);
+                piece.write(writer);
                 write_list(writer, objects, Named::write);
             }
-            ToNode::Known { version, objects } => {
+            ToNode::Known { version, piece, objects } => {
                 writer.varint(*version);
+                piece.write(writer);
                 write_list(writer, objects, |object, writer| writer.varint(*object));
             }
             ToNode::Hello { version, world, plan } => {
@@ -336,7 +350,9 @@ impl ToNode {
             kind::NODE_COMMITTED => ToNode::Committed(Plan::read(reader)?),
             kind::NODE_DECLARE => ToNode::Declare {
                 version: version(reader)?,
-                standing: read_list(reader, OBJECTS_MAX, 9, "standing", Declared::read)?,
+                telling: version(reader)?,
+                piece: Piece::read(reader)?,
+                standing: read_list(reader, PIECE_OBJECTS_MAX, 9, "standing", Declared::read)?,
             },
             kind::NODE_BATCH => ToNode::Batch(Batch::read(reader)?),
             kind::NODE_INTRODUCE => {
@@ -349,11 +365,13 @@ impl ToNode {
             kind::NODE_REPLICATED => ToNode::Replicated { number: version(reader)? },
             kind::NODE_QUERY => ToNode::Query {
                 version: version(reader)?,
-                objects: read_list(reader, OBJECTS_MAX, 2, "objects", Named::read)?,
+                piece: Piece::read(reader)?,
+                objects: read_list(reader, PIECE_OBJECTS_MAX, 2, "objects", Named::read)?,
             },
             kind::NODE_KNOWN => ToNode::Known {
                 version: version(reader)?,
-                objects: read_list(reader, OBJECTS_MAX, 1, "objects", read_name)?,
+                piece: Piece::read(reader)?,
+                objects: read_list(reader, PIECE_OBJECTS_MAX, 1, "objects", read_name)?,
             },
             kind::NODE_HELLO => ToNode::Hello {
                 version: reader.u16("version")?,
@@ -421,7 +439,7 @@ impl Beat {
     }
 }
 
-/// Counts that rise: of plans, ticks, batches.
+/// Counts that rise: of plans, tellings, ticks, batches.
 fn version(reader: &mut Reader<'_>) -> Result<u64, DecodeError> {
     reader.varint(1 << 62, "version")
 }

@@ -462,7 +462,15 @@ pub fn to_node() -> Vec<(&'static str, ToNode)> {
         ("accept", ToNode::Accept { ballot, plan: plan.clone() }),
         ("accepted", ToNode::Accepted { slot: 7, ballot }),
         ("committed", ToNode::Committed(plan)),
-        ("declare", ToNode::Declare { version: 7, standing: vec![cluster::Declared { object: 5, seq: 1, standing }] }),
+        (
+            "declare",
+            ToNode::Declare {
+                version: 7,
+                telling: 2,
+                piece: cluster::Piece { number: 1, count: 3 },
+                standing: vec![cluster::Declared { object: 5, seq: 1, standing }],
+            },
+        ),
         (
             "batch",
             ToNode::Batch(cluster::Batch {
@@ -524,8 +532,15 @@ pub fn to_node() -> Vec<(&'static str, ToNode)> {
             }),
         ),
         ("replicated", ToNode::Replicated { number: 12 }),
-        ("query", ToNode::Query { version: 8, objects: vec![cluster::Named { object: 5, seq: 3 }] }),
-        ("known", ToNode::Known { version: 8, objects: vec![5] }),
+        (
+            "query",
+            ToNode::Query {
+                version: 8,
+                piece: cluster::Piece::WHOLE,
+                objects: vec![cluster::Named { object: 5, seq: 3 }],
+            },
+        ),
+        ("known", ToNode::Known { version: 8, piece: cluster::Piece::WHOLE, objects: vec![5] }),
         ("hello", ToNode::Hello { version: 2, world: 0x0123_4567_89ab_cdef, plan: 7 }),
         ("turned away", ToNode::TurnedAway { version: 2, world: 0xfedc_ba98_7654_3210 }),
         ("seek", ToNode::Seek(cluster::Seek { number: 40, key: Some([0x5a; 16]), name: "Zoë".into() })),
