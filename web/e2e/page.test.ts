@@ -43,6 +43,8 @@ test('two pages and a bot meet: over WebTransport and WebSocket, by name, and a 
       await bob.until('sees Ann', (seen) => other(seen, 'Ann') !== undefined);
       assert.equal(before.transport, 'WebTransport');
       assert.equal((await bob.seen())!.transport, 'WebSocket');
+      // A ping leaves in the same turn as an input: it must not be dropped for that.
+      for (const visitor of [ann, bob]) await visitor.page.waitForFunction(() => (window as any).kinesphere.session.client.hasPong);
       await bob.page.waitForFunction(() => [...document.querySelectorAll('#users li')].some((row) => row.textContent === 'Ann'));
 
       const start = other((await bob.seen())!, 'Ann')!;

@@ -358,7 +358,7 @@ export class App {
     const client = this.session?.client;
     if (!client?.welcome) return;
     this.users.show(client.welcome, client.others);
-    this.status.measure(client.clock.roundTripUs);
+    this.status.measure(client.clock.leastRoundTripUs);
     const text = client.held !== null ? 'E lets go' : this.graspable !== null ? 'E takes hold of it' : '';
     this.prompt.hidden = text === '' || document.body.classList.contains('touch');
     this.prompt.textContent = text;
