@@ -2,7 +2,7 @@
 
 import { connect } from '../link/connect.ts';
 import type { Link, Transport } from '../link/link.ts';
-import type { Refused } from '../wire/to_client.ts';
+import type { Reason, Refused } from '../wire/to_client.ts';
 import { Client, type ClientEvents } from './client.ts';
 
 /** After so long without a word the link is taken for dead, in microseconds. */
@@ -13,6 +13,11 @@ const DESERTED_US = 2_000_000;
 const HELD_UP_US = 200_000;
 /** Between two attempts, in milliseconds: doubled each time, up to the last. */
 const RETRY_MS = { first: 300, last: 4_000 };
+/**
+ * What is no reason to stay away for whoever was in. A page that the browser held up for long, in a hidden tab or while the machine
+ * slept, was silent or did not answer; its user did nothing wrong.
+ */
+const PASSING: readonly Reason[] = ['Full', 'Idle', 'Slow'];
 
 export type Connection =
   | { readonly state: 'connecting' }
@@ -156,8 +161,7 @@ export class Session {
   }
 
   private end(refused: Refused): void {
-    // A server that stops comes back; whoever was in is let in again.
-    const comesBack = refused.reason === 'Stopping' || (this.wasIn && refused.reason === 'Full');
+    const comesBack = refused.reason === 'Stopping' || (this.wasIn && PASSING.includes(refused.reason));
     if (comesBack) return this.lose(refused.sentence);
     this.drop();
     this.isOver = true;
