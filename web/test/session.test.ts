@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import test, { afterEach, beforeEach, mock } from 'node:test';
 
-import { type Connection, Session } from '../src/client/session.ts';
+import { type Connection, Session, forgetResumeKey, keptResumeKey } from '../src/client/session.ts';
 import { Writer } from '../src/wire/codec.ts';
 import { VERSION, kind } from '../src/wire/kind.ts';
 import { type Reason, reasons } from '../src/wire/to_client.ts';
@@ -110,4 +110,19 @@ test('a server that is full lets nobody wait who has not been in', async () => {
   await turn();
   socket().tell(closed('Full'));
   assert.equal(told.at(-1)?.state, 'ended');
+});
+
+test('a browser that forbids storage lets one in all the same', async () => {
+  Object.defineProperty(globalThis, 'sessionStorage', {
+    configurable: true,
+    get: () => {
+      throw new Error('access is denied');
+    },
+  });
+  forgetResumeKey();
+  const { session, socket } = begin();
+  await socket().welcome();
+  assert.equal(session.client.phase, 'joined');
+  assert.equal(keptResumeKey(), null);
+  session.leave();
 });

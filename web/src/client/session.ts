@@ -200,11 +200,19 @@ export interface Kept {
 }
 
 function keepResumeKey(key: Uint8Array, nickname: string, avatar: number): void {
-  sessionStorage.setItem(RESUME, JSON.stringify({ key: [...key], nickname, avatar }));
+  try {
+    sessionStorage.setItem(RESUME, JSON.stringify({ key: [...key], nickname, avatar }));
+  } catch {
+    // A browser that keeps nothing is fine: after a reload one enters anew.
+  }
 }
 
 export function forgetResumeKey(): void {
-  sessionStorage.removeItem(RESUME);
+  try {
+    sessionStorage.removeItem(RESUME);
+  } catch {
+    // What cannot be kept is forgotten.
+  }
 }
 
 /** What an earlier stay of this tab left, if it can be read. */
