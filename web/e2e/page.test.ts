@@ -411,3 +411,21 @@ test('who enters before it is told what shapes look like sees only these made an
     await ann.close();
   });
 });
+
+test('where nothing can be drawn, or no script runs, the page says so', async () => {
+  await withServer(`${ROOM} --in-memory`, async (server) => {
+    const page = await openPage(browser);
+    await page.addInitScript(() => {
+      HTMLCanvasElement.prototype.getContext = () => null;
+    });
+    await page.goto(server.url);
+    const alert = page.locator('[role=alert]', { hasText: 'WebGL 2' });
+    await alert.waitFor();
+    await page.context().close();
+
+    const still = await openPage(browser, { javaScriptEnabled: false });
+    await still.goto(server.url);
+    await still.locator('noscript .gate', { hasText: 'JavaScript' }).waitFor();
+    await still.context().close();
+  });
+});
