@@ -149,13 +149,25 @@ test('after a reload and after a restart of the server everybody is where they s
     assert.ok(distance(back.own, stood.own) < 0.01);
 
     const bobStood = await bob.standStill();
+    await ann.page.keyboard.press('u');
+    await ann.page.keyboard.press('t');
+    await ann.page.keyboard.type('Still here');
     await first.end('SIGINT');
     await ann.page.waitForSelector('#banner:not([hidden])');
+    await ann.page.keyboard.press('Enter');
+    const chat = () => ann.page.evaluate(() => {
+      const input = document.querySelector<HTMLInputElement>('#chat input')!;
+      return [input.value, document.activeElement === input, document.querySelector<HTMLElement>('#users')!.hidden];
+    });
+    assert.deepEqual(await chat(), ['Still here', true, false], 'what nobody hears is kept');
     const second = await Serving.start(`${ROOM} --data ${data} --resume-seconds 120`, first.address);
     try {
       const [annBack, bobBack] = await Promise.all([ann, bob].map((visitor) => visitor.until('comes back', (seen) => seen.phase === 'joined' && seen.transport !== null)));
       assert.ok(distance(annBack!.own, stood.own) < 0.01 && distance(bobBack!.own, bobStood.own) < 0.01);
       assert.equal(await object(ann), own);
+      assert.deepEqual(await chat(), ['Still here', true, false], 'whoever comes back goes on typing');
+      await ann.page.keyboard.press('Enter');
+      await bob.page.waitForFunction(() => document.querySelector('#chat')?.textContent?.includes('Still here'));
       await Promise.all([ann.close(), bob.close()]);
     } finally {
       await second.end('SIGKILL');

@@ -83,7 +83,7 @@ export class App {
     });
     this.stage.scene.add(this.avatars.root, this.things.root, this.touches.root);
     this.dialog = new Dialog(this.settings, quality === 'high', (entering) => this.enter(entering, null));
-    this.chat = new Chat((text) => this.session?.client.say(text), () => canvas.focus());
+    this.chat = new Chat((text) => this.session?.client.say(text) ?? false, () => canvas.focus());
     this.controls = new Controls(canvas, ui, {
       look: (yaw, pitch) => this.camera.turn(yaw, pitch),
       zoom: (factor) => this.camera.zoom(factor),
@@ -130,6 +130,7 @@ export class App {
     this.settings.avatar = avatar;
     if (kept === null) forgetResumeKey();
     const bytes = new TextEncoder().encode(token);
+    let isFirstWelcome = true;
     this.session = new Session(nickname, avatar, bytes, this.only, {
       connection: (connection) => this.connected(connection),
       // On a timer, too: a slow picture must not slow the steps.
@@ -140,11 +141,9 @@ export class App {
         this.forgetPeople();
         this.controls.isOpen = true;
         if (!welcome.isResumed) this.camera.reset();
-        for (const part of [this.status.root, this.chat.root]) part.hidden = false;
-        this.users.root.hidden = innerWidth < 720;
-        this.hint.hidden = !this.settings.isFirstTime;
-        this.mark();
-        this.stage.canvas.focus({ preventScroll: true });
+        // Whoever comes back or crosses over may be typing, and has chosen what is open.
+        if (isFirstWelcome) this.unfold();
+        isFirstWelcome = false;
       },
       sceneChanged: () => this.build(),
       said: ({ speaker, name, text }) => {
@@ -156,6 +155,15 @@ export class App {
       },
     });
     this.session.start(kept?.key ?? null);
+  }
+
+  /** Shows what belongs to a stay, as it is at its beginning. */
+  private unfold(): void {
+    for (const part of [this.status.root, this.chat.root]) part.hidden = false;
+    this.users.root.hidden = innerWidth < 720;
+    this.hint.hidden = !this.settings.isFirstTime;
+    this.mark();
+    this.stage.canvas.focus({ preventScroll: true });
   }
 
   private leave(): void {

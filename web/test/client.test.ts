@@ -151,3 +151,15 @@ test('who is sent to another server walks on meanwhile, for a second at most, an
   for (let frame = 0; frame < 20; frame++) client.show(4_500_000 + frame * 16_667, 0.016667);
   assert.ok(Math.abs(shown().z - stood.z) < 0.01, 'who has lost its server stands');
 });
+
+test('nothing is said while nobody would hear it', () => {
+  const sent: number[] = [];
+  const client = new Client({ ...silent, send: (message) => sent.push(message[0]!) });
+  client.open(0, 'Ann', 0, new Uint8Array());
+  assert.equal(client.say('too early'), false);
+  client.received(0, welcome(10, false));
+  assert.equal(client.say('in time'), true);
+  client.lose();
+  assert.equal(client.say('too late'), false);
+  assert.deepEqual(sent.filter((first) => first === kind.say).length, 1);
+});
