@@ -231,3 +231,30 @@ test('a gamepad walks, looks, jumps and holds, and is felt at contact', async (c
   assert.ok(felt.type === 'dual-rumble' && felt.strongMagnitude > 0 && felt.strongMagnitude <= 1 && felt.duration > 0, JSON.stringify(felt));
   await visitor.close();
 });
+
+test('after a click on a button Space jumps, and a button that was reached by keys is pressed by them', async () => {
+  const visitor = await Visitor.enter(browser, server.url, 'Mouse', '', { viewport: { width: 800, height: 270 } });
+  const { page } = visitor;
+  const begin = await visitor.standStill();
+  const focused = () => page.evaluate(() => document.activeElement?.textContent);
+  const pressed = () => page.getAttribute('#bar button:has-text("People")', 'aria-pressed');
+  const before = await pressed();
+  await page.click('#bar button:has-text("People")');
+  await page.waitForFunction(() => document.activeElement === document.body);
+  const after = await pressed();
+  assert.notEqual(after, before);
+  const jumped = await noteJump(page, begin.own.y);
+  await page.keyboard.press('Space');
+  await jumped();
+  assert.equal(await pressed(), after, 'it was not pressed again');
+
+  await page.focus('#bar button:has-text("People")');
+  await page.keyboard.press('Space');
+  assert.equal(await pressed(), before);
+  assert.equal(await focused(), 'People', 'and keeps the focus');
+
+  await page.click('#bar button:has-text("Inspect")');
+  await page.click('.inspector .layers label');
+  await page.waitForFunction(() => document.activeElement === document.body);
+  await visitor.close();
+});
