@@ -174,6 +174,7 @@ export class App {
   private close(sentence: string): void {
     this.session = null;
     this.forgetPeople();
+    this.labels.clear();
     this.controls.isOpen = false;
     this.inspector.close();
     for (const part of [this.status.root, this.users.root, this.chat.root, this.hint, this.prompt]) part.hidden = true;
