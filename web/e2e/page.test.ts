@@ -441,3 +441,20 @@ test('where nothing can be drawn, or no script runs, the page says so', async ()
     await still.context().close();
   });
 });
+
+test('whoever leaves is not told off, leaves no names behind and can enter again', async () => {
+  await withServer(`${ROOM} --in-memory`, async (server) => {
+    const [ann, bob] = await Promise.all([Visitor.enter(browser, server.url, 'Ann'), Visitor.enter(browser, server.url, 'Bob')]);
+    await ann.until('sees Bob', (seen) => other(seen, 'Bob') !== undefined);
+    await ann.page.click('#bar button:has-text("Leave")');
+    await ann.page.waitForSelector('#enter:not([hidden])');
+    await bob.until('sees Ann leave', (seen) => other(seen, 'Ann') === undefined);
+    // The server's goodbye has come by now, or does so soon.
+    await wait(300);
+    assert.equal(await ann.page.textContent('#enter .error'), '');
+    assert.equal(await ann.page.locator('.name:not([hidden])').count(), 0);
+    await ann.join('Ann');
+    await ann.until('is in again', (seen) => seen.phase === 'joined' && other(seen, 'Bob') !== undefined);
+    await Promise.all([ann.close(), bob.close()]);
+  });
+});

@@ -131,11 +131,18 @@ export class App {
     if (kept === null) forgetResumeKey();
     const bytes = new TextEncoder().encode(token);
     let isFirstWelcome = true;
-    this.session = new Session(nickname, avatar, bytes, this.only, {
-      connection: (connection) => this.connected(connection),
+    // What a session that was left still hears is nobody's business any more.
+    const isCurrent = (): boolean => this.session === session;
+    const session: Session = new Session(nickname, avatar, bytes, this.only, {
+      connection: (connection) => {
+        if (isCurrent()) this.connected(connection);
+      },
       // On a timer, too: a slow picture must not slow the steps.
-      intend: () => this.intend(0),
+      intend: () => {
+        if (isCurrent()) this.intend(0);
+      },
       joined: (welcome) => {
+        if (!isCurrent()) return;
         keepSettings(this.settings);
         this.dialog.close();
         this.forgetPeople();
@@ -145,16 +152,20 @@ export class App {
         if (isFirstWelcome) this.unfold();
         isFirstWelcome = false;
       },
-      sceneChanged: () => this.build(),
+      sceneChanged: () => {
+        if (isCurrent()) this.build();
+      },
       said: ({ speaker, name, text }) => {
+        if (!isCurrent()) return;
         if (speaker !== null) this.speaking.set(speaker, performance.now() / 1_000 + SPEAKING_S);
         this.chat.add(name, text);
       },
       grabbed: (object, isHeld) => {
-        if (!isHeld && object === this.graspable) this.status.say('Somebody else has it.');
+        if (isCurrent() && !isHeld && object === this.graspable) this.status.say('Somebody else has it.');
       },
     });
-    this.session.start(kept?.key ?? null);
+    this.session = session;
+    session.start(kept?.key ?? null);
   }
 
   /** Shows what belongs to a stay, as it is at its beginning. */
@@ -177,6 +188,7 @@ export class App {
     this.labels.clear();
     this.controls.isOpen = false;
     this.inspector.close();
+    this.status.hush();
     for (const part of [this.status.root, this.users.root, this.chat.root, this.hint, this.prompt]) part.hidden = true;
     this.dialog.open(sentence);
   }

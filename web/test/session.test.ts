@@ -126,3 +126,43 @@ test('a browser that forbids storage lets one in all the same', async () => {
   assert.equal(keptResumeKey(), null);
   session.leave();
 });
+
+test('whoever has left is not told goodbye as if it were sent away', async () => {
+  const { session, told, socket } = begin();
+  await socket().welcome();
+  session.leave();
+  const before = told.length;
+  socket().tell(closed('Left'));
+  assert.deepEqual(told.slice(before), []);
+});
+
+test('a session that was left in the midst of its own timer has no timer any more', async () => {
+  const told: Connection[] = [];
+  const events = { joined: nothing, sceneChanged: nothing, said: nothing, grabbed: nothing, connection: (connection: Connection) => told.push(connection) };
+  let intended = 0;
+  const session: Session = new Session('Ann', 0, new Uint8Array(), 'WebSocket', {
+    ...events,
+    intend: () => {
+      intended += 1;
+      session.leave();
+    },
+  });
+  session.start(null);
+  await FakeSocket.all.at(-1)!.welcome();
+  mock.timers.tick(1_000);
+  assert.equal(intended, 1);
+});
+
+test('whoever leaves before it is let in keeps no key', async () => {
+  const { session, socket } = begin();
+  session.leave();
+  await socket().welcome();
+  assert.equal(keptResumeKey(), null);
+
+  const late = begin();
+  late.socket().onopen?.();
+  await turn();
+  late.session.leave();
+  late.socket().tell(welcome(10, false));
+  assert.equal(keptResumeKey(), null);
+});

@@ -67,6 +67,8 @@ export class Session {
         else this.link?.send(message);
       },
       joined: (welcome) => {
+        // Whoever has left before it was let in must not find itself inside after a reload.
+        if (this.isOver) return;
         this.wasIn = true;
         this.retryMs = RETRY_MS.first;
         keepResumeKey(welcome.resumeKey, welcome.nickname, avatar);
@@ -161,6 +163,8 @@ export class Session {
   }
 
   private end(refused: Refused): void {
+    // A goodbye to whoever has left already.
+    if (this.isOver) return;
     const comesBack = refused.reason === 'Stopping' || (this.wasIn && PASSING.includes(refused.reason));
     if (comesBack) return this.lose(refused.sentence);
     this.drop();
@@ -188,6 +192,7 @@ export class Session {
     if (this.link !== null && silence > (this.client.phase === 'greeting' ? 2 * SILENCE_US : patience)) {
       this.lose('nothing was heard of the server for some time');
     }
+    if (this.isOver) return;
     const wait = Math.max(1, Math.min(50, (this.client.wakeAt - localUs()) / 1_000));
     this.timer = window.setTimeout(() => this.tick(), this.client.phase === 'joined' ? wait : 50);
   }
