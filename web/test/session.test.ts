@@ -84,7 +84,7 @@ for (const reason of ['Idle', 'Slow', 'Full', 'Stopping'] as const) {
     await socket().welcome();
     assert.equal(session.client.phase, 'joined');
     socket().tell(closed(reason));
-    assert.equal(told.at(-1)?.state, 'lost');
+    assert.deepEqual(told.at(-1), { state: 'lost', why: 'Told by the server' });
     mock.timers.tick(400);
     assert.equal(FakeSocket.all.length, 2, 'it asks again');
     await socket().welcome();
@@ -165,4 +165,18 @@ test('whoever leaves before it is let in keeps no key', async () => {
   late.session.leave();
   late.socket().tell(welcome(10, false));
   assert.equal(keptResumeKey(), null);
+});
+
+test('a server that accepts and never answers is given up, and asked again', async () => {
+  const { session, told, socket } = begin();
+  mock.timers.tick(5_000);
+  await turn();
+  assert.deepEqual(told.at(-1), { state: 'lost', why: 'it does not answer' });
+  assert.equal(socket().readyState, 3, 'the socket is closed');
+  mock.timers.tick(400);
+  assert.equal(FakeSocket.all.length, 2);
+  await socket().welcome();
+  mock.timers.tick(5_000);
+  assert.equal(session.client.phase, 'joined', 'one that answered in time is kept');
+  session.leave();
 });

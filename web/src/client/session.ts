@@ -166,7 +166,8 @@ export class Session {
     // A goodbye to whoever has left already.
     if (this.isOver) return;
     const comesBack = refused.reason === 'Stopping' || (this.wasIn && PASSING.includes(refused.reason));
-    if (comesBack) return this.lose(refused.sentence);
+    // It is told within another sentence.
+    if (comesBack) return this.lose(refused.sentence.replace(/\.$/, ''));
     this.drop();
     this.isOver = true;
     if (refused.reason !== 'Resumed') forgetResumeKey();

@@ -23,13 +23,14 @@ export async function openWebTransport(base: URL, introduction: Introduction, ev
   // A session that fails rejects both; the second has nobody else who listens.
   session.closed.catch(() => {});
   const late = new Promise<never>((_, reject) => setTimeout(() => reject(new Error('it takes too long')), PATIENCE_MS));
+  const opening = session.ready.then(() => session.createBidirectionalStream());
+  let stream: WebTransportBidirectionalStream;
   try {
-    await Promise.race([session.ready, late]);
+    stream = await Promise.race([opening, late]);
   } catch (error) {
     session.close();
     throw error;
   }
-  const stream = await session.createBidirectionalStream();
   const writer = stream.writable.getWriter();
   const datagrams = session.datagrams.writable.getWriter();
 
