@@ -141,6 +141,25 @@ test('on a screen of 360 pixels everything is within reach, and nothing covers a
   await map.context().close();
 });
 
+for (const [width, height] of [[561, 700], [640, 360], [720, 500], [844, 390]] as const) {
+  test(`on a touch screen of ${width} by ${height} pixels, too`, async () => {
+    const visitor = await Visitor.enter(browser, server.url, `Touch ${width}`, '', { ...PHONE, viewport: { width, height } });
+    const { page } = visitor;
+    await page.tap('#bar button:has-text("Inspect")');
+    await page.waitForSelector('.inspector:not([hidden])');
+    await coverNothing(page, ['#status', '#bar button', '.stick', '.touch-buttons button', '.inspector']);
+    await visitor.close();
+  });
+}
+
+test('what is typed is not covered by the hint', async () => {
+  const visitor = await Visitor.enter(browser, server.url, 'Typing', '', { viewport: { width: 640, height: 360 } });
+  await visitor.page.waitForSelector('#hint:not([hidden])');
+  await visitor.page.keyboard.press('t');
+  await visitor.page.waitForSelector('#hint', { state: 'hidden' });
+  await visitor.close();
+});
+
 /** Whether all of these are within the screen, and none is over another. */
 async function coverNothing(page: Page, selectors: readonly string[]): Promise<void> {
   const boxes = await page.evaluate((selectors) => {
