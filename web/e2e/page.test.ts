@@ -279,6 +279,7 @@ test('the map is the operator’s: a visitor from elsewhere is refused, and what
       }
       // What is seen live, tick by tick.
       await page.waitForFunction(() => (window as any).map.frame?.places.size > 20);
+      await dragKeepsSelection(page);
       await page.evaluate(() => {
         const { timeline } = (window as any).map;
         const seen: Record<number, any> = {};
@@ -311,6 +312,21 @@ test('the map is the operator’s: a visitor from elsewhere is refused, and what
     rmSync(data, { recursive: true, force: true });
   }
 });
+
+/** Keeps out a bug: at the end of a drag the browser tells of a click, which selected somebody else, or nobody. */
+async function dragKeepsSelection(page: Page): Promise<void> {
+  const { object, y } = await page.evaluate(() => {
+    const { map } = window as any;
+    map.selected = [...map.frame.places.keys()][0];
+    const y = Array.from({ length: innerHeight }, (_, y) => y).find((y) => [y, y + 20].every((y) => document.elementFromPoint(200, y)?.id === 'map'));
+    return { object: map.selected as number, y: y! };
+  });
+  await page.mouse.move(200, y);
+  await page.mouse.down();
+  await page.mouse.move(230, y + 10, { steps: 3 });
+  await page.mouse.up();
+  assert.equal(await page.evaluate(() => (window as any).map.selected), object);
+}
 
 test('the dialog offers the world’s own avatars, and a key is seen with the next frame', async () => {
   await withServer(`${ROOM} --in-memory`, async (server) => {
