@@ -15,6 +15,8 @@ export class Chat {
     this.input.hidden = true;
     this.input.addEventListener('keydown', (event) => {
       event.stopPropagation();
+      // Enter and Escape belong to whoever chooses among characters, as in Japanese.
+      if (event.isComposing) return;
       if (event.key === 'Escape') this.close();
       if (event.key !== 'Enter') return;
       const text = this.input.value.trim();
