@@ -267,6 +267,7 @@ export class App {
       client.show(localUs(), elapsed, this.stage.camera.position);
       this.draw(seconds, elapsed);
     } else {
+      this.controls.isChanged = false;
       // Nobody is in: a place turns slowly behind the dialog, with somebody strolling in it.
       const turn = 0.6 + seconds / 60;
       this.stage.camera.position.set(13 * Math.sin(turn), 3.2, 13 * Math.cos(turn));
