@@ -18,6 +18,7 @@ import { Avatars } from './view/avatars.ts';
 import { Camera } from './view/camera.ts';
 import { Labels, type Named } from './view/labels.ts';
 import { Models } from './view/models.ts';
+import { Pace } from './view/pace.ts';
 import { People } from './view/people.ts';
 import { Place } from './view/place.ts';
 import { type Quality, Stage } from './view/stage.ts';
@@ -70,7 +71,7 @@ export class App {
   frames = 0;
   placesBuilt = 0;
 
-  constructor(canvas: HTMLCanvasElement, names: HTMLElement, ui: HTMLElement, quality: Quality, private readonly only: Transport | null) {
+  constructor(canvas: HTMLCanvasElement, names: HTMLElement, ui: HTMLElement, quality: Quality, private readonly only: Transport | null, private readonly pace: Pace | null) {
     this.stage = new Stage(canvas, quality);
     this.camera = new Camera(this.stage.camera);
     this.avatars = new Avatars(quality === 'high');
@@ -256,7 +257,8 @@ export class App {
     // with the next one.
     const least = this.stage.quality === 'high' || this.controls.isChanged ? 0 : this.session === null ? 200 : 45;
     if (now - this.last < least) return;
-    const elapsed = Math.min(Math.max((now - this.last) / 1_000, 0), 0.25);
+    const took = Math.max((now - this.last) / 1_000, 0);
+    const elapsed = Math.min(took, 0.25);
     this.last = now;
     const seconds = now / 1_000;
     const begun = performance.now();
@@ -264,6 +266,7 @@ export class App {
     const client = this.session?.client;
     if (client?.own && client.welcome) {
       this.intend(elapsed);
+      if (this.pace?.isTooSlow(took)) this.stage.drawLess();
       client.show(localUs(), elapsed, this.stage.camera.position);
       this.draw(seconds, elapsed);
     } else {

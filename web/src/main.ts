@@ -1,7 +1,8 @@
-// Starts the page. `?transport=websocket` and `?quality=low` are for those who want to know.
+// Starts the page. `?transport=websocket`, `?quality=low` and `?quality=high` are for those who want to know.
 
 import { App } from './app.ts';
 import { element } from './ui/element.ts';
+import { Pace } from './view/pace.ts';
 
 const asked = new URLSearchParams(location.search);
 const transport = asked.get('transport')?.toLowerCase();
@@ -9,7 +10,10 @@ const only = transport === 'websocket' ? 'WebSocket' : transport === 'webtranspo
 const [canvas, names, ui] = ['view', 'names', 'ui'].map((id) => document.getElementById(id)!);
 
 try {
-  const app = new App(canvas as HTMLCanvasElement, names!, ui!, asked.get('quality') === 'low' ? 'low' : 'high', only);
+  const quality = asked.get('quality');
+  // Whoever asks for a quality gets it, however slow that is.
+  const pace = quality === null ? new Pace() : null;
+  const app = new App(canvas as HTMLCanvasElement, names!, ui!, quality === 'low' ? 'low' : 'high', only, pace);
   // For tests, and for the curious.
   Object.assign(window, { kinesphere: app });
 } catch (error) {
