@@ -267,6 +267,8 @@ export class App {
     if (client?.own && client.welcome) {
       this.intend(elapsed);
       if (this.pace?.isTooSlow(took)) this.stage.drawLess();
+      // Where pictures are slow the timer of the session waits behind them: with each, an input that is due leaves.
+      client.wake(localUs());
       client.show(localUs(), elapsed, this.stage.camera.position);
       this.draw(seconds, elapsed);
     } else {
