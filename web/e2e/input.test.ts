@@ -141,6 +141,25 @@ test('on a screen of 360 pixels everything is within reach, and nothing covers a
   await map.context().close();
 });
 
+for (const [width, height] of [[561, 700], [640, 360], [720, 500], [844, 390]] as const) {
+  test(`on a touch screen of ${width} by ${height} pixels, too`, async () => {
+    const visitor = await Visitor.enter(browser, server.url, `Touch ${width}`, '', { ...PHONE, viewport: { width, height } });
+    const { page } = visitor;
+    await page.tap('#bar button:has-text("Inspect")');
+    await page.waitForSelector('.inspector:not([hidden])');
+    await coverNothing(page, ['#status', '#bar button', '.stick', '.touch-buttons button', '.inspector']);
+    await visitor.close();
+  });
+}
+
+test('what is typed is not covered by the hint', async () => {
+  const visitor = await Visitor.enter(browser, server.url, 'Typing', '', { viewport: { width: 640, height: 360 } });
+  await visitor.page.waitForSelector('#hint:not([hidden])');
+  await visitor.page.keyboard.press('t');
+  await visitor.page.waitForSelector('#hint', { state: 'hidden' });
+  await visitor.close();
+});
+
 /** Whether all of these are within the screen, and none is over another. */
 async function coverNothing(page: Page, selectors: readonly string[]): Promise<void> {
   const boxes = await page.evaluate((selectors) => {
@@ -229,5 +248,32 @@ test('a gamepad walks, looks, jumps and holds, and is felt at contact', async (c
   await page.waitForFunction(() => (window as any).felt.length > 0);
   const felt = (await page.evaluate(() => (window as any).felt[0])) as { type: string; strongMagnitude: number; duration: number };
   assert.ok(felt.type === 'dual-rumble' && felt.strongMagnitude > 0 && felt.strongMagnitude <= 1 && felt.duration > 0, JSON.stringify(felt));
+  await visitor.close();
+});
+
+test('after a click on a button Space jumps, and a button that was reached by keys is pressed by them', async () => {
+  const visitor = await Visitor.enter(browser, server.url, 'Mouse', '', { viewport: { width: 800, height: 270 } });
+  const { page } = visitor;
+  const begin = await visitor.standStill();
+  const focused = () => page.evaluate(() => document.activeElement?.textContent);
+  const pressed = () => page.getAttribute('#bar button:has-text("People")', 'aria-pressed');
+  const before = await pressed();
+  await page.click('#bar button:has-text("People")');
+  await page.waitForFunction(() => document.activeElement === document.body);
+  const after = await pressed();
+  assert.notEqual(after, before);
+  const jumped = await noteJump(page, begin.own.y);
+  await page.keyboard.press('Space');
+  await jumped();
+  assert.equal(await pressed(), after, 'it was not pressed again');
+
+  await page.focus('#bar button:has-text("People")');
+  await page.keyboard.press('Space');
+  assert.equal(await pressed(), before);
+  assert.equal(await focused(), 'People', 'and keeps the focus');
+
+  await page.click('#bar button:has-text("Inspect")');
+  await page.click('.inspector .layers label');
+  await page.waitForFunction(() => document.activeElement === document.body);
   await visitor.close();
 });

@@ -9,6 +9,8 @@ import { withCluster } from './cluster.ts';
 import { Serving, bots, openBrowser, openPage, wait } from './serving.ts';
 
 const folder = resolve(process.env['KINESPHERE_PICTURES'] ?? '../docs/pictures');
+/** However slowly a software renderer draws, nothing is left out. */
+const FULL = '/?quality=high';
 const wanted = process.argv.slice(2);
 const data = mkdtempSync(join(tmpdir(), 'kinesphere-'));
 const server = await Serving.start(`--data ${data} --crowd 90`);
@@ -31,7 +33,7 @@ async function take(page: Page, name: string): Promise<void> {
 }
 
 const enter = async (name: string): Promise<Page> => {
-  const page = await open('/');
+  const page = await open(FULL);
   await page.fill('#nickname', name);
   await page.click('#enter .go');
   await page.waitForFunction(() => (window as any).kinesphere.session?.client.isSceneWhole);
@@ -87,7 +89,7 @@ async function pointAtSomebody(page: Page): Promise<void> {
 
 try {
   if (isWanted('dialog')) {
-    const page = await open('/');
+    const page = await open(FULL);
     await page.evaluate(() => (document.querySelector<HTMLInputElement>('#nickname')!.value = 'Quiet Heron 27'));
     await wait(2_500);
     await take(page, 'page-dialog');

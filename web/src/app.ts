@@ -18,6 +18,7 @@ import { Avatars } from './view/avatars.ts';
 import { Camera } from './view/camera.ts';
 import { Labels, type Named } from './view/labels.ts';
 import { Models } from './view/models.ts';
+import { Pace } from './view/pace.ts';
 import { People } from './view/people.ts';
 import { Place } from './view/place.ts';
 import { type Quality, Stage } from './view/stage.ts';
@@ -70,7 +71,7 @@ export class App {
   frames = 0;
   placesBuilt = 0;
 
-  constructor(canvas: HTMLCanvasElement, names: HTMLElement, ui: HTMLElement, quality: Quality, private readonly only: Transport | null) {
+  constructor(canvas: HTMLCanvasElement, names: HTMLElement, ui: HTMLElement, quality: Quality, private readonly only: Transport | null, private readonly pace: Pace | null) {
     this.stage = new Stage(canvas, quality);
     this.camera = new Camera(this.stage.camera);
     this.avatars = new Avatars(quality === 'high');
@@ -83,7 +84,7 @@ export class App {
     });
     this.stage.scene.add(this.avatars.root, this.things.root, this.touches.root);
     this.dialog = new Dialog(this.settings, quality === 'high', (entering) => this.enter(entering, null));
-    this.chat = new Chat((text) => this.session?.client.say(text), () => canvas.focus());
+    this.chat = new Chat((text) => this.session?.client.say(text) ?? false, () => canvas.focus());
     this.controls = new Controls(canvas, ui, {
       look: (yaw, pitch) => this.camera.turn(yaw, pitch),
       zoom: (factor) => this.camera.zoom(factor),
@@ -130,32 +131,51 @@ export class App {
     this.settings.avatar = avatar;
     if (kept === null) forgetResumeKey();
     const bytes = new TextEncoder().encode(token);
-    this.session = new Session(nickname, avatar, bytes, this.only, {
-      connection: (connection) => this.connected(connection),
+    let isFirstWelcome = true;
+    // What a session that was left still hears is nobody's business any more.
+    const isCurrent = (): boolean => this.session === session;
+    const session: Session = new Session(nickname, avatar, bytes, this.only, {
+      connection: (connection) => {
+        if (isCurrent()) this.connected(connection);
+      },
       // On a timer, too: a slow picture must not slow the steps.
-      intend: () => this.intend(0),
+      intend: () => {
+        if (isCurrent()) this.intend(0);
+      },
       joined: (welcome) => {
+        if (!isCurrent()) return;
         keepSettings(this.settings);
         this.dialog.close();
         this.forgetPeople();
         this.controls.isOpen = true;
         if (!welcome.isResumed) this.camera.reset();
-        for (const part of [this.status.root, this.chat.root]) part.hidden = false;
-        this.users.root.hidden = innerWidth < 720;
-        this.hint.hidden = !this.settings.isFirstTime;
-        this.mark();
-        this.stage.canvas.focus({ preventScroll: true });
+        // Whoever comes back or crosses over may be typing, and has chosen what is open.
+        if (isFirstWelcome) this.unfold();
+        isFirstWelcome = false;
       },
-      sceneChanged: () => this.build(),
+      sceneChanged: () => {
+        if (isCurrent()) this.build();
+      },
       said: ({ speaker, name, text }) => {
+        if (!isCurrent()) return;
         if (speaker !== null) this.speaking.set(speaker, performance.now() / 1_000 + SPEAKING_S);
         this.chat.add(name, text);
       },
       grabbed: (object, isHeld) => {
-        if (!isHeld && object === this.graspable) this.status.say('Somebody else has it.');
+        if (isCurrent() && !isHeld && object === this.graspable) this.status.say('Somebody else has it.');
       },
     });
-    this.session.start(kept?.key ?? null);
+    this.session = session;
+    session.start(kept?.key ?? null);
+  }
+
+  /** Shows what belongs to a stay, as it is at its beginning. */
+  private unfold(): void {
+    for (const part of [this.status.root, this.chat.root]) part.hidden = false;
+    this.users.root.hidden = innerWidth < 720;
+    this.hint.hidden = !this.settings.isFirstTime;
+    this.mark();
+    this.stage.canvas.focus({ preventScroll: true });
   }
 
   private leave(): void {
@@ -166,8 +186,10 @@ export class App {
   private close(sentence: string): void {
     this.session = null;
     this.forgetPeople();
+    this.labels.clear();
     this.controls.isOpen = false;
     this.inspector.close();
+    this.status.hush();
     for (const part of [this.status.root, this.users.root, this.chat.root, this.hint, this.prompt]) part.hidden = true;
     this.dialog.open(sentence);
   }
@@ -235,7 +257,8 @@ export class App {
     // with the next one.
     const least = this.stage.quality === 'high' || this.controls.isChanged ? 0 : this.session === null ? 200 : 45;
     if (now - this.last < least) return;
-    const elapsed = Math.min(Math.max((now - this.last) / 1_000, 0), 0.25);
+    const took = Math.max((now - this.last) / 1_000, 0);
+    const elapsed = Math.min(took, 0.25);
     this.last = now;
     const seconds = now / 1_000;
     const begun = performance.now();
@@ -243,9 +266,13 @@ export class App {
     const client = this.session?.client;
     if (client?.own && client.welcome) {
       this.intend(elapsed);
+      if (this.pace?.isTooSlow(took)) this.stage.drawLess();
+      // Where pictures are slow the timer of the session waits behind them: with each, an input that is due leaves.
+      client.wake(localUs());
       client.show(localUs(), elapsed, this.stage.camera.position);
       this.draw(seconds, elapsed);
     } else {
+      this.controls.isChanged = false;
       // Nobody is in: a place turns slowly behind the dialog, with somebody strolling in it.
       const turn = 0.6 + seconds / 60;
       this.stage.camera.position.set(13 * Math.sin(turn), 3.2, 13 * Math.cos(turn));
@@ -358,7 +385,7 @@ export class App {
     const client = this.session?.client;
     if (!client?.welcome) return;
     this.users.show(client.welcome, client.others);
-    this.status.measure(client.clock.roundTripUs);
+    this.status.measure(client.clock.leastRoundTripUs);
     const text = client.held !== null ? 'E lets go' : this.graspable !== null ? 'E takes hold of it' : '';
     this.prompt.hidden = text === '' || document.body.classList.contains('touch');
     this.prompt.textContent = text;

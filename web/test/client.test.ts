@@ -8,32 +8,11 @@ import { Client } from '../src/client/client.ts';
 import { UNTURNED } from '../src/wire/pose.ts';
 import { writeState } from '../src/wire/state.ts';
 import { Writer } from '../src/wire/codec.ts';
-import { VERSION, kind } from '../src/wire/kind.ts';
+import { kind } from '../src/wire/kind.ts';
+import { TICK_US, welcome } from './welcome.ts';
 
-const TICK_US = 33_333;
 const nothing = () => {};
 const silent = { send: nothing, joined: nothing, ended: nothing, sceneChanged: nothing, said: nothing, grabbed: nothing, redirected: nothing };
-
-function welcome(tick: number, isResumed: boolean): Uint8Array {
-  const writer = new Writer(kind.welcome);
-  writer.u16(VERSION);
-  writer.raw(new Uint8Array(16).fill(5));
-  writer.u8(isResumed ? 1 : 0);
-  writer.varint(77);
-  writer.counted(new TextEncoder().encode('Ann'));
-  writer.varint(tick);
-  writer.varint(TICK_US);
-  writer.i64(tick * TICK_US);
-  for (const amount of [20, 5, 4.5, 9.81, 0.35]) writer.f32(amount);
-  for (const steps of [-10_240, 0, -10_240, 10_240, 10_240, 10_240]) writer.zigzag(steps);
-  writer.u8(2);
-  writer.f32(0.6);
-  writer.f32(0.3);
-  for (const steps of [0, 922, 0]) writer.zigzag(steps);
-  writer.u8(0);
-  writer.u32(0);
-  return writer.end();
-}
 
 function roster(number: number, tick: number, handle: number, object: number, x: number): Uint8Array {
   const writer = new Writer(kind.roster);
@@ -171,4 +150,16 @@ test('who is sent to another server walks on meanwhile, for a second at most, an
   const stood = shown();
   for (let frame = 0; frame < 20; frame++) client.show(4_500_000 + frame * 16_667, 0.016667);
   assert.ok(Math.abs(shown().z - stood.z) < 0.01, 'who has lost its server stands');
+});
+
+test('nothing is said while nobody would hear it', () => {
+  const sent: number[] = [];
+  const client = new Client({ ...silent, send: (message) => sent.push(message[0]!) });
+  client.open(0, 'Ann', 0, new Uint8Array());
+  assert.equal(client.say('too early'), false);
+  client.received(0, welcome(10, false));
+  assert.equal(client.say('in time'), true);
+  client.lose();
+  assert.equal(client.say('too late'), false);
+  assert.deepEqual(sent.filter((first) => first === kind.say).length, 1);
 });

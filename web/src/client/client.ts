@@ -108,8 +108,11 @@ export class Client {
     if (this.phase !== 'ended') this.phase = 'apart';
   }
 
-  say(text: string): void {
+  /** Says something; not while nobody would hear it. */
+  say(text: string): boolean {
+    if (this.phase !== 'joined') return false;
     this.tell(toServer.say(text));
+    return true;
   }
 
   grab(object: number): void {

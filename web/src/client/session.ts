@@ -2,7 +2,7 @@
 
 import { connect } from '../link/connect.ts';
 import type { Link, Transport } from '../link/link.ts';
-import type { Refused } from '../wire/to_client.ts';
+import type { Reason, Refused } from '../wire/to_client.ts';
 import { Client, type ClientEvents } from './client.ts';
 
 /** After so long without a word the link is taken for dead, in microseconds. */
@@ -13,6 +13,11 @@ const DESERTED_US = 2_000_000;
 const HELD_UP_US = 200_000;
 /** Between two attempts, in milliseconds: doubled each time, up to the last. */
 const RETRY_MS = { first: 300, last: 4_000 };
+/**
+ * What is no reason to stay away for whoever was in. A page that the browser held up for long, in a hidden tab or while the machine
+ * slept, was silent or did not answer; its user did nothing wrong.
+ */
+const PASSING: readonly Reason[] = ['Full', 'Idle', 'Slow'];
 
 export type Connection =
   | { readonly state: 'connecting' }
@@ -62,6 +67,8 @@ export class Session {
         else this.link?.send(message);
       },
       joined: (welcome) => {
+        // Whoever has left before it was let in must not find itself inside after a reload.
+        if (this.isOver) return;
         this.wasIn = true;
         this.retryMs = RETRY_MS.first;
         keepResumeKey(welcome.resumeKey, welcome.nickname, avatar);
@@ -156,9 +163,11 @@ export class Session {
   }
 
   private end(refused: Refused): void {
-    // A server that stops comes back; whoever was in is let in again.
-    const comesBack = refused.reason === 'Stopping' || (this.wasIn && refused.reason === 'Full');
-    if (comesBack) return this.lose(refused.sentence);
+    // A goodbye to whoever has left already.
+    if (this.isOver) return;
+    const comesBack = refused.reason === 'Stopping' || (this.wasIn && PASSING.includes(refused.reason));
+    // It is told within another sentence.
+    if (comesBack) return this.lose(refused.sentence.replace(/\.$/, ''));
     this.drop();
     this.isOver = true;
     if (refused.reason !== 'Resumed') forgetResumeKey();
@@ -184,6 +193,7 @@ export class Session {
     if (this.link !== null && silence > (this.client.phase === 'greeting' ? 2 * SILENCE_US : patience)) {
       this.lose('nothing was heard of the server for some time');
     }
+    if (this.isOver) return;
     const wait = Math.max(1, Math.min(50, (this.client.wakeAt - localUs()) / 1_000));
     this.timer = window.setTimeout(() => this.tick(), this.client.phase === 'joined' ? wait : 50);
   }
@@ -196,11 +206,19 @@ export interface Kept {
 }
 
 function keepResumeKey(key: Uint8Array, nickname: string, avatar: number): void {
-  sessionStorage.setItem(RESUME, JSON.stringify({ key: [...key], nickname, avatar }));
+  try {
+    sessionStorage.setItem(RESUME, JSON.stringify({ key: [...key], nickname, avatar }));
+  } catch {
+    // A browser that keeps nothing is fine: after a reload one enters anew.
+  }
 }
 
 export function forgetResumeKey(): void {
-  sessionStorage.removeItem(RESUME);
+  try {
+    sessionStorage.removeItem(RESUME);
+  } catch {
+    // What cannot be kept is forgotten.
+  }
 }
 
 /** What an earlier stay of this tab left, if it can be read. */

@@ -4,6 +4,9 @@ import type { Introduction, Link, LinkEvents, Transport } from './link.ts';
 import { openWebSocket } from './websocket.ts';
 import { openWebTransport } from './webtransport.ts';
 
+/** How long a server may take to say who it is, in milliseconds. */
+const PATIENCE_MS = 5_000;
+
 /** Opens a link to a server, as in `http://localhost:7777`, or to the page's own; `only` forbids the other transport. */
 export async function connect(events: LinkEvents, only: Transport | null, server: string | null): Promise<Link> {
   const base = new URL(server ?? location.origin);
@@ -19,6 +22,6 @@ export async function connect(events: LinkEvents, only: Transport | null, server
 
 /** What a server says of itself to whoever asks. */
 export async function introduce(base = new URL(location.origin)): Promise<Introduction> {
-  const answer = await fetch(new URL('/cert-hash', base), { cache: 'no-store' });
+  const answer = await fetch(new URL('/cert-hash', base), { cache: 'no-store', signal: AbortSignal.timeout(PATIENCE_MS) });
   return (await answer.json()) as Introduction;
 }

@@ -5,6 +5,11 @@ import type { Introduction, Link, LinkEvents } from './link.ts';
 
 /** How long a session may take to open before the other transport is tried, in milliseconds. */
 const PATIENCE_MS = 4_000;
+/**
+ * Datagrams that may wait to be written; what is late is worthless. More than one: browsers count a datagram as waiting until a
+ * later task, so that of two written in one turn, as a ping is after an input, the second would never leave.
+ */
+const WAITING_MAX = 4;
 
 /** Opens a session, or throws. */
 export async function openWebTransport(base: URL, introduction: Introduction, events: LinkEvents): Promise<Link> {
@@ -18,13 +23,14 @@ export async function openWebTransport(base: URL, introduction: Introduction, ev
   // A session that fails rejects both; the second has nobody else who listens.
   session.closed.catch(() => {});
   const late = new Promise<never>((_, reject) => setTimeout(() => reject(new Error('it takes too long')), PATIENCE_MS));
+  const opening = session.ready.then(() => session.createBidirectionalStream());
+  let stream: WebTransportBidirectionalStream;
   try {
-    await Promise.race([session.ready, late]);
+    stream = await Promise.race([opening, late]);
   } catch (error) {
     session.close();
     throw error;
   }
-  const stream = await session.createBidirectionalStream();
   const writer = stream.writable.getWriter();
   const datagrams = session.datagrams.writable.getWriter();
 
@@ -44,14 +50,18 @@ export async function openWebTransport(base: URL, introduction: Introduction, ev
       writer.write(frame(message)).catch((error) => end(String(error)));
     },
     sendDatagram(message) {
-      // One that waits is worthless by the time it leaves.
-      if ((datagrams.desiredSize ?? 1) > 0) datagrams.write(message).catch(() => {});
+      writeWhileFresh(datagrams, message);
     },
     close() {
       isOpen = false;
       session.close();
     },
   };
+}
+
+/** Writes a datagram, or drops it where too many wait already. A browser wants one at a time, and says how many it wants still. */
+export function writeWhileFresh(datagrams: WritableStreamDefaultWriter<Uint8Array>, message: Uint8Array): void {
+  if ((datagrams.desiredSize ?? 1) > 1 - WAITING_MAX) datagrams.write(message).catch(() => {});
 }
 
 async function readStream(stream: ReadableStream<Uint8Array>, events: LinkEvents): Promise<string> {

@@ -11,6 +11,8 @@ const ZOOM = { least: 0.2, most: 200 };
 const MARGIN = 14;
 /** Lines on the ground, in metres. */
 const GRID = 10;
+/** A pointer that went farther than this while it was down has dragged the map, and picked nobody, in pixels. */
+const STILL_PX = 4;
 
 interface Place {
   readonly x: number;
@@ -33,6 +35,8 @@ export class OperatorMap {
   private readonly error = element('p', { class: 'error', role: 'alert' });
   private center = { x: 0, z: 0 };
   private scale = 0;
+  /** Where the pointer went down, and how far from there it has been since. */
+  private press = { x: 0, y: 0, farthest: 0 };
   selected: number | null = null;
   /** What was drawn last, for tests and for the curious. */
   frame: Frame | null = null;
@@ -42,6 +46,8 @@ export class OperatorMap {
     this.watch = new Watch({
       opened: () => {
         this.gate.hidden = true;
+        // It may have said that the connection is lost.
+        this.why.textContent = '';
         this.title.textContent = this.watch.watched?.name ?? 'Map';
         this.timeline.open(this.watch.watched!);
       },
@@ -76,8 +82,11 @@ export class OperatorMap {
     ui.append(this.bar, this.timeline.root, this.gate);
     this.search.addEventListener('input', () => this.find());
     canvas.addEventListener('wheel', (event) => this.zoom(event), { passive: false });
+    canvas.addEventListener('pointerdown', ({ clientX, clientY }) => (this.press = { x: clientX, y: clientY, farthest: 0 }));
     canvas.addEventListener('pointermove', (event) => this.drag(event));
-    canvas.addEventListener('click', (event) => void this.pick(event));
+    canvas.addEventListener('click', (event) => {
+      if (this.press.farthest <= STILL_PX) void this.pick(event);
+    });
     this.watch.open('');
     const frame = () => {
       requestAnimationFrame(frame);
@@ -104,6 +113,8 @@ export class OperatorMap {
 
   private drag(event: PointerEvent): void {
     if (event.buttons === 0) return;
+    const { press } = this;
+    press.farthest = Math.max(press.farthest, Math.hypot(event.clientX - press.x, event.clientY - press.y));
     this.center = { x: this.center.x - event.movementX / this.scale, z: this.center.z - event.movementY / this.scale };
   }
 

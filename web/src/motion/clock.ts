@@ -56,6 +56,11 @@ export class Clock {
     return this.samples[this.samples.length - 1]?.roundTrip ?? null;
   }
 
+  /** The shortest round trip of those that are kept, in microseconds: what the network takes, without what a busy page adds. */
+  get leastRoundTripUs(): number | null {
+    return this.best?.roundTrip ?? null;
+  }
+
   private get best(): { offset: number; roundTrip: number } | undefined {
     let best = this.samples[0];
     for (const sample of this.samples) if (sample.roundTrip < best!.roundTrip) best = sample;

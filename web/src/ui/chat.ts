@@ -10,17 +10,20 @@ export class Chat {
   private readonly lines = element('ol', { 'aria-live': 'polite' });
   private readonly input = element('input', { type: 'text', maxlength: '300', placeholder: 'Say something to those who are near', 'aria-label': 'Say something' });
 
-  constructor(onSay: (text: string) => void, private readonly onClose: () => void) {
+  /** `onSay` tells whether it was said: if not, it is kept for another try. */
+  constructor(onSay: (text: string) => boolean, private readonly onClose: () => void) {
     this.input.hidden = true;
     this.input.addEventListener('keydown', (event) => {
       event.stopPropagation();
+      // Enter and Escape belong to whoever chooses among characters, as in Japanese.
+      if (event.isComposing) return;
       if (event.key === 'Escape') this.close();
       if (event.key !== 'Enter') return;
       const text = this.input.value.trim();
-      if (text !== '') onSay(text);
-      this.close();
+      if (text === '' || onSay(text)) this.close();
     });
-    this.input.addEventListener('blur', () => this.close());
+    // What was typed so far waits until it is opened again.
+    this.input.addEventListener('blur', () => (this.input.hidden = true));
     this.root = element('section', { id: 'chat', 'aria-label': 'Chat' }, this.lines, this.input);
   }
 

@@ -55,6 +55,11 @@ export class Controls {
       this.isChanged = true;
       this.held.delete(event.code);
     });
+    // A pointer leaves the focus on what it clicked, which would keep Space for itself: the next jump would press it again.
+    addEventListener('click', (event) => {
+      // Counts clicks of a pointer, and is 0 for keys. Later, for a label hands on the focus after its own click.
+      if (event.detail > 0) setTimeout(() => this.isOpen && blurPressable());
+    });
     addEventListener('blur', () => {
       this.held.clear();
       this.pointers.clear();
@@ -117,10 +122,9 @@ export class Controls {
   private keyDown(event: KeyboardEvent): void {
     if (!this.isOpen || event.ctrlKey || event.metaKey || event.altKey) return;
     const target = event.target as HTMLElement;
-    if (target instanceof HTMLInputElement && target.type !== 'checkbox' && target.type !== 'radio') return;
+    if (target instanceof HTMLInputElement && !isPressable(target)) return;
     // What has the focus keeps the keys that it needs.
-    const isButton = target instanceof HTMLButtonElement || target instanceof HTMLInputElement;
-    if (isButton && (event.code === 'Space' || event.code === 'Enter')) return;
+    if (isPressable(target) && (event.code === 'Space' || event.code === 'Enter')) return;
     if (event.code in KEYS) {
       this.held.add(event.code);
       this.events.used();
@@ -225,6 +229,16 @@ export class Controls {
     this.pad = { side: axis(0), ahead: -axis(1), buttons };
     if (buttons !== 0 || this.pad.side !== 0 || this.pad.ahead !== 0) this.events.used();
   }
+}
+
+/** Whether this is something to press, not to type into. */
+function isPressable(part: Element | null): part is HTMLElement {
+  return part instanceof HTMLButtonElement || (part instanceof HTMLInputElement && (part.type === 'checkbox' || part.type === 'radio'));
+}
+
+function blurPressable(): void {
+  const focused = document.activeElement;
+  if (isPressable(focused)) focused.blur();
 }
 
 /** A stick for a thumb; what it says is between -1 and 1, sideways and ahead. */

@@ -73,6 +73,12 @@ export class StatusBar {
     this.timer = window.setTimeout(() => (this.banner.hidden = true), 2_500);
   }
 
+  /** Nothing is to be said any more. */
+  hush(): void {
+    clearTimeout(this.timer);
+    this.banner.hidden = true;
+  }
+
   mark(states: Readonly<Partial<Record<Action, boolean>>>): void {
     for (const [action, isOn] of Object.entries(states)) {
       this.buttons.get(action as Action)?.setAttribute('aria-pressed', String(isOn));

@@ -54,6 +54,14 @@ export class Labels {
       label.style.opacity = String(Math.min(1, Math.max(0, (FADE.to - away) / (FADE.to - FADE.from))));
       label.hidden = false;
     }
+    this.hideFrom(count);
+  }
+
+  clear(): void {
+    this.hideFrom(0);
+  }
+
+  private hideFrom(count: number): void {
     for (let index = count; index < this.pool.length; index++) this.pool[index]!.hidden = true;
   }
 

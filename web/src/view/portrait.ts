@@ -37,9 +37,9 @@ export class AvatarPortraits {
 
   start(): void {
     if (this.timer !== 0 || !this.isLively) return;
-    const canvas = document.createElement('canvas');
-    this.renderer ??= new three.WebGLRenderer({ canvas, alpha: true, antialias: true });
-    this.renderer.setSize(192, 192, false);
+    this.renderer ??= new three.WebGLRenderer({ alpha: true, antialias: true });
+    const { renderer } = this;
+    renderer.setSize(192, 192, false);
     const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
     let last = 0;
     const frame = (now: number) => {
@@ -57,10 +57,10 @@ export class AvatarPortraits {
         this.avatars.begin(now / 1_000, 1);
         this.avatars.pose(this.avatars.enter(object, half, scale * radius, heading), 0, half - TALL / 2, 0, heading, 0, 1);
         this.avatars.finish();
-        this.renderer?.render(this.scene, this.camera);
+        renderer.render(this.scene, this.camera);
         const context = this.canvases[index]?.getContext('2d');
         context?.clearRect(0, 0, 192, 192);
-        context?.drawImage(canvas, 0, 0);
+        context?.drawImage(renderer.domElement, 0, 0);
       });
     };
     this.timer = requestAnimationFrame(frame);

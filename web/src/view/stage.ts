@@ -6,6 +6,11 @@ import { DUSK } from './palette.ts';
 
 export type Quality = 'low' | 'high';
 
+/** With fewer pixels than this for one of the screen's nothing could be told apart. */
+const RATIO_LEAST = 0.5;
+/** How many of the pixels across are left with each step. */
+const RATIO_STEP = 0.75;
+
 export class Stage {
   readonly scene = new three.Scene();
   readonly camera = new three.PerspectiveCamera(60, 1, 0.1, 400);
@@ -41,6 +46,13 @@ export class Stage {
     this.sun.position.set(x - 46, 21, z - 34);
     this.sky.position.copy(this.camera.position);
     this.renderer.render(this.scene, this.camera);
+  }
+
+  /** Leaves something out from now on: shadows first, then pixels, as long as there are any to spare. */
+  drawLess(): void {
+    const ratio = this.renderer.getPixelRatio();
+    if (this.sun.castShadow) this.sun.castShadow = false;
+    else if (ratio > RATIO_LEAST) this.renderer.setPixelRatio(Math.max(RATIO_STEP * ratio, RATIO_LEAST));
   }
 
   private resize(): void {

@@ -32,6 +32,8 @@ interface Entry {
   readonly at: three.Vector3;
   /** Puts it into the form of a moment. */
   readonly form: ((seconds: number) => void) | null;
+  /** Whether its geometry was made for it alone, and goes with it. */
+  readonly isGeometryOwn: boolean;
   frame: number;
 }
 
@@ -59,7 +61,8 @@ export class Things {
       if (entry === undefined) {
         const forming = this.models.forming(thing.object);
         const mesh = make(thing, forming?.geometry ?? this.models.geometry(thing.object));
-        entry = { mesh, at: new three.Vector3(thing.pos.x, thing.pos.y, thing.pos.z), form: forming?.form ?? null, frame: 0 };
+        const isGeometryOwn = thing.shape.form === 'capsule' || mesh.geometry === forming?.geometry;
+        entry = { mesh, at: new three.Vector3(thing.pos.x, thing.pos.y, thing.pos.z), form: forming?.form ?? null, isGeometryOwn, frame: 0 };
         this.meshes.set(thing.object, entry);
         this.root.add(mesh);
         this.made += 1;
@@ -75,8 +78,10 @@ export class Things {
     for (const [object, entry] of this.meshes) if (entry.frame !== this.frame) this.remove(object, entry);
   }
 
-  private remove(object: number, { mesh }: Entry): void {
+  private remove(object: number, { mesh, isGeometryOwn }: Entry): void {
     this.root.remove(mesh);
+    if (isGeometryOwn) mesh.geometry.dispose();
+    if (mesh.userData['isLit'] === true) (mesh.material as three.Material).dispose();
     this.meshes.delete(object);
   }
 
