@@ -250,7 +250,7 @@ mod tests {
             Messenger::fault_at(began + Duration::from_secs(second), &mut other, "nonsense");
         }
         assert!(!is_closed(&other), "one a second");
-        for _ in 0..FAULTS_MAX {
+        for _ in 0..=FAULTS_MAX {
             Messenger::fault_at(began + Duration::from_secs(1_000), &mut other, "nonsense");
         }
         assert!(is_closed(&other), "too many at once");
