@@ -5,20 +5,20 @@
 //! that began anew.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bytes::Bytes;
+use motion::token_bucket::{Allowance, TokenBucket};
 use node::{Channel, LinkId};
-use space::NodeId;
+use space::{NodeId, Time};
 use wire::ToNode;
 use wire::cluster::{CLUSTER_VERSION, open, seal};
 
 use crate::link::{Inbox, Label, LinkEvent, Outbox, Party};
 
-/// Messages of one link that are none, until it is closed. One is forgiven after so long: what counts is how many come at
-/// once, and not how long a link has stood.
-const FAULTS_MAX: u32 = 64;
-const FORGIVEN_AFTER: Duration = Duration::from_secs(1);
+/// Messages of one link that are none; one more at once closes it. One is forgiven per second: what counts is how many come
+/// at once, and not how long a link has stood.
+const FAULTS: Allowance = Allowance { message_us: 1_000_000, burst: 64 };
 
 /// What was heard.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,15 +49,16 @@ struct Other {
     name: Label,
     outbox: Outbox,
     number: Option<NodeId>,
-    faults: u32,
-    /// Since when none was forgiven.
-    unforgiven_since: Instant,
+    /// What is left to be forgiven, on a clock that began with the link.
+    forgiveness: TokenBucket,
+    begun: Instant,
     is_warned_of: bool,
 }
 
 impl Other {
     fn new(name: Label, outbox: Outbox) -> Other {
-        Other { name, outbox, number: None, faults: 0, unforgiven_since: Instant::now(), is_warned_of: false }
+        let (forgiveness, begun) = (TokenBucket::new(FAULTS), Instant::now());
+        Other { name, outbox, number: None, forgiveness, begun, is_warned_of: false }
     }
 }
 
@@ -185,22 +186,17 @@ impl Messenger {
     }
 
     fn fault(other: &mut Other, why: &str) {
-        Messenger::fault_at(Instant::now(), other, why);
+        let now = Time::from_micros(other.begun.elapsed().as_micros() as i64);
+        Messenger::fault_at(now, other, why);
     }
 
-    fn fault_at(now: Instant, other: &mut Other, why: &str) {
+    fn fault_at(now: Time, other: &mut Other, why: &str) {
         metrics::counter!("kinesphere_cluster_refused_total").increment(1);
-        let forgiven = now.duration_since(other.unforgiven_since).as_secs() / FORGIVEN_AFTER.as_secs();
-        let forgiven = u32::try_from(forgiven).unwrap_or(u32::MAX);
-        if forgiven > 0 {
-            other.unforgiven_since = now;
-        }
-        other.faults = other.faults.saturating_sub(forgiven) + 1;
         // Once: who sends nonsense is not to fill the log with it.
         if !std::mem::replace(&mut other.is_warned_of, true) {
             tracing::warn!(node = %other.name, why, "a node says what makes no sense");
         }
-        if other.faults > FAULTS_MAX {
+        if !other.forgiveness.take(now) {
             tracing::warn!(node = %other.name, "a node says too much that makes no sense");
             other.outbox.close();
         }
@@ -245,13 +241,12 @@ mod tests {
     fn faults_are_forgiven_with_time_unless_they_come_at_once() {
         let mut other = Other::new("ann".parse().unwrap(), Outbox::new(&LinkLimits::between_nodes()));
         let is_closed = |other: &Other| other.outbox.send(Channel::Stream, Bytes::from_static(b"x")).is_err();
-        let began = other.unforgiven_since;
         for second in 0..1_000 {
-            Messenger::fault_at(began + Duration::from_secs(second), &mut other, "nonsense");
+            Messenger::fault_at(Time::from_micros(second * 1_000_000), &mut other, "nonsense");
         }
         assert!(!is_closed(&other), "one a second");
-        for _ in 0..=FAULTS_MAX {
-            Messenger::fault_at(began + Duration::from_secs(1_000), &mut other, "nonsense");
+        for _ in 0..=FAULTS.burst {
+            Messenger::fault_at(Time::from_micros(1_000_000_000), &mut other, "nonsense");
         }
         assert!(is_closed(&other), "too many at once");
     }

@@ -3,13 +3,15 @@
 //! before it is sent.
 
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::time::Instant;
 
 use axum::body::Bytes;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
-use tokio::time::{Instant, timeout};
+use motion::token_bucket::{Allowance, TokenBucket};
+use space::Time;
+use tokio::time::timeout;
 use wire::{MESSAGE_MAX, kind};
 
 use super::{Channel, End, Links, Party, SendError, Transport};
@@ -22,10 +24,9 @@ pub const UNSENT_TARGET: usize = MESSAGE_MAX;
 /// them answers are left out, and the next message ends the link: its peer does not read.
 pub const UNSENT_MAX: usize = 4 * MESSAGE_MAX;
 
-/// Pings and pongs of a peer within [`PINGS_WITHIN`]; one more ends the link. Browsers send none, and programs one in
-/// many seconds.
-const PINGS_MAX: u32 = 20;
-const PINGS_WITHIN: Duration = Duration::from_secs(1);
+/// Pings and pongs of a peer, which are no messages and counted by nobody else: so many at once, and as many a second; one
+/// more ends the link. Browsers send none, and programs one in many seconds.
+const PINGS: Allowance = Allowance { message_us: 50_000, burst: 20 };
 
 /// Carries a link over a socket, until one side ends it.
 pub async fn carry(socket: WebSocket, peer: SocketAddr, links: Links) {
@@ -52,7 +53,7 @@ fn channel(message: &[u8]) -> Channel {
 }
 
 async fn read(end: &End, mut stream: SplitStream<WebSocket>) -> String {
-    let mut pings = Pings::new(Instant::now());
+    let (mut pings, begun) = (TokenBucket::new(PINGS), Instant::now());
     while let Some(message) = stream.next().await {
         match message {
             Ok(Message::Binary(bytes)) => match channel(&bytes) {
@@ -61,7 +62,7 @@ async fn read(end: &End, mut stream: SplitStream<WebSocket>) -> String {
             },
             // Answered by the library, whether or not the peer reads the answers.
             Ok(Message::Ping(_) | Message::Pong(_)) => {
-                if !pings.admit(Instant::now()) {
+                if !pings.take(Time::from_micros(begun.elapsed().as_micros() as i64)) {
                     return "it pings without end".to_owned();
                 }
             }
@@ -71,27 +72,6 @@ async fn read(end: &End, mut stream: SplitStream<WebSocket>) -> String {
         }
     }
     "the peer left".to_owned()
-}
-
-/// How many pings and pongs have come lately. They are no messages: nobody else counts them.
-struct Pings {
-    since: Instant,
-    count: u32,
-}
-
-impl Pings {
-    fn new(now: Instant) -> Pings {
-        Pings { since: now, count: 0 }
-    }
-
-    /// Counts one; false if it is one too many.
-    fn admit(&mut self, now: Instant) -> bool {
-        if now - self.since >= PINGS_WITHIN {
-            *self = Pings::new(now);
-        }
-        self.count += 1;
-        self.count <= PINGS_MAX
-    }
 }
 
 async fn write(end: &End, mut sink: SplitSink<WebSocket, Message>) -> String {

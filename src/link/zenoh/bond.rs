@@ -113,6 +113,8 @@ impl Bond {
 mod tests {
     use std::collections::VecDeque;
 
+    use space::workload::Random;
+
     use super::*;
 
     /// A pause, and how often the other side may begin anew, in steps.
@@ -184,13 +186,8 @@ mod tests {
     #[test]
     fn both_sides_agree_which_link_it_is() {
         for seed in 0..2_000_u64 {
-            let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-            let mut below = |bound: u64| {
-                random ^= random << 13;
-                random ^= random >> 7;
-                random ^= random << 17;
-                random % bound
-            };
+            let mut random = Random::new(seed);
+            let mut below = |bound: u32| u64::from(random.whole(0, bound));
             let mut ways = [Way::new(), Way::new()];
             let mut sides = [0, 1].map(|index| Side::new(10 * index + below(10), &mut ways[index as usize]));
             let calm = 300 + below(300);

@@ -68,6 +68,7 @@ impl<T: Clone> Gathering<T> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use space::workload::Random;
     use wire::ToNode;
     use wire::cluster::{Declared, NODE_MESSAGE_MAX, Named, PIECES_MAX, Standing, seal};
 
@@ -86,10 +87,9 @@ mod tests {
             let again = |index: usize| (order as usize % 1_000 + index * 7) % cut.count() as usize;
             let repeated: Vec<_> = (0..repeats).map(|index| pieces[again(index)].clone()).collect();
             pieces.extend(repeated);
-            let mut random = order | 1;
+            let mut random = Random::new(order);
             for index in (1..pieces.len()).rev() {
-                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                pieces.swap(index, (random >> 33) as usize % (index + 1));
+                pieces.swap(index, random.whole(0, index as u32 + 1) as usize);
             }
             // What is left of an older telling is no part of it.
             let mut gathering = Gathering::new();
