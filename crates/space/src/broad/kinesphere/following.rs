@@ -13,7 +13,7 @@ use super::mood::Mood;
 use super::packed::Packed;
 use super::plan::Plan;
 use super::renewal::{REFINE_EVERY, Renewals};
-use super::room::{make_room, stock_up_alike, stock_up_as_used};
+use super::room::{Turn, make_room, stock_up_alike, stock_up_as_used};
 use super::search::{Piece, Scratch, Search};
 use super::stagger::stagger;
 use super::strays::Departure;
@@ -73,7 +73,7 @@ pub struct Following {
     /// Whether everybody is being entered, and tiles are sorted later.
     pub(super) is_starting: bool,
     shares: Vec<Share>,
-    /// When courses began, and the next tick at which lists get more memory than they have needed until then.
+    /// When courses began, and from when on lists get more memory than they have needed until then.
     started_at: u64,
     stock_up_at: u64,
     /// Whether the lists that are empty between ticks ever did. They keep their memory, also when courses begin anew.
@@ -203,8 +203,8 @@ impl Following {
             self.enter(self.emigrants[index], columns);
         }
         let (tests, found) = self.search(columns);
-        if now == self.stock_up_at {
-            self.stock_up();
+        if let Some(turn) = Turn::at(now, self.stock_up_at) {
+            self.stock_up(turn);
         }
         let renewed = self.due.iter().map(|&tile| self.lattice.tiles[tile as usize].len()).sum();
         let (newcomers, reported, compared) = (self.newcomers.len(), self.reported, self.compared);
@@ -307,17 +307,28 @@ impl Following {
 
     /// Takes more memory than was ever needed, so that the ticks to come need not. Some numbers take their time to become
     /// what they usually are: so this is done once more after twice the time.
-    fn stock_up(&mut self) {
-        self.lattice.stock_up();
-        self.shares.iter_mut().for_each(|share| share.agenda.stock_up());
-        let soon = self.started_at + REFINE_EVERY * self.life;
-        if self.now == soon {
-            self.stock_up_at = soon + REFINE_EVERY * self.life;
-            return;
+    fn stock_up(&mut self, turn: Turn) {
+        match turn {
+            Turn::First => self.lattice.stock_up(),
+            Turn::Shared(part) => {
+                self.lattice.stock_up_tiles(part);
+                part.of(&mut self.shares).for_each(|share| share.agenda.stock_up());
+                let usual = self.lattice.tiles.len() / self.life as usize;
+                part.of(&mut self.calendar).for_each(|tiles| make_room(tiles, tiles.len().max(usual)));
+            }
+            Turn::Last => {
+                let soon = self.started_at + REFINE_EVERY * self.life;
+                if self.stock_up_at == soon {
+                    self.stock_up_at = soon + REFINE_EVERY * self.life;
+                } else if !std::mem::replace(&mut self.is_stocked_up, true) {
+                    self.stock_up_lists_of_a_tick();
+                }
+            }
         }
-        if std::mem::replace(&mut self.is_stocked_up, true) {
-            return;
-        }
+    }
+
+    /// The part of it that concerns lists that are empty between ticks.
+    fn stock_up_lists_of_a_tick(&mut self) {
         let Following { strayed, homeless, adopted, due, emigrants, .. } = self;
         for rows in [strayed, homeless, adopted, due, emigrants] {
             stock_up_as_used(rows);
@@ -325,8 +336,6 @@ impl Following {
         stock_up_as_used(&mut self.departures);
         stock_up_as_used(&mut self.newcomers);
         stock_up_as_used(&mut self.pieces);
-        let usual = self.lattice.tiles.len() / self.life as usize;
-        self.calendar.iter_mut().for_each(|tiles| make_room(tiles, tiles.len().max(usual)));
         Workbench::stock_up(std::slice::from_mut(&mut self.bench), |bench| bench);
         self.renewals.stock_up();
         Scratch::stock_up(&mut self.shares, |share| &mut share.scratch);

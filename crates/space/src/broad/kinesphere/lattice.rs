@@ -13,7 +13,7 @@
 
 use glam::Vec3;
 
-use super::room::{roomy, stock_up};
+use super::room::{Part, roomy, stock_up};
 use super::tile::{Cells, NEVER, Supply, Tile};
 use super::tile_map::{Key, TileMap};
 
@@ -97,17 +97,43 @@ impl Lattice {
         (tile, true)
     }
 
-    /// Takes memory for more objects in every tile, and for more tiles: at the edges of the world some come and go.
+    /// Takes memory for more tiles: at the edges of the world some come and go.
     pub fn stock_up(&mut self) {
-        let (supplies, cells_left) = self.supplies();
-        for tile in self.tiles.iter_mut().filter(|tile| tile.is_used()) {
-            tile.stock_up(supplies[tile.layer as usize]);
+        let wanted = self.spare_wanted();
+        if self.spare.len() < wanted / 2 {
+            while self.spare.len() < wanted {
+                self.spare.push(self.tiles.len() as u32);
+                self.tiles.push(Tile::default());
+            }
         }
-        self.stock_up_spare(&supplies, cells_left);
         stock_up(&mut self.spare);
         self.layers.iter_mut().for_each(|layer| layer.map.stock_up());
         self.layers.reserve(1);
         self.spare_map.stock_up();
+    }
+
+    /// Takes memory for more objects in some of the tiles.
+    pub fn stock_up_tiles(&mut self, part: Part) {
+        let (supplies, cells_left) = self.supplies();
+        for tile in part.of(&mut self.tiles).filter(|tile| tile.is_used()) {
+            tile.stock_up(supplies[tile.layer as usize]);
+        }
+        // Whatever layer needs a spare one gets it.
+        let rows = supplies.iter().map(|supply| supply.rows).max().unwrap_or(0);
+        let cells = supplies.iter().map(|supply| supply.cells).max().unwrap_or(0);
+        let cells = (cells_left / self.spare_wanted().max(self.spare.len())).min(cells).max(FEW_CELLS);
+        // The last ones are taken first, and given back first: hardly anybody ever is in the others.
+        let seldom = self.spare.len() / 2;
+        for (index, &number) in part.of(self.spare.iter().enumerate()) {
+            let tile = &mut self.tiles[number as usize];
+            tile.reset([0; 3], 0, 0, NEVER);
+            tile.stock_up(Supply { rows: if index < seldom { rows.min(FEWEST_ROWS) } else { rows }, cells });
+        }
+    }
+
+    fn spare_wanted(&self) -> usize {
+        let used = self.tiles.len() - self.spare.len();
+        roomy(used) - used
     }
 
     /// What every tile of each layer is to have room for, and how many cells more would be little.
@@ -145,28 +171,6 @@ impl Lattice {
             supplies.iter_mut().for_each(|supply| supply.cells = most);
         }
         (supplies, left)
-    }
-
-    /// Takes memory for the tiles that whatever layer needs one gets, and adds some if there are few.
-    fn stock_up_spare(&mut self, supplies: &[Supply], cells_left: usize) {
-        let used = self.tiles.len() - self.spare.len();
-        let wanted = roomy(used) - used;
-        let rows = supplies.iter().map(|supply| supply.rows).max().unwrap_or(0);
-        let cells = supplies.iter().map(|supply| supply.cells).max().unwrap_or(0);
-        let cells = (cells_left / wanted.max(self.spare.len())).min(cells).max(FEW_CELLS);
-        if self.spare.len() < wanted / 2 {
-            while self.spare.len() < wanted {
-                self.spare.push(self.tiles.len() as u32);
-                self.tiles.push(Tile::default());
-            }
-        }
-        // The last ones are taken first, and given back first: hardly anybody ever is in the others.
-        let seldom = self.spare.len() / 2;
-        for (index, &number) in self.spare.iter().enumerate() {
-            let tile = &mut self.tiles[number as usize];
-            tile.reset([0; 3], 0, 0, NEVER);
-            tile.stock_up(Supply { rows: if index < seldom { rows.min(FEWEST_ROWS) } else { rows }, cells });
-        }
     }
 
     /// Gives an empty tile up.

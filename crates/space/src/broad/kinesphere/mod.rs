@@ -226,6 +226,14 @@ impl Kinesphere {
         }
     }
 
+    /// What following the objects may cost, per object and tick, to be worth it.
+    fn limit(&self, spheres: &Spheres) -> f64 {
+        if self.is_eager {
+            return f64::INFINITY;
+        }
+        Plan::direct_cost(spheres.len(), self.pairs_found, self.tests_made)
+    }
+
     /// Begins to follow the objects, if there is a plan that pays.
     fn embark(&mut self, spheres: &Spheres, outlook: Outlook) -> Work {
         let columns = spheres.columns();
@@ -234,9 +242,9 @@ impl Kinesphere {
             Some(anchor) if anchor.is_finite() => columns.sphere(row).center - *anchor,
             _ => Vec3::ZERO,
         };
-        let census = Census::take(spheres, self.pairs_found, self.tests_made, velocity);
+        let census = Census::take(spheres, self.pairs_found, velocity);
         let mut work = Work::default();
-        let limit = if self.is_eager { f64::INFINITY } else { census.direct_cost() };
+        let limit = self.limit(spheres);
         let plan = census.plan(outlook, limit / self.disappointment.0);
         self.disappointment.0 = 1.0 + (self.disappointment.0 - 1.0) * FORGETTING;
         if let Some(plan) = plan {
@@ -343,7 +351,8 @@ impl BroadPhase for Kinesphere {
         } else {
             let work = self.direct.find(spheres, pairs);
             (self.pairs_found, self.tests_made) = (pairs.len(), work.sphere_tests);
-            if self.now >= self.rests_until && !self.is_repeated {
+            let is_worth_a_look = self.now >= self.rests_until && Plan::may_pay(spheres.len(), self.limit(spheres));
+            if is_worth_a_look && !self.is_repeated {
                 self.outlook = self.scout.observe(spheres);
                 if self.outlook.is_some() {
                     let columns = spheres.columns();

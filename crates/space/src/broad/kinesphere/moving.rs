@@ -66,7 +66,7 @@ impl Following {
         let layer = self.layer_for(reach(&entry, self.half), false);
         let cells = self.lattice.layers[layer as usize].cells;
         let key = cells.key(cells.cells(entry.place.into()));
-        let due = self.now + 1 + spread(key) % self.life;
+        let due = self.idlest_tick();
         match self.lattice.tile_or_new(layer, key, middle, due) {
             (tile, true) => {
                 self.calendar[(due % LOOK_AHEAD) as usize].push(tile);
@@ -157,6 +157,13 @@ impl Following {
         })
     }
 
+    /// The tick within the next life at which the fewest tiles fall due, and of those the last: a new tile falls due then.
+    /// When many begin at once, as when those who stood begin to move, they do not fall due at once for ever.
+    fn idlest_tick(&self) -> u64 {
+        let tiles_due = |tick: &u64| self.calendar[(tick % LOOK_AHEAD) as usize].len();
+        (self.now + 1..=self.now + self.life).rev().min_by_key(tiles_due).expect("a life has ticks")
+    }
+
     fn move_in(&mut self, number: u32, entry: Row) {
         self.homes[entry.id as usize] = number;
         let tile = &mut self.lattice.tiles[number as usize];
@@ -173,13 +180,6 @@ impl Following {
         self.newcomers.push(Newcomer { tile: number, entry });
         self.newcomer_rows.insert(entry.id as usize);
     }
-}
-
-/// Some number for a tile. A new one falls due after a part of a life that this decides: when many begin at once, as when
-/// those who stood begin to move, they do not fall due at once for ever.
-fn spread(key: Key) -> u64 {
-    key.iter()
-        .fold(0, |hash: u64, &part| (hash ^ u64::from(part as u32)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29))
 }
 
 /// How an object is entered whose course is this at the middle of a tile that lives for `life` ticks.

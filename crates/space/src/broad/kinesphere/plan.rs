@@ -11,7 +11,7 @@ use glam::Vec3;
 use super::course::drift;
 use super::following::Effort;
 use super::mood::SLACKS;
-use super::scout::{FOLLOWED, Outlook, sample};
+use super::scout::{FOLLOWED, Outlook, spaced};
 use crate::Spheres;
 
 /// What the plan is made from.
@@ -19,15 +19,15 @@ use crate::Spheres;
 pub struct Census {
     /// Radius and speed of some objects that stand for all.
     pub sample: Vec<(f32, f32)>,
-    /// How many objects there are.
+    /// Those of some that move: where few do, hardly any of them are among the others.
+    pub movers: Vec<(f32, f32)>,
+    /// How many objects there are, and how many of them move.
     pub objects: usize,
+    pub moving: usize,
     /// Objects per cubic metre where objects are.
     pub density: f64,
     /// What rounding may add to a reach.
     pub drift: f64,
-    /// Per object, the pairs that overlap, and the tests that a grid of the moment takes to find them.
-    pub pairs: f64,
-    pub direct_tests: f64,
 }
 
 /// How to cut space and time.
@@ -87,7 +87,7 @@ const DIRECT_PAIR: f64 = 14.0;
 
 /// How much dearer it is to look around from thin tiles, which are mostly surface.
 const THIN: f64 = 1.3;
-/// Objects per cell that cells are widened for, where nothing else asks for wide cells.
+/// Objects per cell, in whatever layer, that cells are widened for, where nothing else asks for wide cells.
 const OCCUPANCY: f64 = 2.5;
 /// A layer with a smaller share of all objects is sparse.
 const SPARSE: f64 = 0.1;
@@ -101,6 +101,21 @@ const SHORTEST: f64 = 12.0;
 const LIVES: [u64; 9] = [6, 8, 12, 16, 24, 32, 48, 64, 96];
 
 impl Plan {
+    /// The least that a tick costs, per object, whatever there is to do in it.
+    fn least_cost(objects: usize) -> f64 {
+        CHECK + TICK / objects.max(1) as f64
+    }
+
+    /// Whether there may be a plan that promises to cost less than `limit`, per object and tick.
+    pub fn may_pay(objects: usize, limit: f64) -> bool {
+        Plan::least_cost(objects) < PROMISE * limit
+    }
+
+    /// What a tick costs, per object, in which a grid of the moment takes so many tests to find so many pairs.
+    pub fn direct_cost(objects: usize, pairs: usize, tests: u64) -> f64 {
+        DIRECT + (tests as f64 * DIRECT_TEST + pairs as f64 * DIRECT_PAIR) / objects.max(1) as f64
+    }
+
     /// What a tick cost, per object, that took this effort.
     pub fn cost_of(effort: Effort, objects: usize) -> f64 {
         let Effort { newcomers, renewed, tests, found, reported, compared } = effort;
@@ -112,23 +127,26 @@ impl Plan {
             + found as f64 * FIND
             + reported as f64 * REPORT
             + compared as f64 * COMPARE;
-        CHECK + (TICK + sum) / objects.max(1) as f64
+        Plan::least_cost(objects) + sum / objects.max(1) as f64
     }
 }
 
 impl Census {
-    /// Looks at a sample of a world in which so many pairs overlap, and a grid took so many tests to find them;
-    /// `velocity` says how a row moves.
-    pub fn take(spheres: &Spheres, pairs: usize, tests: u64, velocity: impl Fn(usize) -> Vec3) -> Census {
+    /// Looks at a sample of a world in which so many pairs overlap; `velocity` says how a row moves.
+    pub fn take(spheres: &Spheres, pairs: usize, velocity: impl Fn(usize) -> Vec3) -> Census {
         let columns = spheres.columns();
         let objects = spheres.len();
+        let is_moving = |row: &usize| velocity(*row) != Vec3::ZERO;
         let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+        let mut moving = 0;
         for row in spheres.alive().iter() {
             let center = columns.sphere(row).center;
             (low, high) = (low.min(center), high.max(center));
+            moving += usize::from(is_moving(&row));
         }
-        let speed = |row| velocity(row).length_squared().sqrt();
-        let sample: Vec<(f32, f32)> = sample(spheres).map(|row| (columns.radius[row], speed(row))).collect();
+        let size_and_speed = |row: usize| (columns.radius[row], velocity(row).length_squared().sqrt());
+        let movers = spaced(spheres.alive().iter().filter(is_moving), moving).map(size_and_speed).collect();
+        let sample: Vec<(f32, f32)> = spaced(spheres.alive().iter(), objects).map(size_and_speed).collect();
         // Two estimates of how densely objects are packed: by the space they take up, and by how often they overlap,
         // which is higher where they cluster.
         let n = objects as f64;
@@ -143,7 +161,7 @@ impl Census {
         let by_pairs = if ball > 0.0 { 2.0 * pairs as f64 / n / ball } else { 0.0 };
         let density = (n / volume).max(by_pairs);
         let drift = f64::from(drift(low.abs().max(high.abs()).max_element()));
-        Census { sample, objects, density, drift, pairs: pairs as f64 / n, direct_tests: tests as f64 / n }
+        Census { sample, movers, objects, moving, density, drift }
     }
 
     /// The best plan, if any promises to cost less than `limit`, per object and tick.
@@ -170,14 +188,12 @@ impl Census {
                 let strays = 0.25 * (life as f64 / on_line).powi(2);
                 consider(life, level, false, life as f64 / strays);
             }
-            consider(LIVES[LIVES.len() - 1], level, true, in_place);
+            // Where three in four stand anyway, how far they get says nothing about the others.
+            if self.moving * 4 > self.objects {
+                consider(LIVES[LIVES.len() - 1], level, true, in_place);
+            }
         }
         best
-    }
-
-    /// What a tick costs, per object, without courses.
-    pub fn direct_cost(&self) -> f64 {
-        DIRECT + self.direct_tests * DIRECT_TEST + self.pairs * DIRECT_PAIR
     }
 
     /// The best layers for this life and slack, if a course lasts for `lasting` ticks and all costs less than `limit`.
@@ -193,46 +209,37 @@ impl Census {
         let slack = SLACKS[level];
         let ticks = life as f64;
         let stray = if all_stand { STRAY_STANDING } else { STRAY };
-        let mut cost = CHECK + TICK / self.objects.max(1) as f64 + stray / lasting.max(1.0);
+        let mut cost = Plan::least_cost(self.objects) + stray / lasting.max(1.0);
         let (meetings, met) = expected.met(f64::from(slack), if all_stand { 0.0 } else { ticks });
         // Those of different tiles are found from both sides.
         let found = if all_stand { meetings / lasting.max(1.0) } else { 1.6 * met / ticks };
         let doubtful = expected.doubtful(f64::from(slack)).min(meetings);
         cost += COMPARE * doubtful + REPORT * (meetings - doubtful) + FIND * found;
-        let mut layers = Vec::new();
-        for standing in [false, true] {
-            if cost >= limit {
-                return None;
-            }
-            let stands = |speed: f32| all_stand || speed == 0.0;
-            let mut reaches: Vec<f64> = self
-                .sample
-                .iter()
-                .filter(|(_, speed)| stands(*speed) == standing)
-                .map(|&(radius, speed)| {
-                    let slack = slack * radius.max(speed);
-                    let way = if standing { 0.0 } else { f64::from(speed) * ticks / 2.0 };
-                    f64::from(radius + slack) + self.drift + way
-                })
-                .collect();
-            if reaches.is_empty() {
-                continue;
-            }
-            reaches.sort_unstable_by(f64::total_cmp);
-            let share = reaches.len() as f64 / self.sample.len() as f64;
-            let (cuts, cost_each) = cut(&reaches, self.density * share);
-            let first = layers.len();
-            layers.extend(cuts.iter().map(|layer| self.layer(layer, share, ticks, standing)));
-            let is_thin = layers[first..].iter().any(|layer: &LayerPlan| layer.tile_bits[1] < 2);
-            let surface = if is_thin { THIN } else { 1.0 };
-            cost += if standing { 0.0 } else { surface * cost_each * share / ticks };
+        if cost >= limit {
+            return None;
         }
+        let way = |speed: f32| f64::from(speed) * ticks / 2.0;
+        let reach = |&(radius, speed): &(f32, f32)| f64::from(radius + slack * radius.max(speed)) + self.drift;
+        let moving_share = if all_stand { 0.0 } else { self.moving as f64 / self.objects.max(1) as f64 };
+        let (moving_density, standing_density) = (self.density * moving_share, self.density * (1.0 - moving_share));
+        let stands = |&&(_, speed): &&(f32, f32)| all_stand || speed == 0.0;
+        let standing = cut(self.sample.iter().filter(stands).map(reach).collect(), standing_density, &[]);
+        let mut layers = Vec::new();
+        if !all_stand {
+            let reaches = self.movers.iter().map(|mover| reach(mover) + way(mover.1)).collect();
+            let (moving, cost_each) = cut(reaches, moving_density, &standing.0);
+            layers.extend(moving.iter().map(|cut| self.layer(cut, moving_share, ticks, false)));
+            let is_thin = layers.iter().any(|layer: &LayerPlan| layer.tile_bits[1] < 2);
+            let surface = if is_thin { THIN } else { 1.0 };
+            cost += surface * cost_each * moving_share / ticks;
+        }
+        layers.extend(standing.0.iter().map(|cut| self.layer(cut, 1.0 - moving_share, ticks, true)));
         (cost < limit).then_some(Plan { life, level, all_stand, layers, cost })
     }
 
     fn layer(&self, cut: &Cut, share: f64, life: f64, standing: bool) -> LayerPlan {
         let objects = self.objects as f64 * share * cut.share;
-        let cells = objects / (self.density * share * cut.share * cut.edge.powi(3)).max(1.0);
+        let cells = objects / (cut.density * cut.edge.powi(3)).max(1.0);
         let side = cells.cbrt();
         // Tiles are long, since lines of cells are read in one go, and four or two lines thick; but there are enough of
         // them for two to fall due in three ticks: more would be smoother still, but thin tiles are mostly surface, and
@@ -296,17 +303,27 @@ impl Meetings {
 /// A run of similar reaches.
 #[derive(Clone, Copy, Debug)]
 struct Cut {
-    /// Their share of all.
+    /// Their share of all that are cut.
     share: f64,
+    /// How many there are in a cubic metre.
+    density: f64,
     reach: f64,
     edge: f64,
 }
 
-/// Cuts ascending reaches into the runs that cost least, and says what an object costs then.
-fn cut(reaches: &[f64], density: f64) -> (Vec<Cut>, f64) {
+/// Those who have to be looked at but are cut by themselves: the standing ones around the moving ones.
+type Around<'a> = &'a [Cut];
+
+/// Cuts reaches into the runs that cost least, and says what an object costs then.
+fn cut(mut reaches: Vec<f64>, density: f64, around: Around<'_>) -> (Vec<Cut>, f64) {
+    if reaches.is_empty() {
+        return (Vec::new(), 0.0);
+    }
+    reaches.sort_unstable_by(f64::total_cmp);
     let last = reaches.len();
+    let price_of = |ends: &[usize]| cost(&cuts(&reaches, ends, density, around), around);
     let mut ends = vec![last];
-    let mut best = cost(reaches, &ends, density);
+    let mut best = price_of(&ends);
     while ends.len() < LAYERS {
         // Cuts are tried where the reach has grown by a fifth.
         let mut candidate: Option<(f64, Vec<usize>)> = None;
@@ -319,7 +336,7 @@ fn cut(reaches: &[f64], density: f64) -> (Vec<Cut>, f64) {
             let mut more = ends.clone();
             more.push(end);
             more.sort_unstable();
-            let price = cost(reaches, &more, density);
+            let price = price_of(&more);
             if candidate.as_ref().is_none_or(|(least, _)| price < *least) {
                 candidate = Some((price, more));
             }
@@ -329,34 +346,36 @@ fn cut(reaches: &[f64], density: f64) -> (Vec<Cut>, f64) {
             _ => break,
         }
     }
-    (cuts(reaches, &ends, density), best)
+    (cuts(&reaches, &ends, density, around), best)
 }
 
-fn cuts(reaches: &[f64], ends: &[usize], density: f64) -> Vec<Cut> {
+fn cuts(reaches: &[f64], ends: &[usize], density: f64, around: Around<'_>) -> Vec<Cut> {
     let mut start = 0;
+    let density_around: f64 = around.iter().map(|layer| layer.density).sum();
     ends.iter()
         .map(|&end| {
             let share = (end - start) as f64 / reaches.len() as f64;
-            let reach = reaches[end - 1];
+            let (density, reach) = (density * share, reaches[end - 1]);
             start = end;
-            let roomy = (OCCUPANCY / (density * share).max(1e-30)).cbrt();
-            Cut { share, reach, edge: (2.0 * reach).max(roomy) }
+            let roomy = (OCCUPANCY / (density + density_around).max(1e-30)).cbrt();
+            Cut { share, density, reach, edge: (2.0 * reach).max(roomy) }
         })
         .collect()
 }
 
 /// What an object costs when its tile falls due, on average: it is sorted, and looks into every layer.
-fn cost(reaches: &[f64], ends: &[usize], density: f64) -> f64 {
-    let layers = cuts(reaches, ends, density);
+fn cost(layers: &[Cut], around: Around<'_>) -> f64 {
     let mut sum = 0.0;
-    for looker in &layers {
+    for looker in layers {
+        let look = |layer: &Cut, width: f64| (width / layer.edge).powi(2) * LINE + TEST * layer.density * width.powi(3);
         let mut each = SORT;
-        for layer in &layers {
-            let width = 2.0 * looker.reach + layer.edge + layer.edge;
-            let lines = (width / layer.edge).powi(2);
+        for layer in layers {
             // Within a layer most pairs are looked at once, from one of the two.
             let once = if layer.reach == looker.reach { 0.66 } else { 1.0 };
-            each += LOOK + once * (lines * LINE + TEST * density * layer.share * width.powi(3));
+            each += LOOK + once * look(layer, 2.0 * looker.reach + layer.edge + layer.edge);
+        }
+        for layer in around {
+            each += LOOK + look(layer, looker.edge + 2.0 * (looker.reach + layer.reach) + layer.edge);
         }
         sum += looker.share * each;
     }
@@ -369,8 +388,9 @@ mod tests {
 
     const SMOOTH: Outlook = Outlook { off_line: 0.0, off_place: 0.4 };
 
-    fn census(sample: Vec<(f32, f32)>) -> Census {
-        Census { sample, objects: 100_000, density: 0.012, drift: 1e-4, pairs: 0.2, direct_tests: 11.0 }
+    fn census(movers: Vec<(f32, f32)>) -> Census {
+        let objects = 100_000;
+        Census { sample: movers.clone(), movers, objects, moving: objects, density: 0.012, drift: 1e-4 }
     }
 
     #[test]
@@ -403,8 +423,7 @@ mod tests {
     fn a_few_giants_get_a_layer_of_their_own() {
         let mut sample = vec![(1.0, 0.1); 1_000];
         sample.extend([(200.0, 0.1); 3]);
-        // A grid of the moment has to take the giants' cells for everybody.
-        let plan = Census { direct_tests: 1e5, ..census(sample) }.plan(SMOOTH, f64::INFINITY).unwrap();
+        let plan = census(sample).plan(SMOOTH, f64::INFINITY).unwrap();
         assert_eq!(plan.layers.len(), 2, "{plan:?}");
     }
 }

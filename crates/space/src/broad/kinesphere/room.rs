@@ -8,6 +8,42 @@
 /// Lists of at most so many are small.
 const SMALL: usize = 512;
 
+/// Lists get more memory by turns, one in each of some ticks: all at once would be the slowest tick of all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// That of lists of which there are few.
+    First,
+    /// That of some of those of which there are many.
+    Shared(Part),
+    /// That of lists of which there are few, too.
+    Last,
+}
+
+/// One part in so many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part(usize);
+
+/// So many parts and two more turns are fewer than the ticks of any four lives.
+const PARTS: usize = 16;
+
+impl Turn {
+    /// The one that it is in a tick, if the first was at `first`.
+    pub fn at(now: u64, first: u64) -> Option<Turn> {
+        match now.checked_sub(first)? as usize {
+            0 => Some(Turn::First),
+            turn @ 1..=PARTS => Some(Turn::Shared(Part(turn - 1))),
+            turn => (turn == PARTS + 1).then_some(Turn::Last),
+        }
+    }
+}
+
+impl Part {
+    /// Those of many who are in this part.
+    pub fn of<I: IntoIterator>(self, all: I) -> impl Iterator<Item = I::Item> {
+        all.into_iter().skip(self.0).step_by(PARTS)
+    }
+}
+
 /// So many, and as many more as there may be at times.
 pub fn roomy(usual: usize) -> usize {
     usual + 8 * usual.isqrt() + 8
@@ -62,6 +98,19 @@ mod tests {
                 assert!(counts.iter().zip(&rooms).all(|(count, room)| count <= room), "seed {seed}, round {round}");
             }
         }
+    }
+
+    #[test]
+    fn everybody_has_one_turn() {
+        let (mut turns, mut had) = (Vec::new(), [0; 100]);
+        for turn in (0..50).filter_map(|now| Turn::at(now, 20)) {
+            turns.push(turn);
+            if let Turn::Shared(part) = turn {
+                part.of(&mut had).for_each(|turns| *turns += 1);
+            }
+        }
+        assert_eq!((turns.first(), turns.last()), (Some(&Turn::First), Some(&Turn::Last)));
+        assert_eq!(had, [1; 100]);
     }
 
     /// Whoever stocks up again and again has no more in the end.

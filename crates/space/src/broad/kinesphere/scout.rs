@@ -33,10 +33,10 @@ pub struct Outlook {
     pub off_place: f32,
 }
 
-/// Rows of objects that stand for all.
-pub fn sample(spheres: &Spheres) -> impl Iterator<Item = usize> + '_ {
-    let size = (spheres.len() / OBJECTS_PER_SAMPLE).clamp(SAMPLE.0, SAMPLE.1);
-    spheres.alive().iter().step_by(spheres.len().div_ceil(size).max(1))
+/// Of so many rows, some that stand for all.
+pub fn spaced(rows: impl Iterator<Item = usize>, count: usize) -> impl Iterator<Item = usize> {
+    let size = (count / OBJECTS_PER_SAMPLE).clamp(SAMPLE.0, SAMPLE.1);
+    rows.step_by(count.div_ceil(size).max(1))
 }
 
 impl Scout {
@@ -49,7 +49,7 @@ impl Scout {
     /// Notes where the sample is. After a few ticks it has an outlook, and starts over.
     pub fn observe(&mut self, spheres: &Spheres) -> Option<Outlook> {
         if self.rows.is_empty() {
-            self.rows.extend(sample(spheres).map(|row| row as u32));
+            self.rows.extend(spaced(spheres.alive().iter(), spheres.len()).map(|row| row as u32));
         }
         let columns = spheres.columns();
         self.places.extend(self.rows.iter().map(|&row| columns.sphere(row as usize).center));
