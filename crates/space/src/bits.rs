@@ -73,6 +73,23 @@ impl Bits {
         })
     }
 
+    /// One number of every `step`, ascending, from the first on. Most words are only counted.
+    pub fn every(&self, step: usize) -> impl Iterator<Item = usize> + '_ {
+        let mut words = self.words.iter().copied().enumerate();
+        let (mut index, mut rest, mut ahead) = (0, 0u64, 0);
+        std::iter::from_fn(move || {
+            while rest.count_ones() as usize <= ahead {
+                ahead -= rest.count_ones() as usize;
+                (index, rest) = words.next()?;
+            }
+            (0..ahead).for_each(|_| rest &= rest - 1);
+            let bit = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            ahead = step.max(1) - 1;
+            Some(index * 64 + bit)
+        })
+    }
+
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
         self.words.capacity() * 8
@@ -87,7 +104,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bits_are_a_set(changes in prop::collection::vec((0usize..300, any::<bool>()), 0..200)) {
+        fn bits_are_a_set(
+            changes in prop::collection::vec((0usize..300, any::<bool>()), 0..200),
+            step in 1usize..100,
+        ) {
             let (mut bits, mut set) = (Bits::new(), BTreeSet::new());
             for (number, add) in changes {
                 if add { bits.insert(number); set.insert(number); } else { bits.remove(number); set.remove(&number); }
@@ -95,6 +115,7 @@ mod tests {
             }
             prop_assert_eq!(bits.count(), set.len());
             prop_assert!(bits.iter().eq(set.iter().copied()));
+            prop_assert!(bits.every(step).eq(set.iter().copied().step_by(step)));
             bits.clear();
             prop_assert_eq!(bits.count(), 0);
         }

@@ -8,7 +8,7 @@ fn allocating_ticks(settings: &Settings, ticks: usize) -> Vec<(usize, u64)> {
     let mut workload = Workload::new(settings.clone()).unwrap();
     let mut kinesphere = Kinesphere::new();
     let mut pairs = Vec::new();
-    for _ in 0..800 {
+    for _ in 0..900 {
         kinesphere.pairs(workload.spheres(), &mut pairs);
         workload.step();
     }

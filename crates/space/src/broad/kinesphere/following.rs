@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::agenda::{Agenda, LOOK_AHEAD, Moment, Turnover};
 use super::course::{Course, Courses};
-use super::lattice::Lattice;
+use super::lattice::{Lattice, Layer};
 use super::mood::Mood;
 use super::packed::Packed;
 use super::plan::Plan;
@@ -46,6 +46,7 @@ pub struct Following {
     pub(super) lattice: Lattice,
     /// The layers from this one on were not planned.
     pub(super) planned_layers: usize,
+    movers_max: usize,
     /// By the tick at which they fall due, modulo [`LOOK_AHEAD`].
     pub(super) calendar: Vec<Vec<u32>>,
     /// Rows that strayed, came, went or changed size in this tick.
@@ -150,10 +151,10 @@ impl Following {
             share.scratch.reserve();
         }
         self.lattice.reset();
-        for layer in &plan.layers {
-            self.lattice.add_layer(layer.reach, layer.edge, layer.tile_bits, layer.standing);
+        for &layer in &plan.layers {
+            self.lattice.add_layer(layer);
         }
-        self.planned_layers = plan.layers.len();
+        (self.planned_layers, self.movers_max) = (plan.layers.len(), plan.movers_max);
         self.is_starting = true;
         for row in spheres.alive().iter() {
             let place = columns.sphere(row).center;
@@ -166,7 +167,10 @@ impl Following {
         self.stagger();
         // By then all tiles have been renewed, and refined.
         (self.started_at, self.stock_up_at) = (now, now + REFINE_EVERY * self.life);
-        self.search(columns).0
+        let (tests, _) = self.search(columns);
+        // Everybody has looked, so what a look takes is known. Almost: newcomers look around from where they are.
+        Scratch::stock_up(&mut self.shares, |share| &mut share.scratch);
+        tests
     }
 
     /// Ends all meetings, adding the pairs that were reported last to `lost`.
@@ -203,7 +207,7 @@ impl Following {
             self.enter(self.emigrants[index], columns);
         }
         let (tests, found) = self.search(columns);
-        if let Some(turn) = Turn::at(now, self.stock_up_at) {
+        if let Some(turn) = Turn::at(now, self.stock_up_at, self.life) {
             self.stock_up(turn);
         }
         let renewed = self.due.iter().map(|&tile| self.lattice.tiles[tile as usize].len()).sum();
@@ -257,9 +261,14 @@ impl Following {
         self.packed.take(spheres.columns(), self.threads);
     }
 
-    /// How many objects are in layers that were not planned for.
-    pub fn misfits(&self) -> usize {
-        self.lattice.layers[self.planned_layers..].iter().map(|layer| layer.objects).sum()
+    /// Whether the plan no longer fits those it was made for: many are in layers that it did not have, or move though they
+    /// stood.
+    pub fn has_outgrown_its_plan(&self, objects: usize) -> bool {
+        let layers = &self.lattice.layers;
+        let count = |layers: &mut dyn Iterator<Item = &Layer>| layers.map(|layer| layer.objects).sum::<usize>();
+        let misfits = count(&mut layers[self.planned_layers..].iter());
+        let movers = count(&mut layers.iter().filter(|layer| !layer.standing));
+        misfits * 5 > objects || movers > self.movers_max
     }
 
     /// Heap memory, in bytes.

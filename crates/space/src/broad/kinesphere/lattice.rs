@@ -17,11 +17,27 @@ use super::room::{Part, roomy, stock_up};
 use super::tile::{Cells, NEVER, Supply, Tile};
 use super::tile_map::{Key, TileMap};
 
+/// What a layer is to be like.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LayerPlan {
+    /// The smallest reach that it is meant for, and the largest that it takes.
+    pub least: f32,
+    pub reach: f32,
+    /// The edge of its cells, or less than they need.
+    pub edge: f32,
+    /// A tile has two to these powers of cells along each axis.
+    pub tile_bits: [u32; 3],
+    /// Whether its objects stand.
+    pub standing: bool,
+}
+
 /// Objects of similar reach, cut into tiles.
 #[derive(Debug)]
 pub struct Layer {
     /// How the layer divides space.
     pub cells: Cells,
+    /// No object of this layer is meant to reach less far.
+    least: f32,
     /// No object of this layer reaches farther.
     pub reach: f32,
     /// Whether its objects stand.
@@ -43,6 +59,12 @@ pub struct Lattice {
     spare_map: TileMap,
 }
 
+/// Nobody who reaches so many times less far than anybody a layer is meant for is put there: all of them, and whoever is
+/// around, would share a few wide cells. Much less would do, but everybody has to look into every layer.
+const LOOSE: f32 = 6.0;
+/// But there are no more layers than this, whatever their objects do.
+const LAYERS_MAX: usize = 24;
+
 /// So many cells for each object are little: four bytes each.
 const CELLS_PER_OBJECT: usize = 3;
 /// What a tile takes for one object.
@@ -62,19 +84,22 @@ impl Lattice {
         }
     }
 
-    /// Adds a layer for objects of at most `reach`, with cells of `edge` or as much more as the reach asks for.
-    pub fn add_layer(&mut self, reach: f32, edge: f32, tile_bits: [u32; 3], standing: bool) {
+    /// Adds a layer. Its cells are wider than planned if the reach asks for it.
+    pub fn add_layer(&mut self, plan: LayerPlan) {
+        let LayerPlan { least, reach, edge, tile_bits, standing } = plan;
         let narrowest = f64::from(reach) * 2.0 * (1.0 + 1e-6);
         let cells = Cells::new(f64::from(edge).max(narrowest).max(f64::from(f32::MIN_POSITIVE)), tile_bits);
         let map = std::mem::take(&mut self.spare_map);
-        self.layers.push(Layer { cells, reach, standing, objects: 0, map });
+        self.layers.push(Layer { cells, least, reach, standing, objects: 0, map });
     }
 
-    /// The narrowest layer that takes objects of this reach.
+    /// The narrowest layer that takes objects of this reach, unless that is so wide that they had better have another one.
     pub fn layer_for(&self, reach: f32, standing: bool) -> Option<u32> {
-        let fits = |layer: &Layer| layer.standing == standing && layer.reach >= reach;
-        let candidates = self.layers.iter().enumerate().filter(|(_, layer)| fits(layer));
-        candidates.min_by(|a, b| a.1.reach.total_cmp(&b.1.reach)).map(|(index, _)| index as u32)
+        let takes = |layer: &Layer| layer.standing == standing && layer.reach >= reach;
+        let candidates = self.layers.iter().enumerate().filter(|(_, layer)| takes(layer));
+        let narrowest = candidates.min_by(|a, b| a.1.reach.total_cmp(&b.1.reach));
+        let fits = |layer: &Layer| reach * LOOSE >= layer.least || self.layers.len() >= LAYERS_MAX;
+        narrowest.filter(|(_, layer)| fits(layer)).map(|(index, _)| index as u32)
     }
 
     /// The tile of `layer` at `key`, if there is one.

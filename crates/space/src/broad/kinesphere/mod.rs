@@ -15,6 +15,7 @@
 mod agenda;
 mod comparison;
 mod course;
+mod cuts;
 mod encounter;
 mod following;
 mod lattice;
@@ -79,6 +80,8 @@ pub struct Kinesphere {
     is_eager: bool,
     following: Following,
     started_at: u64,
+    /// Whether it is to end with this tick: by then its work is done, and is not done twice.
+    is_over: bool,
     /// What the tick's effort may cost on average before it is not worth it; and what it has cost, averaged.
     cost_limit: f64,
     cost: f64,
@@ -88,6 +91,7 @@ pub struct Kinesphere {
     disappointment: Disappointment,
     direct: PlainGrid,
     scout: Scout,
+    census: Census,
     outlook: Option<Outlook>,
     /// Where everybody was in the last tick, when courses are about to begin.
     anchors: Vec<Vec3>,
@@ -215,6 +219,7 @@ impl Kinesphere {
     }
 
     fn give_up(&mut self) {
+        self.is_over = false;
         if std::mem::replace(&mut self.is_following, false) {
             let mut nobody = Vec::new();
             let lost = self.changes.as_mut().map_or(&mut nobody, |changes| &mut changes.turnover.lost);
@@ -237,21 +242,23 @@ impl Kinesphere {
     /// Begins to follow the objects, if there is a plan that pays.
     fn embark(&mut self, spheres: &Spheres, outlook: Outlook) -> Work {
         let columns = spheres.columns();
-        let anchors = std::mem::take(&mut self.anchors);
+        let anchors = &self.anchors;
         let velocity = |row: usize| match anchors.get(row) {
             Some(anchor) if anchor.is_finite() => columns.sphere(row).center - *anchor,
             _ => Vec3::ZERO,
         };
-        let census = Census::take(spheres, self.pairs_found, velocity);
+        self.census.take(spheres, self.pairs_found, velocity);
         let mut work = Work::default();
         let limit = self.limit(spheres);
-        let plan = census.plan(outlook, limit / self.disappointment.0);
+        let plan = self.census.plan(outlook, limit / self.disappointment.0);
         self.disappointment.0 = 1.0 + (self.disappointment.0 - 1.0) * FORGETTING;
         if let Some(plan) = plan {
             work.sphere_tests = self.following.start(spheres, self.now, &plan, velocity);
             self.is_following = true;
-            // Courses are what memory is for now; the grid takes its own again if need be.
+            // Courses are what memory is for now; who finds pairs afresh takes its own again if need be.
             self.direct = PlainGrid::default();
+            self.anchors = Vec::new();
+            self.census = Census::default();
             self.started_at = self.now;
             self.cost_limit = limit;
             (self.cost, self.promised) = (plan.cost, plan.cost);
@@ -262,8 +269,8 @@ impl Kinesphere {
         work
     }
 
-    /// Weighs what following took in this tick; gives up after a time in which finding pairs afresh would have been
-    /// cheaper, or when the plan no longer fits those it was made for.
+    /// Weighs what following took in this tick. It is over after a time in which finding pairs afresh would have been cheaper,
+    /// or when the plan no longer fits those it was made for.
     fn weigh(&mut self, effort: Effort, objects: usize) {
         let cost = Plan::cost_of(effort, objects);
         self.cost += (cost - self.cost) / MEMORY;
@@ -271,9 +278,7 @@ impl Kinesphere {
         if is_too_dear {
             self.disappointment.0 = (self.cost / self.promised).clamp(1.0, DISAPPOINTMENT_MAX);
         }
-        if is_too_dear || self.following.misfits() * 5 > objects {
-            self.give_up();
-        }
+        self.is_over = is_too_dear || self.following.has_outgrown_its_plan(objects);
     }
 
     fn note_changes(&mut self, spheres: &Spheres, pairs: &[Pair]) {
@@ -320,13 +325,14 @@ impl BroadPhase for Kinesphere {
         if self.is_following && !is_new {
             return Work::default();
         }
+        if self.is_over {
+            self.give_up();
+        }
         if self.is_following {
             match self.following.advance(spheres, self.now) {
                 Some(effort) => {
                     self.weigh(effort, spheres.len());
-                    if self.is_following {
-                        return Work { sphere_tests: effort.tests, cells: effort.renewed as u64, ..Work::default() };
-                    }
+                    return Work { sphere_tests: effort.tests, cells: effort.renewed as u64, ..Work::default() };
                 }
                 None => self.give_up(),
             }
@@ -375,6 +381,6 @@ impl BroadPhase for Kinesphere {
                 + replaced.capacity() * size_of::<Slot>()
         });
         let anchors = self.anchors.capacity() * size_of::<Vec3>();
-        self.following.bytes() + self.direct.bytes() + self.scout.bytes() + anchors + changes
+        self.following.bytes() + self.direct.bytes() + self.scout.bytes() + self.census.bytes() + anchors + changes
     }
 }

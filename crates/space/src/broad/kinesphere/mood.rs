@@ -7,6 +7,8 @@
 
 use glam::Vec3;
 
+use super::course::drift;
+
 /// What is known about an object's manners.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mood {
@@ -64,7 +66,11 @@ impl Mood {
         let age = f32::from(stray.age);
         let off = stray.place - stray.expected;
         // Where it was when the course was set, which is exactly on the line.
-        let travelled = off + stray.velocity * age;
+        let mut travelled = off + stray.velocity * age;
+        if travelled.length_squared().sqrt() <= drift(stray.expected.abs().max(stray.place.abs()).max_element()) {
+            // Whoever did not move at all would seem to, for ever, far from the origin.
+            travelled = Vec3::ZERO;
+        }
         if self.guessed && stray.age < SHORT {
             // The guess was poor, not the object unsteady: since then it has told its true velocity.
             return (Mood { guessed: false, ..self }, travelled / age);

@@ -8,7 +8,7 @@ use glam::Vec3;
 use super::agenda::LOOK_AHEAD;
 use super::course::{Course, REFERENCE_TICKS, drift};
 use super::following::{Following, NOWHERE, Newcomer};
-use super::lattice::Lattice;
+use super::lattice::{Lattice, LayerPlan};
 use super::renewal::REFINE_EVERY;
 use super::tile::{NEVER, Tile};
 use super::tile_map::Key;
@@ -150,9 +150,12 @@ impl Following {
         entered(row, course, columns.radius[row as usize], self.life)
     }
 
+    /// The layer for this reach. Nobody planned for it if it is a new one: if few are in it, tiles of a cell each keep ticks
+    /// even, and if many are, there is soon another plan.
     fn layer_for(&mut self, reach: f32, standing: bool) -> u32 {
         self.lattice.layer_for(reach, standing).unwrap_or_else(|| {
-            self.lattice.add_layer(reach * 1.2, 0.0, [3, 1, 1], standing);
+            let tile_bits = if standing { [3, 1, 1] } else { [0; 3] };
+            self.lattice.add_layer(LayerPlan { least: reach, reach: reach * 1.2, edge: 0.0, tile_bits, standing });
             self.lattice.layers.len() as u32 - 1
         })
     }

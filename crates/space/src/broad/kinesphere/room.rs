@@ -21,18 +21,19 @@ pub enum Turn {
 
 /// One part in so many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part(usize);
-
-/// So many parts and two more turns are fewer than the ticks of any four lives.
-const PARTS: usize = 16;
+pub struct Part {
+    index: usize,
+    parts: usize,
+}
 
 impl Turn {
-    /// The one that it is in a tick, if the first was at `first`.
-    pub fn at(now: u64, first: u64) -> Option<Turn> {
-        match now.checked_sub(first)? as usize {
+    /// The one that it is at `now`, if there are so many, at least three, from the tick `first` on.
+    pub fn at(now: u64, first: u64, turns: u64) -> Option<Turn> {
+        match now.checked_sub(first)? {
             0 => Some(Turn::First),
-            turn @ 1..=PARTS => Some(Turn::Shared(Part(turn - 1))),
-            turn => (turn == PARTS + 1).then_some(Turn::Last),
+            turn if turn + 1 == turns => Some(Turn::Last),
+            turn if turn + 1 > turns => None,
+            turn => Some(Turn::Shared(Part { index: turn as usize - 1, parts: turns as usize - 2 })),
         }
     }
 }
@@ -40,7 +41,7 @@ impl Turn {
 impl Part {
     /// Those of many who are in this part.
     pub fn of<I: IntoIterator>(self, all: I) -> impl Iterator<Item = I::Item> {
-        all.into_iter().skip(self.0).step_by(PARTS)
+        all.into_iter().skip(self.index).step_by(self.parts)
     }
 }
 
@@ -72,9 +73,13 @@ pub fn stock_up_alike<S, T>(owners: &mut [S], list: impl Fn(&mut S) -> &mut Vec<
 /// from one look, which may have been at an unusual moment.
 pub fn make_room<T>(list: &mut Vec<T>, usual: usize) {
     let room = roomy(usual);
-    if list.capacity() < (usual + 3 * room) / 4 {
-        list.reserve_exact(room - list.len());
+    if list.capacity() >= (usual + 3 * room) / 4 {
+        return;
     }
+    // Not `reserve`: it may copy all of the old memory, however little is in it.
+    let mut roomier = Vec::with_capacity(room);
+    roomier.append(list);
+    *list = roomier;
 }
 
 #[cfg(test)]
@@ -102,15 +107,18 @@ mod tests {
 
     #[test]
     fn everybody_has_one_turn() {
-        let (mut turns, mut had) = (Vec::new(), [0; 100]);
-        for turn in (0..50).filter_map(|now| Turn::at(now, 20)) {
-            turns.push(turn);
-            if let Turn::Shared(part) = turn {
-                part.of(&mut had).for_each(|turns| *turns += 1);
+        for count in 3..40 {
+            let (mut turns, mut had) = (Vec::new(), [0; 100]);
+            for turn in (0..100).filter_map(|now| Turn::at(now, 20, count)) {
+                turns.push(turn);
+                if let Turn::Shared(part) = turn {
+                    part.of(&mut had).for_each(|turns| *turns += 1);
+                }
             }
+            assert_eq!(turns.len() as u64, count);
+            assert_eq!((turns.first(), turns.last()), (Some(&Turn::First), Some(&Turn::Last)));
+            assert_eq!(had, [1; 100]);
         }
-        assert_eq!((turns.first(), turns.last()), (Some(&Turn::First), Some(&Turn::Last)));
-        assert_eq!(had, [1; 100]);
     }
 
     /// Whoever stocks up again and again has no more in the end.

@@ -6,6 +6,7 @@
 use glam::Vec3;
 
 use crate::Spheres;
+use crate::bits::Bits;
 
 /// Ticks that a sample is followed for.
 pub const FOLLOWED: usize = 4;
@@ -34,9 +35,9 @@ pub struct Outlook {
 }
 
 /// Of so many rows, some that stand for all.
-pub fn spaced(rows: impl Iterator<Item = usize>, count: usize) -> impl Iterator<Item = usize> {
+pub fn sample(rows: &Bits, count: usize) -> impl Iterator<Item = usize> + '_ {
     let size = (count / OBJECTS_PER_SAMPLE).clamp(SAMPLE.0, SAMPLE.1);
-    rows.step_by(count.div_ceil(size).max(1))
+    rows.every(count.div_ceil(size))
 }
 
 impl Scout {
@@ -49,7 +50,7 @@ impl Scout {
     /// Notes where the sample is. After a few ticks it has an outlook, and starts over.
     pub fn observe(&mut self, spheres: &Spheres) -> Option<Outlook> {
         if self.rows.is_empty() {
-            self.rows.extend(spaced(spheres.alive().iter(), spheres.len()).map(|row| row as u32));
+            self.rows.extend(sample(spheres.alive(), spheres.len()).map(|row| row as u32));
         }
         let columns = spheres.columns();
         self.places.extend(self.rows.iter().map(|&row| columns.sphere(row as usize).center));

@@ -49,6 +49,8 @@ pub struct Scratch {
     runs_ahead: Vec<Run>,
     gathered: Gathered,
     hits: Vec<u32>,
+    /// How many were gathered at once, at most.
+    most_gathered: usize,
     /// Who was found to meet, and is not entered yet.
     met: Vec<[Mover; 2]>,
     /// Tests made.
@@ -68,17 +70,17 @@ impl Scratch {
         self.runs_ahead.reserve(128);
         self.hits.resize(256, 0);
         self.met.reserve(2 * MET_TOGETHER);
+        self.most_gathered = 0;
         self.gathered.reserve(256);
     }
 
-    /// Takes half as much memory again as any of these owners needed so far, for all of them.
+    /// Takes memory for twice as many as any of these owners has gathered so far, for all of them.
     pub fn stock_up<S>(owners: &mut [S], scratch: impl Fn(&mut S) -> &mut Scratch) {
-        let needed = |owner: &mut S| (scratch(owner).hits.len(), scratch(owner).gathered.room());
-        let most = |(hits, room): (usize, usize), (more, wider)| (hits.max(more), room.max(wider));
-        let (hits, room) = owners.iter_mut().map(needed).fold((0, 0), most);
+        let most = owners.iter_mut().map(|owner| scratch(owner).most_gathered).max().unwrap_or(0);
         for owner in owners {
-            scratch(owner).hits.resize(hits * 3 / 2, 0);
-            scratch(owner).gathered.reserve(room * 3 / 2);
+            let Scratch { gathered, hits, .. } = scratch(owner);
+            gathered.reserve(2 * most);
+            hits.resize(hits.len().max(gathered.room()), 0);
         }
     }
 
@@ -364,6 +366,7 @@ impl Search<'_> {
     #[inline]
     fn look(&self, index: usize, scratch: &mut Scratch, agenda: &mut Agenda, is_mine: impl Fn(u32, u32) -> bool) {
         let mover = scratch.gathered.get(index);
+        scratch.most_gathered = scratch.most_gathered.max(scratch.gathered.len());
         scratch.tests += (scratch.gathered.len() - index - 1) as u64;
         for &hit in scratch.gathered.meets(&mover, index + 1, &mut scratch.hits) {
             let other = scratch.gathered.get(hit as usize);

@@ -8,6 +8,7 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
+use super::agenda::LOOK_AHEAD;
 use super::course::{Course, Courses};
 use super::following::Following;
 use super::mood::{Mood, Stray};
@@ -118,6 +119,8 @@ impl Following {
             (Mood::new(0), Vec3::ZERO)
         };
         let slack = mood.slack(sphere.radius, velocity);
-        (mood, Course { place: sphere.center, velocity, slack })
+        // Who keeps to its place for longer than any tile lives stands, if only because of rounding it does not quite.
+        let stands = velocity.length_squared().sqrt() * LOOK_AHEAD as f32 <= slack;
+        (mood, Course { place: sphere.center, velocity: if stands { Vec3::ZERO } else { velocity }, slack })
     }
 }
