@@ -126,8 +126,6 @@ struct Changes {
     replaced: Vec<Slot>,
 }
 
-/// Following is given up when it costs so many times what it may: estimates are rough, and changing one's mind is dear.
-const PATIENCE: f64 = 1.2;
 /// Disappointments are taken for no greater than this, and forgotten by a tenth with every plan that is made.
 const DISAPPOINTMENT_MAX: f64 = 4.0;
 const FORGETTING: f64 = 0.9;
@@ -274,7 +272,7 @@ impl Kinesphere {
     fn weigh(&mut self, effort: Effort, objects: usize) {
         let cost = Plan::cost_of(effort, objects);
         self.cost += (cost - self.cost) / MEMORY;
-        let is_too_dear = self.cost > PATIENCE * self.cost_limit;
+        let is_too_dear = self.cost > self.cost_limit;
         if is_too_dear {
             self.disappointment.0 = (self.cost / self.promised).clamp(1.0, DISAPPOINTMENT_MAX);
         }

@@ -95,8 +95,9 @@ const MANY_MOVE: usize = 20;
 const THIN: f64 = 1.3;
 /// A layer with a smaller share of all objects is sparse.
 const SPARSE: f64 = 0.1;
-/// Estimates are rough: courses have to promise this share of what it costs to find pairs afresh, or less.
-const PROMISE: f64 = 0.9;
+/// Estimates are rough, and changing one's mind is dear: courses have to promise this share of what it costs to find pairs
+/// afresh, or less.
+const PROMISE: f64 = 0.8;
 /// Courses that last for fewer ticks, on average, are not worth setting.
 const SHORTEST: f64 = 12.0;
 /// Another plan is not better unless it costs this share or less.
