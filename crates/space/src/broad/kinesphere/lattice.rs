@@ -208,34 +208,18 @@ impl Lattice {
 
     /// Adds to `found` every tile, of any layer, that holds somebody entered within `reach` and its own reach of the box.
     pub fn tiles_near(&self, low: Vec3, high: Vec3, reach: f32, found: &mut Vec<u32>) {
-        for (number, layer) in self.layers.iter().enumerate() {
-            if layer.objects == 0 {
-                continue;
-            }
+        for layer in self.layers.iter().filter(|layer| layer.objects > 0) {
             let margin = outward(reach + layer.reach, low.abs().max(high.abs()));
             let (low, high) = (low - margin, high + margin);
             let block = layer.cells.block(low, high);
             // Guests are entered up to a cell outside their tile; nobody who stands is a guest.
             let block = if layer.standing { block } else { block.grown() };
             let (first, last) = (layer.cells.key(block.low), layer.cells.key(block.high));
-            let volume: f64 = (0..3).map(|axis| f64::from(last[axis]) - f64::from(first[axis]) + 1.0).product();
-            if volume > self.tiles.len() as f64 {
-                // A giant among dwarfs: fewer tiles exist than would have to be asked for.
-                let tiles = self.tiles.iter().enumerate().filter(|(_, tile)| tile.layer == number as u32);
-                found.extend(tiles.filter(|(_, tile)| tile.touches(low, high)).map(|(index, _)| index as u32));
-                continue;
-            }
-            for z in first[2]..=last[2] {
-                for y in first[1]..=last[1] {
-                    for x in first[0]..=last[0] {
-                        if let Some(tile) = layer.map.get([x, y, z])
-                            && self.tiles[tile as usize].touches(low, high)
-                        {
-                            found.push(tile);
-                        }
-                    }
+            layer.map.within(first, last, |tile| {
+                if self.tiles[tile as usize].touches(low, high) {
+                    found.push(tile);
                 }
-            }
+            });
         }
     }
 

@@ -150,11 +150,11 @@ impl Following {
         entered(row, course, columns.radius[row as usize], self.life)
     }
 
-    /// The layer for this reach. Nobody planned for it if it is a new one: if few are in it, tiles of a cell each keep ticks
-    /// even, and if many are, there is soon another plan.
+    /// The layer for this reach. Nobody planned for it if it is a new one: if few are in it, small tiles keep ticks even, and
+    /// if many are, there is soon another plan.
     fn layer_for(&mut self, reach: f32, standing: bool) -> u32 {
         self.lattice.layer_for(reach, standing).unwrap_or_else(|| {
-            let tile_bits = if standing { [3, 1, 1] } else { [0; 3] };
+            let tile_bits = [3, 1, 1];
             self.lattice.add_layer(LayerPlan { least: reach, reach: reach * 1.2, edge: 0.0, tile_bits, standing });
             self.lattice.layers.len() as u32 - 1
         })

@@ -9,7 +9,7 @@ pub type Key = [i32; 3];
 
 const EMPTY: u32 = u32::MAX;
 
-/// A map from tile keys to tile numbers. It is never walked, only asked.
+/// A map from tile keys to tile numbers.
 #[derive(Debug, Default)]
 pub struct TileMap {
     /// A power of two of places, at most half of them taken.
@@ -26,6 +26,25 @@ impl TileMap {
         }
         let (_, tile) = self.places[self.find(key)];
         (tile != EMPTY).then_some(tile)
+    }
+
+    /// Calls `found` with every tile from `first` to `last` along each axis. Where fewer could be here than would have to be
+    /// asked for, as for a giant among dwarfs, all are looked at.
+    pub fn within(&self, first: Key, last: Key, mut found: impl FnMut(u32)) {
+        let keys: f64 = (0..3).map(|axis| f64::from(last[axis]) - f64::from(first[axis]) + 1.0).product();
+        if keys > self.places.len() as f64 {
+            let is_within = |key: &Key| (0..3).all(|axis| (first[axis]..=last[axis]).contains(&key[axis]));
+            let tiles = self.places.iter().filter(|(key, tile)| *tile != EMPTY && is_within(key));
+            tiles.for_each(|(_, tile)| found(*tile));
+            return;
+        }
+        for z in first[2]..=last[2] {
+            for y in first[1]..=last[1] {
+                for x in first[0]..=last[0] {
+                    self.get([x, y, z]).into_iter().for_each(&mut found);
+                }
+            }
+        }
     }
 
     /// Says that the tile at `key` is `tile`.
@@ -136,6 +155,17 @@ mod tests {
                 assert_eq!(map.get(key), twin.get(&key).copied(), "seed {seed}, step {step}");
             }
             assert!(twin.iter().all(|(&key, &tile)| map.get(key) == Some(tile)), "seed {seed}");
+            for reach in [0, 1, 3, 400] {
+                let (first, last) = ([-reach, -2, -reach], [reach - 1, reach, 2]);
+                let is_within = |key: &Key| (0..3).all(|axis| (first[axis]..=last[axis]).contains(&key[axis]));
+                let mut found = Vec::new();
+                map.within(first, last, |tile| found.push(tile));
+                found.sort_unstable();
+                let mut meant: Vec<u32> =
+                    twin.iter().filter(|(key, _)| is_within(key)).map(|(_, &tile)| tile).collect();
+                meant.sort_unstable();
+                assert_eq!(found, meant, "seed {seed}, within {reach}");
+            }
         }
     }
 }
