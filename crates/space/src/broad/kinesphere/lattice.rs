@@ -69,9 +69,10 @@ const LAYERS_MAX: usize = 24;
 const CELLS_PER_OBJECT: usize = 3;
 /// What a tile takes for one object.
 const FEW_CELLS: usize = 45;
-/// So many objects are few for a tile, and so many are very few.
+/// So many objects are few for a layer: nobody planned it, and they come and go.
+const FEW_OBJECTS: usize = 64;
+/// So many objects are few for a tile.
 const FEW_ROWS: usize = 20;
-const FEWEST_ROWS: usize = 4;
 
 impl Lattice {
     /// Forgets all objects and all layers.
@@ -149,10 +150,11 @@ impl Lattice {
         let cells = (cells_left / self.spare_wanted().max(self.spare.len())).min(cells).max(FEW_CELLS);
         // The last ones are taken first, and given back first: hardly anybody ever is in the others.
         let seldom = self.spare.len() / 2;
-        for (index, &number) in part.of(self.spare.iter().enumerate()) {
+        // By their numbers, too: who is spare now may have been used in the last turn.
+        for (index, &number) in self.spare.iter().enumerate().filter(|(_, number)| part.has(**number as usize)) {
             let tile = &mut self.tiles[number as usize];
             tile.reset([0; 3], 0, 0, NEVER);
-            tile.stock_up(Supply { rows: if index < seldom { rows.min(FEWEST_ROWS) } else { rows }, cells });
+            tile.stock_up(Supply { rows: if index < seldom { rows / 2 } else { rows }, cells });
         }
     }
 
@@ -176,6 +178,11 @@ impl Lattice {
         for (layer, (supply, &count)) in self.layers.iter().zip(supplies.iter_mut().zip(&tiles)) {
             let mean = layer.objects / count.max(1);
             supply.rows = (mean / 12).max(FEW_ROWS).min(mean);
+        }
+        // A tile that such a layer gives up is soon another's.
+        let most_rows = supplies.iter().map(|supply| supply.rows).max().unwrap_or(0);
+        for (_, supply) in self.layers.iter().zip(&mut supplies).filter(|(layer, _)| layer.objects <= FEW_OBJECTS) {
+            supply.rows = supply.rows.max(most_rows / 2);
         }
         // Blocks vary, and grow with every guest: all get room for what their layer's largest may become, layer by layer, as
         // long as that is little.

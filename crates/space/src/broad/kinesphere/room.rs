@@ -39,9 +39,14 @@ impl Turn {
 }
 
 impl Part {
+    /// Whether the one with this number is in this part.
+    pub fn has(self, number: usize) -> bool {
+        number % self.parts == self.index
+    }
+
     /// Those of many who are in this part.
     pub fn of<I: IntoIterator>(self, all: I) -> impl Iterator<Item = I::Item> {
-        all.into_iter().skip(self.index).step_by(self.parts)
+        all.into_iter().enumerate().filter(move |(number, _)| self.has(*number)).map(|(_, one)| one)
     }
 }
 
