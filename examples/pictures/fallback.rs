@@ -6,7 +6,7 @@ use space::{BroadPhase, Kinesphere, Vec3};
 use crate::room::Room;
 use crate::sheet::*;
 
-const OBJECTS: usize = 20_000;
+const OBJECTS: usize = 50_000;
 /// Smooth up to the first, wild up to the second, smooth up to the third.
 const PHASES: [usize; 3] = [100, 140, 260];
 const LEFT: f32 = 76.0;
