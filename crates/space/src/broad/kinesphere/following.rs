@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::agenda::{Agenda, LOOK_AHEAD, Moment, Turnover};
 use super::course::{Course, Courses};
-use super::lattice::{Lattice, Layer};
+use super::lattice::Lattice;
 use super::mood::Mood;
 use super::packed::Packed;
 use super::plan::Plan;
@@ -46,6 +46,7 @@ pub struct Following {
     pub(super) lattice: Lattice,
     /// The layers from this one on were not planned.
     pub(super) planned_layers: usize,
+    /// If more move than this, the plan was made for others.
     movers_max: usize,
     /// By the tick at which they fall due, modulo [`LOOK_AHEAD`].
     pub(super) calendar: Vec<Vec<u32>>,
@@ -265,9 +266,8 @@ impl Following {
     /// stood.
     pub fn has_outgrown_its_plan(&self, objects: usize) -> bool {
         let layers = &self.lattice.layers;
-        let count = |layers: &mut dyn Iterator<Item = &Layer>| layers.map(|layer| layer.objects).sum::<usize>();
-        let misfits = count(&mut layers[self.planned_layers..].iter());
-        let movers = count(&mut layers.iter().filter(|layer| !layer.standing));
+        let misfits: usize = layers[self.planned_layers..].iter().map(|layer| layer.objects).sum();
+        let movers: usize = layers.iter().filter(|layer| !layer.standing).map(|layer| layer.objects).sum();
         misfits * 5 > objects || movers > self.movers_max
     }
 

@@ -84,6 +84,11 @@ impl Scratch {
         }
     }
 
+    /// Notes how many were gathered, once per gathering.
+    fn note_gathered(&mut self) {
+        self.most_gathered = self.most_gathered.max(self.gathered.len());
+    }
+
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
         let numbers = [&self.kin, &self.others, &self.beside, &self.hits];
@@ -182,6 +187,7 @@ impl Search<'_> {
                 let cell = Block { low: [x, y, z], high: [x, y, z] };
                 self.runs_around(tile, cell, scratch.beside[index], |run| self.gather(run, &mut scratch.gathered));
             }
+            scratch.note_gathered();
             for index in 0..here.len() {
                 self.look(index, scratch, agenda, |id, other| {
                     !self.newcomers.contains(id as usize) && !self.newcomers.contains(other as usize)
@@ -207,6 +213,7 @@ impl Search<'_> {
             for &run in &scratch.runs {
                 self.gather(run, &mut scratch.gathered);
             }
+            scratch.note_gathered();
             // Of two newcomers the one with the higher id finds the other; and nobody meets itself.
             self.look(0, scratch, agenda, |_, other| !self.newcomers.contains(other as usize) || other < entry.id);
         }
@@ -366,7 +373,6 @@ impl Search<'_> {
     #[inline]
     fn look(&self, index: usize, scratch: &mut Scratch, agenda: &mut Agenda, is_mine: impl Fn(u32, u32) -> bool) {
         let mover = scratch.gathered.get(index);
-        scratch.most_gathered = scratch.most_gathered.max(scratch.gathered.len());
         scratch.tests += (scratch.gathered.len() - index - 1) as u64;
         for &hit in scratch.gathered.meets(&mover, index + 1, &mut scratch.hits) {
             let other = scratch.gathered.get(hit as usize);
