@@ -64,13 +64,13 @@ impl<'a> Cuts<'a> {
 
     /// Cuts the reaches of a sample of a population into the runs that cost least, and says what an object costs then, each
     /// time that its tile falls due. Those `around` have to be looked at, too: the standing ones around the moving ones.
-    pub fn best(reaches: &'a mut [f64], population: Population, around: &Cuts<'_>) -> (Cuts<'a>, f64) {
+    pub fn best(reaches: &'a mut [f64], population: Population, around: &[Cuts<'_>]) -> (Cuts<'a>, f64) {
         if reaches.is_empty() {
             return (Cuts::NONE, 0.0);
         }
         reaches.sort_unstable_by(f64::total_cmp);
         let (reaches, last): (&[f64], usize) = (reaches, reaches.len());
-        let density_around = around.population.density;
+        let density_around = around.iter().map(|cuts| cuts.population.density).sum();
         let mut best = Cuts { reaches, ends: [last; LAYERS], population, density_around };
         let mut least_cost = best.cost(around);
         for _ in 1..LAYERS {
@@ -115,7 +115,7 @@ impl<'a> Cuts<'a> {
     }
 
     /// What all objects cost when their tiles fall due: each is sorted, and looks into every layer.
-    fn cost(&self, around: &Cuts<'_>) -> f64 {
+    fn cost(&self, around: &[Cuts<'_>]) -> f64 {
         let cost_each = |looker: &Cut| {
             let mut each = SORT;
             for layer in self.iter() {
@@ -123,7 +123,7 @@ impl<'a> Cuts<'a> {
                 let once = if layer.reach == looker.reach { 0.66 } else { 1.0 };
                 each += LOOK + once * layer.price_of_a_look(2.0 * looker.reach + layer.edge + layer.edge);
             }
-            for layer in around.iter() {
+            for layer in around.iter().flat_map(Cuts::iter) {
                 each += LOOK + layer.price_of_a_look(looker.edge + 2.0 * (looker.reach + layer.reach) + layer.edge);
             }
             each
@@ -148,7 +148,7 @@ mod tests {
     const MANY: Population = Population { objects: 1e5, density: 0.012 };
 
     fn layers(mut reaches: Vec<f64>) -> Vec<Cut> {
-        Cuts::best(&mut reaches, MANY, &Cuts::NONE).0.iter().collect()
+        Cuts::best(&mut reaches, MANY, &[]).0.iter().collect()
     }
 
     /// Those who are alike are not quite, after some arithmetic.
@@ -180,10 +180,10 @@ mod tests {
     fn cells_hold_a_few_of_whoever_is_there() {
         let few = MANY.share(0.01);
         let (mut standing, mut moving, mut on_their_own) = ([1.0; 100], [3.0; 100], [3.0; 100]);
-        let (alone, cost_alone) = Cuts::best(&mut on_their_own, few, &Cuts::NONE);
+        let (alone, cost_alone) = Cuts::best(&mut on_their_own, few, &[]);
         assert!(alone.iter().all(|cut| few.in_cube(cut.edge) > 2.0), "{alone:?}");
-        let (around, _) = Cuts::best(&mut standing, MANY.share(0.99), &Cuts::NONE);
-        let (among_many, cost_among_many) = Cuts::best(&mut moving, few, &around);
+        let (around, _) = Cuts::best(&mut standing, MANY.share(0.99), &[]);
+        let (among_many, cost_among_many) = Cuts::best(&mut moving, few, &[around]);
         assert!(among_many.iter().all(|cut| cut.edge == 6.0), "{among_many:?}");
         assert!(cost_among_many > cost_alone);
     }

@@ -10,6 +10,7 @@ use super::agenda::{Agenda, LOOK_AHEAD, Moment, Turnover};
 use super::course::{Course, Courses};
 use super::lattice::Lattice;
 use super::mood::Mood;
+use super::pace::Pace;
 use super::packed::Packed;
 use super::plan::Plan;
 use super::renewal::{REFINE_EVERY, Renewals};
@@ -17,7 +18,7 @@ use super::room::{Turn, make_room, stock_up_alike, stock_up_as_used};
 use super::search::{Piece, Scratch, Search};
 use super::stagger::stagger;
 use super::strays::Departure;
-use super::tile::{NEVER, Supply, Tile, Workbench};
+use super::tile::{Supply, Tile, Workbench};
 use crate::bits::Bits;
 use crate::simd::sweep::Row;
 use crate::{Columns, Pair, Spheres};
@@ -34,9 +35,8 @@ const OBJECTS_PER_SHARE: usize = 16_384;
 #[derive(Debug, Default)]
 pub struct Following {
     pub(super) now: u64,
-    /// How many ticks a tile lives for, and half of that.
-    pub(super) life: u64,
-    pub(super) half: u64,
+    /// How many ticks tiles live for.
+    pub(super) pace: Pace,
     pub(super) threads: usize,
     pub(super) courses: Courses,
     /// Each row's [`Mood`].
@@ -128,7 +128,7 @@ impl Following {
     /// tests it took.
     pub fn start(&mut self, spheres: &Spheres, now: u64, plan: &Plan, velocity: impl Fn(usize) -> Vec3) -> u64 {
         self.now = now;
-        (self.life, self.half) = (plan.life, plan.life / 2);
+        self.pace = plan.pace;
         let (rows, columns) = (spheres.rows(), spheres.columns());
         let mood = Mood::new(plan.level);
         self.courses.reset(rows, now);
@@ -148,7 +148,7 @@ impl Following {
         self.shares.resize_with((spheres.len() / OBJECTS_PER_SHARE).clamp(1, SHARES_MAX), Share::default);
         self.renewals.reset(self.shares.len());
         for share in &mut self.shares {
-            share.agenda.open(plan.life);
+            share.agenda.open(plan.pace.longest);
             share.scratch.reserve();
         }
         self.lattice.reset();
@@ -167,7 +167,7 @@ impl Following {
         self.is_starting = false;
         self.stagger();
         // By then all tiles have been renewed, and refined.
-        (self.started_at, self.stock_up_at) = (now, now + REFINE_EVERY * self.life);
+        (self.started_at, self.stock_up_at) = (now, now + REFINE_EVERY * self.pace.longest);
         let (tests, _) = self.search(columns);
         // Everybody has looked, so what a look takes is known. Almost: newcomers look around from where they are.
         Scratch::stock_up(&mut self.shares, |share| &mut share.scratch);
@@ -208,7 +208,7 @@ impl Following {
             self.enter(self.emigrants[index], columns);
         }
         let (tests, found) = self.search(columns);
-        if let Some(turn) = Turn::at(now, self.stock_up_at, self.life) {
+        if let Some(turn) = Turn::at(now, self.stock_up_at, self.pace.longest) {
             self.stock_up(turn);
         }
         let renewed = self.due.iter().map(|&tile| self.lattice.tiles[tile as usize].len()).sum();
@@ -267,7 +267,7 @@ impl Following {
     pub fn has_outgrown_its_plan(&self, objects: usize) -> bool {
         let layers = &self.lattice.layers;
         let misfits: usize = layers[self.planned_layers..].iter().map(|layer| layer.objects).sum();
-        let movers: usize = layers.iter().filter(|layer| !layer.standing).map(|layer| layer.objects).sum();
+        let movers: usize = layers.iter().filter(|layer| !layer.stands()).map(|layer| layer.objects).sum();
         misfits * 5 > objects || movers > self.movers_max
     }
 
@@ -322,13 +322,13 @@ impl Following {
             Turn::Shared(part) => {
                 self.lattice.stock_up_tiles(part);
                 part.of(&mut self.shares).for_each(|share| share.agenda.stock_up());
-                let usual = self.lattice.tiles.len() / self.life as usize;
+                let usual = self.lattice.tiles.len() / self.pace.longest as usize;
                 part.of(&mut self.calendar).for_each(|tiles| make_room(tiles, tiles.len().max(usual)));
             }
             Turn::Last => {
-                let soon = self.started_at + REFINE_EVERY * self.life;
+                let soon = self.started_at + REFINE_EVERY * self.pace.longest;
                 if self.stock_up_at == soon {
-                    self.stock_up_at = soon + REFINE_EVERY * self.life;
+                    self.stock_up_at = soon + REFINE_EVERY * self.pace.longest;
                 } else if !std::mem::replace(&mut self.is_stocked_up, true) {
                     self.stock_up_lists_of_a_tick();
                 }
@@ -353,7 +353,7 @@ impl Following {
 
     /// Sorts all tiles and spreads the ticks at which they fall due, so that each tick has about as much to do.
     fn stagger(&mut self) {
-        let Following { lattice: Lattice { tiles, layers, .. }, due, calendar, now, life, bench, .. } = self;
+        let Following { lattice: Lattice { tiles, layers, .. }, due, calendar, now, pace, bench, .. } = self;
         due.clear();
         due.extend((0..tiles.len() as u32).filter(|&tile| tiles[tile as usize].len() > 0));
         for &number in due.iter() {
@@ -366,13 +366,16 @@ impl Following {
             let Tile { layer, key: [x, y, z], .. } = tiles[tile as usize];
             (layer, z, y, x)
         });
-        let moving: Vec<u32> = due.iter().copied().filter(|&tile| tiles[tile as usize].due != NEVER).collect();
-        let sizes: Vec<usize> = moving.iter().map(|&tile| tiles[tile as usize].len()).collect();
         calendar.iter_mut().for_each(Vec::clear);
-        for (number, ahead) in moving.into_iter().zip(stagger(&sizes, *life as usize)) {
-            let tile = &mut tiles[number as usize];
-            tile.due = *now + 1 + ahead as u64;
-            calendar[(tile.due % LOOK_AHEAD) as usize].push(number);
+        for life in pace.lives() {
+            let has_this_life = |number: &u32| layers[tiles[*number as usize].layer as usize].life == life;
+            let alike: Vec<u32> = due.iter().copied().filter(has_this_life).collect();
+            let sizes: Vec<usize> = alike.iter().map(|&tile| tiles[tile as usize].len()).collect();
+            for (number, ahead) in alike.into_iter().zip(stagger(&sizes, life as usize)) {
+                let tile = &mut tiles[number as usize];
+                tile.due = *now + 1 + ahead as u64;
+                calendar[(tile.due % LOOK_AHEAD) as usize].push(number);
+            }
         }
     }
 

@@ -17,6 +17,9 @@ use super::room::{Part, roomy, stock_up};
 use super::tile::{Cells, NEVER, Supply, Tile};
 use super::tile_map::{Key, TileMap};
 
+/// The life of a tile whose objects stand: it never falls due.
+pub const FOR_EVER: u64 = NEVER;
+
 /// What a layer is to be like.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LayerPlan {
@@ -27,8 +30,8 @@ pub struct LayerPlan {
     pub edge: f32,
     /// A tile has two to these powers of cells along each axis.
     pub tile_bits: [u32; 3],
-    /// Whether its objects stand.
-    pub standing: bool,
+    /// How many ticks its tiles live for; [`FOR_EVER`] if its objects stand.
+    pub life: u64,
 }
 
 /// Objects of similar reach, cut into tiles.
@@ -40,11 +43,19 @@ pub struct Layer {
     least: f32,
     /// No object of this layer reaches farther.
     pub reach: f32,
-    /// Whether its objects stand.
-    pub standing: bool,
+    /// How many ticks its tiles live for, or [`FOR_EVER`].
+    pub life: u64,
     /// How many objects it holds.
     pub objects: usize,
     map: TileMap,
+}
+
+impl Layer {
+    /// Whether its objects stand.
+    #[inline]
+    pub fn stands(&self) -> bool {
+        self.life == FOR_EVER
+    }
 }
 
 /// All layers and all tiles.
@@ -87,16 +98,17 @@ impl Lattice {
 
     /// Adds a layer. Its cells are wider than planned if the reach asks for it.
     pub fn add_layer(&mut self, plan: LayerPlan) {
-        let LayerPlan { least, reach, edge, tile_bits, standing } = plan;
+        let LayerPlan { least, reach, edge, tile_bits, life } = plan;
         let narrowest = f64::from(reach) * 2.0 * (1.0 + 1e-6);
         let cells = Cells::new(f64::from(edge).max(narrowest).max(f64::from(f32::MIN_POSITIVE)), tile_bits);
         let map = std::mem::take(&mut self.spare_map);
-        self.layers.push(Layer { cells, least, reach, standing, objects: 0, map });
+        self.layers.push(Layer { cells, least, reach, life, objects: 0, map });
     }
 
-    /// The narrowest layer that takes objects of this reach, unless that is so wide that they had better have another one.
-    pub fn layer_for(&self, reach: f32, standing: bool) -> Option<u32> {
-        let takes = |layer: &Layer| layer.standing == standing && layer.reach >= reach;
+    /// The narrowest layer of this life that takes objects of this reach, unless that is so wide that they had better have
+    /// another one.
+    pub fn layer_for(&self, reach: f32, life: u64) -> Option<u32> {
+        let takes = |layer: &Layer| layer.life == life && layer.reach >= reach;
         let candidates = self.layers.iter().enumerate().filter(|(_, layer)| takes(layer));
         let narrowest = candidates.min_by(|a, b| a.1.reach.total_cmp(&b.1.reach));
         let fits = |layer: &Layer| reach * LOOSE >= layer.least || self.layers.len() >= LAYERS_MAX;
@@ -220,7 +232,7 @@ impl Lattice {
             let (low, high) = (low - margin, high + margin);
             let block = layer.cells.block(low, high);
             // Guests are entered up to a cell outside their tile; nobody who stands is a guest.
-            let block = if layer.standing { block } else { block.grown() };
+            let block = if layer.stands() { block } else { block.grown() };
             let (first, last) = (layer.cells.key(block.low), layer.cells.key(block.high));
             layer.map.within(first, last, |tile| {
                 if self.tiles[tile as usize].touches(low, high) {

@@ -21,6 +21,7 @@ mod following;
 mod lattice;
 mod mood;
 mod moving;
+mod pace;
 mod packed;
 mod plan;
 mod queues;

@@ -8,7 +8,7 @@ use glam::Vec3;
 use super::agenda::LOOK_AHEAD;
 use super::course::{Course, REFERENCE_TICKS, drift};
 use super::following::{Following, NOWHERE, Newcomer};
-use super::lattice::{Lattice, LayerPlan};
+use super::lattice::{FOR_EVER, Lattice, LayerPlan};
 use super::renewal::REFINE_EVERY;
 use super::tile::{NEVER, Tile};
 use super::tile_map::Key;
@@ -53,20 +53,22 @@ impl Following {
             self.move_in(lodging.tile, lodging.entry);
             return;
         }
-        let middle = self.now + self.half;
-        let entry = self.entry(row, middle, columns);
-        if entry.velocity == [0.0; 3] {
-            let layer = self.layer_for(reach(&entry, self.half), true);
+        let life = self.life_of(&self.entry(row, self.now, columns));
+        if life == FOR_EVER {
+            let entry = self.entry(row, self.now, columns);
+            let layer = self.layer_for(entry.radius * ROUND_UP, FOR_EVER);
             let cells = self.lattice.layers[layer as usize].cells;
             let (tile, _) =
                 self.lattice.tile_or_new(layer, cells.key(cells.cells(entry.place.into())), self.now, NEVER);
             self.move_in(tile, entry);
             return;
         }
-        let layer = self.layer_for(reach(&entry, self.half), false);
+        let middle = self.now + life / 2;
+        let entry = self.entry(row, middle, columns);
+        let layer = self.layer_for(reach(&entry, life), life);
         let cells = self.lattice.layers[layer as usize].cells;
         let key = cells.key(cells.cells(entry.place.into()));
-        let due = self.idlest_tick();
+        let due = self.idlest_tick(life);
         match self.lattice.tile_or_new(layer, key, middle, due) {
             (tile, true) => {
                 self.calendar[(due % LOOK_AHEAD) as usize].push(tile);
@@ -89,17 +91,19 @@ impl Following {
     ///
     /// It may be asked for before the tiles that are due are renewed, and knows what will become of them.
     pub(super) fn lodging(&self, entry_at: impl Fn(u64) -> Row) -> Option<Lodging> {
-        let entry = entry_at(self.now + self.half);
-        if entry.velocity == [0.0; 3] {
+        let life = self.life_of(&entry_at(self.now));
+        if life == FOR_EVER {
             return None;
         }
-        let layer = self.lattice.layer_for(reach(&entry, self.half), false)?;
+        let next_middle = self.now + life / 2;
+        let entry = entry_at(next_middle);
+        let layer = self.lattice.layer_for(reach(&entry, life), life)?;
         let cells = self.lattice.layers[layer as usize].cells;
         let mut key = cells.key(cells.cells(entry.place.into()));
         for _ in 0..4 {
             let number = self.lattice.tile_at(layer, key)?;
             let tile = &self.lattice.tiles[number as usize];
-            let middle = if tile.due == self.now { self.now + self.half } else { tile.middle };
+            let middle = if tile.due == self.now { next_middle } else { tile.middle };
             let entry = entry_at(middle);
             let cell = cells.cells(entry.place.into());
             if cells.spot(key, cell).is_some() {
@@ -137,7 +141,7 @@ impl Following {
         let layer = &mut self.lattice.layers[tile.layer as usize];
         tile.dig(from.row as usize);
         layer.objects -= 1;
-        self.any_stood |= layer.standing;
+        self.any_stood |= layer.stands();
         if tile.due == NEVER && tile.len() == 0 {
             // It never falls due, so nobody else would ever give it up.
             self.lattice.give_up(home);
@@ -147,24 +151,29 @@ impl Following {
     /// How an object is entered into a tile with this middle.
     pub(super) fn entry(&self, row: u32, middle: u64, columns: Columns<'_>) -> Row {
         let course = self.courses.at(row, self.now, (middle as i64 - self.now as i64) as f32);
-        entered(row, course, columns.radius[row as usize], self.life)
+        entered(row, course, columns.radius[row as usize])
     }
 
-    /// The layer for this reach. Nobody planned for it if it is a new one: if few are in it, small tiles keep ticks even, and
-    /// if many are, there is soon another plan.
-    fn layer_for(&mut self, reach: f32, standing: bool) -> u32 {
-        self.lattice.layer_for(reach, standing).unwrap_or_else(|| {
+    /// For how many ticks the tile of such an object lives.
+    fn life_of(&self, entry: &Row) -> u64 {
+        self.pace.life(entry.radius, speed(entry))
+    }
+
+    /// The layer for this reach and life. Nobody planned for it if it is a new one: if few are in it, small tiles keep ticks
+    /// even, and if many are, there is soon another plan.
+    fn layer_for(&mut self, reach: f32, life: u64) -> u32 {
+        self.lattice.layer_for(reach, life).unwrap_or_else(|| {
             let tile_bits = [3, 1, 1];
-            self.lattice.add_layer(LayerPlan { least: reach, reach: reach * 1.2, edge: 0.0, tile_bits, standing });
+            self.lattice.add_layer(LayerPlan { least: reach, reach: reach * 1.2, edge: 0.0, tile_bits, life });
             self.lattice.layers.len() as u32 - 1
         })
     }
 
-    /// The tick within the next life at which the fewest tiles fall due, and of those the last: a new tile falls due then.
+    /// The tick within the next so many at which the fewest tiles fall due, and of those the last: a new tile falls due then.
     /// When many begin at once, as when those who stood begin to move, they do not fall due at once for ever.
-    fn idlest_tick(&self) -> u64 {
+    fn idlest_tick(&self, life: u64) -> u64 {
         let tiles_due = |tick: &u64| self.calendar[(tick % LOOK_AHEAD) as usize].len();
-        (self.now + 1..=self.now + self.life).rev().min_by_key(tiles_due).expect("a life has ticks")
+        (self.now + 1..=self.now + life).rev().min_by_key(tiles_due).expect("a life has ticks")
     }
 
     fn move_in(&mut self, number: u32, entry: Row) {
@@ -185,19 +194,22 @@ impl Following {
     }
 }
 
-/// How an object is entered whose course is this at the middle of a tile that lives for `life` ticks.
-pub(super) fn entered(row: u32, course: Course, radius: f32, life: u64) -> Row {
+/// How an object is entered whose course is this at the middle of a tile.
+pub(super) fn entered(row: u32, course: Course, radius: f32) -> Row {
     let radius = radius + course.slack;
     let speed = course.velocity.length_squared().sqrt();
     // A line is kept as it is at its block's reference tick, and the entry moved on a few lives without a look back.
-    let ticks = (REFERENCE_TICKS + REFINE_EVERY * life) as f32;
+    let ticks = (REFERENCE_TICKS + REFINE_EVERY * LOOK_AHEAD) as f32;
     let extent = course.place.abs().max_element() + speed * ticks + radius;
     let radius = radius * ROUND_UP + drift(extent);
     Row { place: course.place.into(), velocity: course.velocity.into(), radius, id: row }
 }
 
 /// How far an object gets from where it is entered within half the life of its tile.
-pub(super) fn reach(entry: &Row, half: u64) -> f32 {
-    let speed = Vec3::from(entry.velocity).length_squared().sqrt();
-    (entry.radius + speed * half as f32) * ROUND_UP
+pub(super) fn reach(entry: &Row, life: u64) -> f32 {
+    (entry.radius + speed(entry) * (life / 2) as f32) * ROUND_UP
+}
+
+fn speed(entry: &Row) -> f32 {
+    Vec3::from(entry.velocity).length_squared().sqrt()
 }

@@ -11,8 +11,9 @@ use glam::Vec3;
 use super::course::drift;
 use super::cuts::{Cut, Cuts, Population};
 use super::following::Effort;
-use super::lattice::LayerPlan;
+use super::lattice::{FOR_EVER, LayerPlan};
 use super::mood::SLACKS;
+use super::pace::{LIVES_MAX, Pace};
 use super::scout::{FOLLOWED, Outlook, sample};
 use crate::Spheres;
 use crate::simd::grid::bounds;
@@ -31,22 +32,22 @@ pub struct Census {
     pub density: f64,
     /// What rounding may add to a reach.
     pub drift: f64,
-    /// Scratch: how far those of the sample reach who stand, and the movers.
-    reaches: [Vec<f64>; 2],
+    /// Scratch: how far those of the sample reach who stand, and the movers of each life.
+    reaches: [Vec<f64>; 1 + LIVES_MAX],
 }
 
 /// How to cut space and time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// How many ticks a tile lives for.
-    pub life: u64,
+    /// How many ticks tiles live for.
+    pub pace: Pace,
     /// Which of [`SLACKS`] objects get at first.
     pub level: usize,
     /// Whether all are expected to stand, moving or not.
     pub all_stand: bool,
     /// How many are expected to move at most: many more, and the plan no longer fits.
     pub movers_max: usize,
-    /// The layers of moving objects, then those of standing ones.
+    /// The layers of standing objects, then those of moving ones.
     pub layers: Vec<LayerPlan>,
     /// What a tick costs, per object.
     pub cost: f64,
@@ -106,6 +107,8 @@ const BETTER: f64 = 0.999;
 const LIVES: [u64; 9] = [48, 64, 96, 32, 24, 16, 12, 8, 6];
 /// The longest of them.
 const LONGEST: u64 = 96;
+/// Who gets so many times as far as objects are apart within half a life is hasty, and gets a shorter one.
+const STRIDE: f64 = 2.0;
 
 impl Plan {
     /// The least that a tick costs, per object, whatever there is to do in it.
@@ -215,16 +218,13 @@ impl Census {
     }
 
     /// The best layers for an idea, if all costs less than `limit`.
-    fn plan_for(
-        &self,
-        idea: Idea,
-        expected: &Meetings,
-        [of_standing, of_moving]: &mut [Vec<f64>; 2],
-        limit: f64,
-    ) -> Option<Plan> {
+    fn plan_for(&self, idea: Idea, expected: &Meetings, reaches: &mut [Vec<f64>], limit: f64) -> Option<Plan> {
         let Idea { life, level, all_stand, lasting } = idea;
         let slack = SLACKS[level];
-        let ticks = life as f64;
+        let pace = Pace { longest: life, stride: (STRIDE * self.density.cbrt().recip()) as f32 };
+        let life_of = |&(radius, speed): &(f32, f32)| if all_stand { FOR_EVER } else { pace.life(radius, speed) };
+        let renewals = self.movers.iter().map(|mover| 1.0 / life_of(mover) as f64).sum::<f64>();
+        let ticks = if renewals > 0.0 { self.movers.len() as f64 / renewals } else { life as f64 };
         let stray = if all_stand { STRAY_STANDING } else { STRAY };
         let mut cost = Plan::least_cost(self.objects) + stray / lasting.max(1.0);
         let (meetings, met) = expected.met(f64::from(slack), if all_stand { 0.0 } else { ticks });
@@ -236,38 +236,46 @@ impl Census {
         if cost >= limit {
             return None;
         }
-        let way = |speed: f32| f64::from(speed) * ticks / 2.0;
-        let reach = |&(radius, speed): &(f32, f32)| f64::from(radius + slack * radius.max(speed)) + self.drift;
+        let reach = |&(radius, speed): &(f32, f32), life: u64| {
+            let way = if life == FOR_EVER { 0.0 } else { f64::from(speed) * life as f64 / 2.0 };
+            f64::from(radius + slack * radius.max(speed)) + self.drift + way
+        };
         let all = Population { objects: self.objects as f64, density: self.density };
         let moving_share = if all_stand { 0.0 } else { self.moving as f64 / all.objects.max(1.0) };
-        let stands = |&&(_, speed): &&(f32, f32)| all_stand || speed == 0.0;
-        of_standing.clear();
-        of_standing.extend(self.sample.iter().filter(stands).map(reach));
-        of_moving.clear();
-        if !all_stand {
-            of_moving.extend(self.movers.iter().map(|mover| reach(mover) + way(mover.1)));
+        // Those who stand, then those of each life: they are in different layers.
+        let lives = || std::iter::once(FOR_EVER).chain(pace.lives());
+        let mut cuts = [Cuts::NONE; 1 + LIVES_MAX];
+        for (index, (life, reaches)) in lives().zip(reaches).enumerate() {
+            let (some, share) =
+                if index == 0 { (&self.sample, 1.0 - moving_share) } else { (&self.movers, moving_share) };
+            reaches.clear();
+            reaches.extend(some.iter().filter(|one| life_of(one) == life).map(|one| reach(one, life)));
+            let of_these = if index == 0 { 1.0 } else { reaches.len() as f64 / some.len().max(1) as f64 };
+            let (best, cost_each) = Cuts::best(reaches, all.share(share * of_these), &cuts[..index]);
+            cuts[index] = best;
+            if life != FOR_EVER {
+                let is_thin = best.iter().any(|cut| self.layer(cut, life).tile_bits[1] < 2);
+                cost += if is_thin { THIN } else { 1.0 } * cost_each * share * of_these / life as f64;
+            }
         }
-        let (standing, _) = Cuts::best(of_standing, all.share(1.0 - moving_share), &Cuts::NONE);
-        let (moving, cost_each) = Cuts::best(of_moving, all.share(moving_share), &standing);
-        let moving = moving.iter().map(|cut| self.layer(cut, ticks, false));
-        let is_thin = moving.clone().any(|layer| layer.tile_bits[1] < 2);
-        cost += if is_thin { THIN } else { 1.0 } * cost_each * moving_share / ticks;
         if cost >= limit {
             return None;
         }
-        let layers = moving.chain(standing.iter().map(|cut| self.layer(cut, ticks, true))).collect();
+        let layers_of =
+            |(cuts, life): (&Cuts<'_>, u64)| cuts.iter().map(|cut| self.layer(cut, life)).collect::<Vec<_>>();
+        let layers = cuts.iter().zip(lives()).flat_map(layers_of).collect();
         let movers_max = if all_stand { self.objects } else { (2 * self.moving).max(self.objects / MANY_MOVE) };
-        Some(Plan { life, level, all_stand, movers_max, layers, cost })
+        Some(Plan { pace, level, all_stand, movers_max, layers, cost })
     }
 
-    fn layer(&self, cut: Cut, life: f64, standing: bool) -> LayerPlan {
+    fn layer(&self, cut: Cut, life: u64) -> LayerPlan {
         let Population { objects, density } = cut.population;
         let in_a_cell = density * cut.edge.powi(3);
         let is_sparse = objects < SPARSE * self.objects as f64;
-        let tile_bits = match (standing, is_sparse) {
-            (true, _) => [6, 2, 2],
-            (_, true) => compact(objects / (2.0 * life) / in_a_cell),
-            _ => long(objects / in_a_cell.max(1.0), life),
+        let tile_bits = match (life, is_sparse) {
+            (FOR_EVER, _) => [6, 2, 2],
+            (_, true) => compact(objects / (2.0 * life as f64) / in_a_cell),
+            _ => long(objects / in_a_cell.max(1.0), life as f64),
         };
         // A little more than the sample has seen, for those it has not.
         LayerPlan {
@@ -275,7 +283,7 @@ impl Census {
             reach: (cut.reach * 1.03) as f32,
             edge: (cut.edge * 1.03) as f32,
             tile_bits,
-            standing,
+            life,
         }
     }
 }
@@ -360,7 +368,7 @@ mod tests {
     #[test]
     fn smooth_motion_gets_a_long_life_and_a_narrow_slack() {
         let plan = census(vec![(1.0, 0.1); 100]).plan(SMOOTH, f64::INFINITY).unwrap();
-        assert!(plan.life >= 24 && plan.level == 0 && plan.layers.len() == 1 && !plan.all_stand, "{plan:?}");
+        assert!(plan.pace.longest >= 24 && plan.level == 0 && plan.layers.len() == 1 && !plan.all_stand, "{plan:?}");
     }
 
     #[test]
@@ -368,7 +376,7 @@ mod tests {
         let sample = vec![(1.0, 0.1); 100];
         let smooth = census(sample.clone()).plan(SMOOTH, f64::INFINITY).unwrap();
         let bent = census(sample).plan(Outlook { off_line: 0.003, off_place: 0.4 }, f64::INFINITY).unwrap();
-        assert!(bent.life < smooth.life && bent.level > smooth.level, "{bent:?}");
+        assert!(bent.pace.longest < smooth.pace.longest && bent.level > smooth.level, "{bent:?}");
     }
 
     #[test]

@@ -74,6 +74,7 @@ struct Arranged {
     number: u32,
     tile: Tile,
     cells: Cells,
+    life: u64,
     errands: Range<usize>,
 }
 
@@ -182,9 +183,9 @@ impl Renewals {
         let mut first = 0;
         for errands in self.errands.chunk_by(|one, next| one.tile == next.tile) {
             let number = errands[0].tile;
-            let cells = lattice.layer_of(&lattice.tiles[number as usize]).cells;
+            let &Layer { cells, life, .. } = lattice.layer_of(&lattice.tiles[number as usize]);
             let tile = std::mem::take(&mut lattice.tiles[number as usize]);
-            self.arranged.push(Arranged { number, tile, cells, errands: first..first + errands.len() });
+            self.arranged.push(Arranged { number, tile, cells, life, errands: first..first + errands.len() });
             first += errands.len();
         }
     }
@@ -207,8 +208,6 @@ impl Refined {
 /// What renewing a tile looks at.
 struct Terms<'a> {
     now: u64,
-    life: u64,
-    half: u64,
     courses: &'a Courses,
     moods: &'a [u8],
     lattice: &'a Lattice,
@@ -228,15 +227,14 @@ impl Following {
         self.calendar[bucket].clear();
         let mut renewals = std::mem::take(&mut self.renewals);
         renewals.cut(&self.due, &self.lattice);
-        let Following { now, life, half, courses, moods, lattice, .. } = &*self;
-        let (now, life, half) = (*now, *life, *half);
-        renewals.run(&Terms { now, life, half, courses, moods, lattice, columns }, self.threads);
+        let Following { courses, moods, lattice, .. } = &*self;
+        renewals.run(&Terms { now, courses, moods, lattice, columns }, self.threads);
         renewals.take_tiles(&mut self.lattice);
         let Renewals { errands, shares, arranged } = &mut renewals;
         let arrange = |arranged: &mut Arranged| {
-            let tile = &mut arranged.tile;
-            (tile.middle, tile.due, tile.renewed) = (now + half, now + life, now);
-            tile.arrange(&arranged.cells, Renewals::sheets(&errands[arranged.errands.clone()], shares));
+            let Arranged { tile, cells, life, .. } = arranged;
+            (tile.middle, tile.due, tile.renewed) = (now + *life / 2, now + *life, now);
+            tile.arrange(cells, Renewals::sheets(&errands[arranged.errands.clone()], shares));
         };
         if self.threads < 2 {
             arranged.iter_mut().for_each(arrange);
@@ -249,11 +247,11 @@ impl Following {
         }
         self.renewals = renewals;
         let Following { due, lattice, calendar, .. } = self;
-        let next = ((now + life) % LOOK_AHEAD) as usize;
         due.retain(|&number| {
-            let is_used = lattice.tiles[number as usize].len() > 0;
+            let tile = &lattice.tiles[number as usize];
+            let is_used = tile.len() > 0;
             if is_used {
-                calendar[next].push(number);
+                calendar[(tile.due % LOOK_AHEAD) as usize].push(number);
             } else {
                 lattice.give_up(number);
             }
@@ -305,12 +303,13 @@ impl Terms<'_> {
 
     /// Enters some of a tile where they will be halfway through the tile's next life.
     fn renew(&self, number: u32, tile: &Tile, rows: Range<usize>, renewal: &mut Renewal) {
-        let ticks = (self.now + self.half - tile.middle) as f32;
-        let round = self.now / self.life + u64::from(number);
+        let life = self.lattice.layer_of(tile).life;
+        let ticks = (self.now + life / 2 - tile.middle) as f32;
+        let round = self.now / life + u64::from(number);
         // A tile's renewals are one life apart: whoever stays in it has its turn at every fourth.
         let is_its_turn = |id: u32| (round + u64::from(id)).is_multiple_of(REFINE_EVERY);
         // Who goes from tile to tile might miss one turn after another.
-        let is_old = |id: u32| self.age(id) + self.life > AGE_MAX;
+        let is_old = |id: u32| self.age(id) + life > AGE_MAX;
         for row in rows {
             // Neighbours in a tile are anywhere in memory: what a later one takes is fetched meanwhile.
             if let Some(Row { id, .. }) = tile.get(row + PADDING) {
@@ -324,13 +323,13 @@ impl Terms<'_> {
             let mood = Mood::from_byte(self.moods[entry.id as usize]);
             let mut better = None;
             if mood.level() > 0 || is_its_turn(entry.id) || is_old(entry.id) {
-                let ahead = self.half as f32;
+                let ahead = (life / 2) as f32;
                 better = self.refined(entry.id, mood);
                 let course = match better {
                     Some(Refined { course, .. }) => Courses::once_set(entry.id, self.now, course, ahead),
                     None => self.courses.at(entry.id, self.now, ahead),
                 };
-                entry = entered(entry.id, course, self.columns.radius[entry.id as usize], self.life);
+                entry = entered(entry.id, course, self.columns.radius[entry.id as usize]);
             } else {
                 entry.place = (Vec3::from(entry.place) + Vec3::from(entry.velocity) * ticks).into();
             }
@@ -341,8 +340,8 @@ impl Terms<'_> {
     /// Puts an object of a tile on the bench, if it may stay there.
     #[inline]
     fn put(&self, tile: &Tile, entry: Row, better: Option<Refined>, renewal: &mut Renewal) {
-        let Layer { cells, reach: farthest, .. } = self.lattice.layer_of(tile);
-        let fits = entry.velocity != [0.0; 3] && reach(&entry, self.half) <= *farthest;
+        let Layer { cells, reach: farthest, life, .. } = self.lattice.layer_of(tile);
+        let fits = entry.velocity != [0.0; 3] && reach(&entry, *life) <= *farthest;
         match cells.spot(tile.key, cells.cells(entry.place.into())) {
             Some(spot) if fits => {
                 renewal.bench.put(entry, spot);
@@ -355,7 +354,7 @@ impl Terms<'_> {
     /// Takes in those of the tiles around who have moved on to this one: they are entered in its cells.
     fn adopt(&self, number: u32, tile: &Tile, bench: &mut Workbench, adopted: &mut Vec<Adoption>) {
         let (key, layer) = (tile.key, tile.layer);
-        let cells = &self.lattice.layers[layer as usize].cells;
+        let Layer { cells, life, .. } = &self.lattice.layers[layer as usize];
         for step in 0..27 {
             let steps = [step % 3 - 1, step / 3 % 3 - 1, step / 9 - 1];
             let beside = std::array::from_fn(|axis| key[axis].wrapping_add(steps[axis]));
@@ -373,8 +372,8 @@ impl Terms<'_> {
                 for row in from.line(y, z, low[0], high[0]) {
                     let Some(Row { id, .. }) = from.get(row as usize) else { continue };
                     // From its course, not from where the other tile has it: rounding must not add up from tile to tile.
-                    let course = self.courses.at(id, self.now, self.half as f32);
-                    let entry = entered(id, course, self.columns.radius[id as usize], self.life);
+                    let course = self.courses.at(id, self.now, (life / 2) as f32);
+                    let entry = entered(id, course, self.columns.radius[id as usize]);
                     let cell = cells.cells(entry.place.into());
                     if cells.key(cell) == key {
                         bench.put(entry, cells.spot(key, cell).expect("it is in the tile"));

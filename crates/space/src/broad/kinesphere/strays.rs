@@ -95,7 +95,7 @@ impl Following {
             let (mood, course) = self.next_course(row, columns);
             let lodging = self.lodging(|middle| {
                 let course = Courses::once_set(row, self.now, course, (middle as i64 - self.now as i64) as f32);
-                entered(row, course, columns.radius[row as usize], self.life)
+                entered(row, course, columns.radius[row as usize])
             });
             Next { mood, course, lodging }
         });
