@@ -155,7 +155,7 @@ impl Following {
         for &layer in &plan.layers {
             self.lattice.add_layer(layer);
         }
-        (self.planned_layers, self.movers_max) = (plan.layers.len(), plan.movers_max);
+        (self.planned_layers, self.movers_max) = (self.lattice.layers.len(), plan.movers_max);
         self.is_starting = true;
         for row in spheres.alive().iter() {
             let place = columns.sphere(row).center;
@@ -388,8 +388,9 @@ impl Following {
             Piece::cut(number, &self.lattice.tiles[number as usize], &mut self.pieces);
         }
         let Following { now, lattice, pieces, newcomers, newcomer_rows, courses, moods, renewals, .. } = self;
+        let objects = lattice.layers.iter().map(|layer| layer.objects).sum();
         let (versions, mut refiner) = courses.versions_and_refiner();
-        let search = Search { now: *now, lattice, columns, versions, newcomers: newcomer_rows };
+        let search = Search { now: *now, lattice, columns, versions, newcomers: newcomer_rows, objects };
         let mut refine = || renewals.refine(*now, &mut refiner, moods);
         let shares = self.shares.len();
         // Neighbours go to the same share: what one has looked at the next one finds in cache.

@@ -32,6 +32,9 @@ pub struct LayerPlan {
     pub tile_bits: [u32; 3],
     /// How many ticks its tiles live for; [`FOR_EVER`] if its objects stand.
     pub life: u64,
+    /// How many layers there are to be of this kind, among which its objects are dealt out: where a single cell holds more
+    /// than a tick should have to look at, they fall due in different ticks all the same.
+    pub plies: u32,
 }
 
 /// Objects of similar reach, cut into tiles.
@@ -45,6 +48,8 @@ pub struct Layer {
     pub reach: f32,
     /// How many ticks its tiles live for, or [`FOR_EVER`].
     pub life: u64,
+    /// How many layers of its kind follow, this one included.
+    plies: u32,
     /// How many objects it holds.
     pub objects: usize,
     map: TileMap,
@@ -96,23 +101,26 @@ impl Lattice {
         }
     }
 
-    /// Adds a layer. Its cells are wider than planned if the reach asks for it.
+    /// Adds a layer, or as many as the plan has plies. Their cells are wider than planned if the reach asks for it.
     pub fn add_layer(&mut self, plan: LayerPlan) {
-        let LayerPlan { least, reach, edge, tile_bits, life } = plan;
+        let LayerPlan { least, reach, edge, tile_bits, life, plies } = plan;
         let narrowest = f64::from(reach) * 2.0 * (1.0 + 1e-6);
         let cells = Cells::new(f64::from(edge).max(narrowest).max(f64::from(f32::MIN_POSITIVE)), tile_bits);
-        let map = std::mem::take(&mut self.spare_map);
-        self.layers.push(Layer { cells, least, reach, life, objects: 0, map });
+        for plies in (1..=plies).rev() {
+            let map = std::mem::take(&mut self.spare_map);
+            self.layers.push(Layer { cells, least, reach, life, plies, objects: 0, map });
+        }
     }
 
-    /// The narrowest layer of this life that takes objects of this reach, unless that is so wide that they had better have
+    /// The narrowest layer of this life that takes an object of this reach, unless that is so wide that it had better have
     /// another one.
-    pub fn layer_for(&self, reach: f32, life: u64) -> Option<u32> {
+    pub fn layer_for(&self, id: u32, reach: f32, life: u64) -> Option<u32> {
         let takes = |layer: &Layer| layer.life == life && layer.reach >= reach;
         let candidates = self.layers.iter().enumerate().filter(|(_, layer)| takes(layer));
+        // The first of all its plies.
         let narrowest = candidates.min_by(|a, b| a.1.reach.total_cmp(&b.1.reach));
         let fits = |layer: &Layer| reach * LOOSE >= layer.least || self.layers.len() >= LAYERS_MAX;
-        narrowest.filter(|(_, layer)| fits(layer)).map(|(index, _)| index as u32)
+        narrowest.filter(|(_, layer)| fits(layer)).map(|(index, layer)| index as u32 + id % layer.plies)
     }
 
     /// The tile of `layer` at `key`, if there is one.

@@ -13,6 +13,7 @@
 //! better times. `docs/broad-phase.md` tells the same story with pictures, and why it is exact.
 
 mod agenda;
+mod alone;
 mod comparison;
 mod course;
 mod cuts;

@@ -56,7 +56,7 @@ impl Following {
         let life = self.life_of(&self.entry(row, self.now, columns));
         if life == FOR_EVER {
             let entry = self.entry(row, self.now, columns);
-            let layer = self.layer_for(entry.radius * ROUND_UP, FOR_EVER);
+            let layer = self.layer_for(row, entry.radius * ROUND_UP, FOR_EVER);
             let cells = self.lattice.layers[layer as usize].cells;
             let (tile, _) =
                 self.lattice.tile_or_new(layer, cells.key(cells.cells(entry.place.into())), self.now, NEVER);
@@ -65,7 +65,7 @@ impl Following {
         }
         let middle = self.now + life / 2;
         let entry = self.entry(row, middle, columns);
-        let layer = self.layer_for(reach(&entry, life), life);
+        let layer = self.layer_for(row, reach(&entry, life), life);
         let cells = self.lattice.layers[layer as usize].cells;
         let key = cells.key(cells.cells(entry.place.into()));
         let due = self.idlest_tick(life);
@@ -97,7 +97,7 @@ impl Following {
         }
         let next_middle = self.now + life / 2;
         let entry = entry_at(next_middle);
-        let layer = self.lattice.layer_for(reach(&entry, life), life)?;
+        let layer = self.lattice.layer_for(entry.id, reach(&entry, life), life)?;
         let cells = self.lattice.layers[layer as usize].cells;
         let mut key = cells.key(cells.cells(entry.place.into()));
         for _ in 0..4 {
@@ -156,15 +156,16 @@ impl Following {
 
     /// For how many ticks the tile of such an object lives.
     fn life_of(&self, entry: &Row) -> u64 {
-        self.pace.life(entry.radius, speed(entry))
+        // Not by the speed: its square may vanish.
+        if entry.velocity == [0.0; 3] { FOR_EVER } else { self.pace.life(entry.radius, speed(entry)) }
     }
 
     /// The layer for this reach and life. Nobody planned for it if it is a new one: if few are in it, small tiles keep ticks
     /// even, and if many are, there is soon another plan.
-    fn layer_for(&mut self, reach: f32, life: u64) -> u32 {
-        self.lattice.layer_for(reach, life).unwrap_or_else(|| {
-            let tile_bits = [3, 1, 1];
-            self.lattice.add_layer(LayerPlan { least: reach, reach: reach * 1.2, edge: 0.0, tile_bits, life });
+    fn layer_for(&mut self, id: u32, reach: f32, life: u64) -> u32 {
+        self.lattice.layer_for(id, reach, life).unwrap_or_else(|| {
+            let (tile_bits, plies) = ([3, 1, 1], 1);
+            self.lattice.add_layer(LayerPlan { least: reach, reach: reach * 1.2, edge: 0.0, tile_bits, life, plies });
             self.lattice.layers.len() as u32 - 1
         })
     }

@@ -94,6 +94,8 @@ const DIRECT_PAIR: f64 = 14.0;
 const MANY_MOVE: usize = 20;
 /// How much dearer it is to look around from thin tiles, which are mostly surface.
 const THIN: f64 = 1.3;
+/// A kind of object has no more layers than this.
+const PLIES: f64 = 8.0;
 /// A layer with a smaller share of all objects is sparse.
 const SPARSE: f64 = 0.1;
 /// Estimates are rough, and changing one's mind is dear: courses have to promise this share of what it costs to find pairs
@@ -222,7 +224,9 @@ impl Census {
         let Idea { life, level, all_stand, lasting } = idea;
         let slack = SLACKS[level];
         let pace = Pace { longest: life, stride: (STRIDE * self.density.cbrt().recip()) as f32 };
-        let life_of = |&(radius, speed): &(f32, f32)| if all_stand { FOR_EVER } else { pace.life(radius, speed) };
+        let life_of = |&(radius, speed): &(f32, f32)| {
+            if all_stand || speed == 0.0 { FOR_EVER } else { pace.life(radius, speed) }
+        };
         let renewals = self.movers.iter().map(|mover| 1.0 / life_of(mover) as f64).sum::<f64>();
         let ticks = if renewals > 0.0 { self.movers.len() as f64 / renewals } else { life as f64 };
         let stray = if all_stand { STRAY_STANDING } else { STRAY };
@@ -270,12 +274,15 @@ impl Census {
 
     fn layer(&self, cut: Cut, life: u64) -> LayerPlan {
         let Population { objects, density } = cut.population;
-        let in_a_cell = density * cut.edge.powi(3);
+        let in_a_cell = (density * cut.edge.powi(3)).min(objects);
         let is_sparse = objects < SPARSE * self.objects as f64;
-        let tile_bits = match (life, is_sparse) {
-            (FOR_EVER, _) => [6, 2, 2],
-            (_, true) => compact(objects / (2.0 * life as f64) / in_a_cell),
-            _ => long(objects / in_a_cell.max(1.0), life as f64),
+        let (tile_bits, plies) = match (life, is_sparse) {
+            (FOR_EVER, _) => ([6, 2, 2], 1),
+            (_, true) => {
+                let wanted = (objects / (4.0 * life as f64)).max(0.25);
+                (compact(wanted / in_a_cell), (in_a_cell / wanted).ceil().clamp(1.0, PLIES) as u32)
+            }
+            _ => (long(objects / in_a_cell.max(1.0), life as f64), 1),
         };
         // A little more than the sample has seen, for those it has not.
         LayerPlan {
@@ -284,6 +291,7 @@ impl Census {
             edge: (cut.edge * 1.03) as f32,
             tile_bits,
             life,
+            plies,
         }
     }
 }

@@ -5,11 +5,12 @@
 //! - the tile of the two that was renewed in this tick, or the one with the higher number if both were;
 //! - the newcomer, when one of the two came in this tick, or the one with the higher id if both did.
 
+use std::ops::Range;
+
 use glam::DVec3;
 
 use super::agenda::Agenda;
 use super::encounter::Approach;
-use super::following::Newcomer;
 use super::lattice::{Lattice, outward};
 use super::tile::{Block, NEVER, Tile};
 use crate::bits::Bits;
@@ -29,6 +30,8 @@ pub struct Search<'a> {
     pub versions: &'a [u8],
     /// The objects that came into their tiles in this tick.
     pub newcomers: &'a Bits,
+    /// How many objects there are.
+    pub objects: usize,
 }
 
 /// More ticks than anything that moves is believed for. Finite, for it is multiplied by velocities of zero.
@@ -40,14 +43,14 @@ pub struct Scratch {
     /// Tiles of the same layer that a tile is examined against.
     kin: Vec<u32>,
     /// Tiles of other layers.
-    others: Vec<u32>,
+    pub(super) others: Vec<u32>,
     /// Those of them that touch the line of cells at hand.
     beside: Vec<u32>,
     strips: Vec<Strip>,
-    /// What the newcomer at hand looks at, and the next one.
-    runs: Vec<Run>,
-    runs_ahead: Vec<Run>,
-    gathered: Gathered,
+    /// What the one who looks around alone looks at, and the next one.
+    pub(super) runs: Vec<Run>,
+    pub(super) runs_ahead: Vec<Run>,
+    pub(super) gathered: Gathered,
     hits: Vec<u32>,
     /// How many were gathered at once, at most.
     most_gathered: usize,
@@ -115,19 +118,19 @@ struct Strip {
 
 /// Some rows of a tile, one after another.
 #[derive(Clone, Copy, Debug)]
-struct Run {
-    tile: u32,
+pub struct Run {
+    pub tile: u32,
     /// The first row, and the one after the last.
-    first: u32,
-    end: u32,
-    shift: f32,
-    ticks: f32,
+    pub first: u32,
+    pub end: u32,
+    pub shift: f32,
+    pub ticks: f32,
 }
 
 /// Some lines of cells of a tile, one after another.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece {
-    tile: u32,
+    pub tile: u32,
     /// The first line, and the one after the last.
     first: u32,
     end: u32,
@@ -141,12 +144,20 @@ const PIECE_ROWS: u32 = 128;
 /// meanwhile.
 const MET_TOGETHER: usize = 32;
 
+/// Objects of a layer that has less than one in so many of all look around alone.
+const ALONE: usize = 10;
+
 impl Piece {
+    /// Its lines.
+    pub fn lines(&self) -> Range<u32> {
+        self.first..self.end
+    }
+
     /// Cuts a tile into pieces.
     pub fn cut(number: u32, tile: &Tile, pieces: &mut Vec<Piece>) {
         let (mut first, mut rows) = (0, 0);
         for line in 0..tile.lines() {
-            rows += tile.rows_of_line(line);
+            rows += tile.rows_of_line(line).len() as u32;
             if rows >= PIECE_ROWS || line + 1 == tile.lines() {
                 pieces.push(Piece { tile: number, first, end: line + 1 });
                 (first, rows) = (line + 1, 0);
@@ -159,8 +170,12 @@ impl Search<'_> {
     /// Finds the meetings of everybody in a piece of a tile that was renewed in this tick.
     pub fn examine(&self, piece: &Piece, scratch: &mut Scratch, agenda: &mut Agenda) {
         let tile = self.tile(piece.tile);
+        if self.lattice.layer_of(tile).objects * ALONE < self.objects {
+            self.examine_one_by_one(piece, scratch, agenda);
+            return;
+        }
         self.find_neighbours(piece.tile, tile, scratch);
-        for line in piece.first..piece.end {
+        for line in piece.lines() {
             let (y, z) = tile.line_at(line);
             self.examine_line(piece.tile, y, z, scratch, agenda);
         }
@@ -196,51 +211,6 @@ impl Search<'_> {
         }
     }
 
-    /// Finds the meetings of some newcomers. They are anywhere, and so is what is around them: while one looks, what the next
-    /// one will look at is on its way.
-    pub fn welcome(&self, newcomers: &[Newcomer], scratch: &mut Scratch, agenda: &mut Agenda) {
-        if let Some(first) = newcomers.first() {
-            self.list_runs(first, scratch);
-        }
-        for (index, &Newcomer { tile, entry }) in newcomers.iter().enumerate() {
-            std::mem::swap(&mut scratch.runs, &mut scratch.runs_ahead);
-            if let Some(next) = newcomers.get(index + 1) {
-                self.list_runs(next, scratch);
-            }
-            let tile = self.tile(tile);
-            scratch.gathered.clear();
-            scratch.gathered.add_one(entry, self.shift(tile), self.ticks(tile, tile));
-            for &run in &scratch.runs {
-                self.gather(run, &mut scratch.gathered);
-            }
-            scratch.note_gathered();
-            // Of two newcomers the one with the higher id finds the other; and nobody meets itself.
-            self.look(0, scratch, agenda, |_, other| !self.newcomers.contains(other as usize) || other < entry.id);
-        }
-        self.enter_met(scratch, agenda);
-    }
-
-    /// Lists the rows around a newcomer, and begins to fetch them.
-    fn list_runs(&self, newcomer: &Newcomer, scratch: &mut Scratch) {
-        let Newcomer { tile, entry } = *newcomer;
-        let tile = self.tile(tile);
-        let layer = self.lattice.layer_of(tile);
-        let place = entry.place.into();
-        let cell = layer.cells.cells(place);
-        let cell = Block { low: cell, high: cell };
-        scratch.others.clear();
-        self.lattice.tiles_near(place, place, layer.reach, &mut scratch.others);
-        scratch.runs_ahead.clear();
-        for &number in &scratch.others {
-            self.runs_around(tile, cell, number, |run| {
-                let rows = &self.tile(number).rows()[run.first as usize..run.end as usize];
-                // Two rows are a line of cache.
-                rows.iter().step_by(2).for_each(fetch_ahead);
-                scratch.runs_ahead.push(run);
-            });
-        }
-    }
-
     /// Finds the tiles that a tile has to be examined against: its kin, and the others.
     fn find_neighbours(&self, number: u32, tile: &Tile, scratch: &mut Scratch) {
         let (low, high) = tile.bounds();
@@ -249,8 +219,7 @@ impl Search<'_> {
         self.lattice.tiles_near(low, high, self.lattice.layer_of(tile).reach, &mut scratch.others);
         scratch.others.retain(|&other| {
             let neighbour = self.tile(other);
-            let looks_itself = neighbour.renewed == self.now && other > number;
-            if other == number || looks_itself || self.ticks(tile, neighbour) < 0.0 {
+            if other == number || self.looks_itself(other, number) || self.ticks(tile, neighbour) < 0.0 {
                 return false;
             }
             if neighbour.layer == tile.layer {
@@ -312,8 +281,13 @@ impl Search<'_> {
         }
     }
 
+    /// Whether, of two tiles, the other one looks at this one.
+    pub(super) fn looks_itself(&self, other: u32, number: u32) -> bool {
+        self.tile(other).renewed == self.now && other > number
+    }
+
     #[inline]
-    fn gather(&self, Run { tile, first, end, shift, ticks }: Run, gathered: &mut Gathered) {
+    pub(super) fn gather(&self, Run { tile, first, end, shift, ticks }: Run, gathered: &mut Gathered) {
         gathered.add(self.tile(tile).rows(), first..end, shift, ticks);
     }
 
@@ -351,19 +325,19 @@ impl Search<'_> {
     }
 
     #[inline]
-    fn tile(&self, number: u32) -> &Tile {
+    pub(super) fn tile(&self, number: u32) -> &Tile {
         &self.lattice.tiles[number as usize]
     }
 
     /// From the moment that a tile's rows speak of to now, in ticks.
     #[inline]
-    fn shift(&self, tile: &Tile) -> f32 {
+    pub(super) fn shift(&self, tile: &Tile) -> f32 {
         if tile.due == NEVER { 0.0 } else { (self.now as i64 - tile.middle as i64) as f32 }
     }
 
     /// For how many ticks after this one both tiles answer; negative if they do not even for this one.
     #[inline]
-    fn ticks(&self, tile: &Tile, other: &Tile) -> f32 {
+    pub(super) fn ticks(&self, tile: &Tile, other: &Tile) -> f32 {
         let end = tile.due.min(other.due);
         if end == NEVER { FOREVER } else { (end as i64 - 1 - self.now as i64) as f32 }
     }
@@ -371,7 +345,13 @@ impl Search<'_> {
     /// Finds whom, of those gathered after it, the one at `index` may meet; `is_mine` says whether it is for this one
     /// to tell.
     #[inline]
-    fn look(&self, index: usize, scratch: &mut Scratch, agenda: &mut Agenda, is_mine: impl Fn(u32, u32) -> bool) {
+    pub(super) fn look(
+        &self,
+        index: usize,
+        scratch: &mut Scratch,
+        agenda: &mut Agenda,
+        is_mine: impl Fn(u32, u32) -> bool,
+    ) {
         let mover = scratch.gathered.get(index);
         scratch.tests += (scratch.gathered.len() - index - 1) as u64;
         for &hit in scratch.gathered.meets(&mover, index + 1, &mut scratch.hits) {
@@ -390,7 +370,7 @@ impl Search<'_> {
     }
 
     /// Enters the meetings that were found.
-    fn enter_met(&self, scratch: &mut Scratch, agenda: &mut Agenda) {
+    pub(super) fn enter_met(&self, scratch: &mut Scratch, agenda: &mut Agenda) {
         scratch.found += scratch.met.len() as u64;
         scratch.met.drain(..).for_each(|[mine, other]| self.enter(mine, other, agenda));
     }

@@ -438,11 +438,11 @@ impl Tile {
         (self.origin[1] + line as i32 % height, self.origin[2] + line as i32 / height)
     }
 
-    /// How many rows a line of cells has, holes included.
-    pub fn rows_of_line(&self, line: u32) -> u32 {
+    /// The rows of a line of cells, holes included.
+    pub fn rows_of_line(&self, line: u32) -> Range<u32> {
         let width = self.size[0] as usize;
         let first = line as usize * width;
-        self.starts[first + width] - self.starts[first]
+        self.starts[first]..self.starts[first + width]
     }
 
     /// The block of all cells that objects are in.
