@@ -23,6 +23,9 @@ struct Looker {
     before: u32,
 }
 
+/// Objects of a layer that has less than one in so many of all look around alone.
+pub const ALONE: usize = 10;
+
 /// So many are gathered, or a line of cells more, and then looked at: they stay in the fastest cache.
 const TOGETHER: usize = 512;
 

@@ -4,6 +4,7 @@
 //! it makes looking cheaper, by the prices of the [plan](super::plan). Nothing is allocated: plans are made every so often,
 //! and mostly rejected.
 
+use super::alone::ALONE;
 use super::plan::{LINE, LOOK, SORT, TEST};
 
 /// So many objects, and so many of them in a cubic metre where they are.
@@ -116,6 +117,7 @@ impl<'a> Cuts<'a> {
 
     /// What all objects cost when their tiles fall due: each is sorted, and looks into every layer.
     fn cost(&self, around: &[Cuts<'_>]) -> f64 {
+        let objects = self.population.objects + around.iter().map(|cuts| cuts.population.objects).sum::<f64>();
         let cost_each = |looker: &Cut| {
             let mut each = SORT;
             for layer in self.iter() {
@@ -123,8 +125,11 @@ impl<'a> Cuts<'a> {
                 let once = if layer.reach == looker.reach { 0.66 } else { 1.0 };
                 each += LOOK + once * layer.price_of_a_look(2.0 * looker.reach + layer.edge + layer.edge);
             }
+            // Those of a cell look together at all that any of them may meet, who is alone only at what it may meet itself.
+            let is_alone = looker.population.objects * (ALONE as f64) < objects;
+            let cell = if is_alone { 0.0 } else { looker.edge };
             for layer in around.iter().flat_map(Cuts::iter) {
-                each += LOOK + layer.price_of_a_look(looker.edge + 2.0 * (looker.reach + layer.reach) + layer.edge);
+                each += LOOK + layer.price_of_a_look(cell + 2.0 * (looker.reach + layer.reach) + layer.edge);
             }
             each
         };

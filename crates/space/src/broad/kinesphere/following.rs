@@ -14,7 +14,7 @@ use super::pace::Pace;
 use super::packed::Packed;
 use super::plan::Plan;
 use super::renewal::{REFINE_EVERY, Renewals};
-use super::room::{Turn, make_room, stock_up_alike, stock_up_as_used};
+use super::room::{Part, Turn, make_room, stock_up_alike, stock_up_as_used};
 use super::search::{Piece, Scratch, Search};
 use super::stagger::stagger;
 use super::strays::Departure;
@@ -317,6 +317,8 @@ impl Following {
     /// Takes more memory than was ever needed, so that the ticks to come need not. Some numbers take their time to become
     /// what they usually are: so this is done once more after twice the time.
     fn stock_up(&mut self, turn: Turn) {
+        let soon = self.started_at + REFINE_EVERY * self.pace.longest;
+        let is_first_time = self.stock_up_at == soon;
         match turn {
             Turn::First => self.lattice.stock_up(),
             Turn::Shared(part) => {
@@ -324,31 +326,36 @@ impl Following {
                 part.of(&mut self.shares).for_each(|share| share.agenda.stock_up());
                 let usual = self.lattice.tiles.len() / self.pace.longest as usize;
                 part.of(&mut self.calendar).for_each(|tiles| make_room(tiles, tiles.len().max(usual)));
-            }
-            Turn::Last => {
-                let soon = self.started_at + REFINE_EVERY * self.pace.longest;
-                if self.stock_up_at == soon {
-                    self.stock_up_at = soon + REFINE_EVERY * self.pace.longest;
-                } else if !std::mem::replace(&mut self.is_stocked_up, true) {
-                    self.stock_up_lists_of_a_tick();
+                if !is_first_time && !self.is_stocked_up {
+                    self.stock_up_lists_of_a_tick(part);
                 }
             }
+            Turn::Last if is_first_time => self.stock_up_at = soon + REFINE_EVERY * self.pace.longest,
+            Turn::Last => self.is_stocked_up = true,
         }
     }
 
     /// The part of it that concerns lists that are empty between ticks.
-    fn stock_up_lists_of_a_tick(&mut self) {
+    fn stock_up_lists_of_a_tick(&mut self, part: Part) {
         let Following { strayed, homeless, adopted, due, emigrants, .. } = self;
-        for rows in [strayed, homeless, adopted, due, emigrants] {
-            stock_up_as_used(rows);
-        }
-        stock_up_as_used(&mut self.departures);
-        stock_up_as_used(&mut self.newcomers);
-        stock_up_as_used(&mut self.pieces);
-        Workbench::stock_up(std::slice::from_mut(&mut self.bench), |bench| bench);
-        self.renewals.stock_up();
-        Scratch::stock_up(&mut self.shares, |share| &mut share.scratch);
-        stock_up_alike(&mut self.shares, |share| &mut share.pairs);
+        let Following { departures, newcomers, pieces, bench, renewals, shares, .. } = self;
+        let lists: [&mut dyn FnMut(); 11] = [
+            &mut || stock_up_as_used(strayed),
+            &mut || stock_up_as_used(homeless),
+            &mut || stock_up_as_used(adopted),
+            &mut || stock_up_as_used(due),
+            &mut || stock_up_as_used(emigrants),
+            &mut || stock_up_as_used(departures),
+            &mut || stock_up_as_used(newcomers),
+            &mut || stock_up_as_used(pieces),
+            &mut || Workbench::stock_up(std::slice::from_mut(bench), |bench| bench),
+            &mut || renewals.stock_up(),
+            &mut || {
+                Scratch::stock_up(shares, |share| &mut share.scratch);
+                stock_up_alike(shares, |share| &mut share.pairs);
+            },
+        ];
+        part.of(lists).for_each(|stock_up| stock_up());
     }
 
     /// Sorts all tiles and spreads the ticks at which they fall due, so that each tick has about as much to do.

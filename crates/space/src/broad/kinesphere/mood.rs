@@ -40,6 +40,12 @@ pub struct Stray {
 /// Slack at each level, as a share of the object's size.
 pub const SLACKS: [f32; 6] = [0.007, 0.05, 0.15, 0.4, 0.7, 1.0];
 
+/// The size of an object that slack is a share of: its radius, or where that is next to nothing a share of its step. No more of
+/// it, for an object with so much slack is as large as that to all who look for meetings.
+pub fn size(radius: f32, step: f32) -> f32 {
+    radius.max(0.1 * step)
+}
+
 /// A course that did not last for so many ticks was too narrow.
 const SHORT: u8 = 8;
 /// A course that lasted for more was wide enough, perhaps too wide.
@@ -56,9 +62,9 @@ impl Mood {
         self.level as usize
     }
 
-    /// The slack for an object of this radius and velocity. Where the size is nothing, the step is what counts.
+    /// The slack for an object of this radius and velocity.
     pub fn slack(self, radius: f32, velocity: Vec3) -> f32 {
-        SLACKS[self.level()] * radius.max(velocity.length_squared().sqrt())
+        SLACKS[self.level()] * size(radius, velocity.length_squared().sqrt())
     }
 
     /// The mood and the velocity of somebody who strayed.

@@ -8,11 +8,12 @@
 
 use glam::Vec3;
 
+use super::alone::ALONE;
 use super::course::drift;
 use super::cuts::{Cut, Cuts, Population};
 use super::following::Effort;
 use super::lattice::{FOR_EVER, LayerPlan};
-use super::mood::SLACKS;
+use super::mood::{SLACKS, size};
 use super::pace::{LIVES_MAX, Pace};
 use super::scout::{FOLLOWED, Outlook, sample};
 use crate::Spheres;
@@ -96,8 +97,6 @@ const MANY_MOVE: usize = 20;
 const THIN: f64 = 1.3;
 /// A kind of object has no more layers than this.
 const PLIES: f64 = 8.0;
-/// A layer with a smaller share of all objects is sparse.
-const SPARSE: f64 = 0.1;
 /// Estimates are rough, and changing one's mind is dear: courses have to promise this share of what it costs to find pairs
 /// afresh, or less.
 const PROMISE: f64 = 0.8;
@@ -242,7 +241,7 @@ impl Census {
         }
         let reach = |&(radius, speed): &(f32, f32), life: u64| {
             let way = if life == FOR_EVER { 0.0 } else { f64::from(speed) * life as f64 / 2.0 };
-            f64::from(radius + slack * radius.max(speed)) + self.drift + way
+            f64::from(radius + slack * size(radius, speed)) + self.drift + way
         };
         let all = Population { objects: self.objects as f64, density: self.density };
         let moving_share = if all_stand { 0.0 } else { self.moving as f64 / all.objects.max(1.0) };
@@ -275,7 +274,7 @@ impl Census {
     fn layer(&self, cut: Cut, life: u64) -> LayerPlan {
         let Population { objects, density } = cut.population;
         let in_a_cell = (density * cut.edge.powi(3)).min(objects);
-        let is_sparse = objects < SPARSE * self.objects as f64;
+        let is_sparse = objects * (ALONE as f64) < self.objects as f64;
         let (tile_bits, plies) = match (life, is_sparse) {
             (FOR_EVER, _) => ([6, 2, 2], 1),
             (_, true) => {

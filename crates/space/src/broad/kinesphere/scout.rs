@@ -5,6 +5,7 @@
 
 use glam::Vec3;
 
+use super::mood::size;
 use crate::Spheres;
 use crate::bits::Bits;
 
@@ -79,13 +80,13 @@ impl Scout {
         self.strays.clear();
         for (index, &row) in self.rows.iter().enumerate() {
             let places: [Vec3; FOLLOWED + 1] = std::array::from_fn(|tick| self.places[tick * count + index]);
-            let step2 = (places[1] - places[0]).length_squared();
-            let size2 = (spheres.columns().radius[row as usize].powi(2)).max(step2);
+            let step = (places[1] - places[0]).length_squared().sqrt();
+            let size = size(spheres.columns().radius[row as usize], step);
             let worst = measure(&places);
             // What rounding alone may do says nothing about how an object moves.
             let rounding = places[0].abs().max_element() * (8.0 * f32::EPSILON);
             let off = if worst <= rounding * rounding { 0.0 } else { worst };
-            self.strays.push(if off == 0.0 { 0.0 } else { (off / size2).sqrt() });
+            self.strays.push(if off == 0.0 { 0.0 } else { off.sqrt() / size });
         }
         let decisive = (count - 1) * 3 / 4;
         *self.strays.select_nth_unstable_by(decisive, f32::total_cmp).1

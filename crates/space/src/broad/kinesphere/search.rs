@@ -10,6 +10,7 @@ use std::ops::Range;
 use glam::DVec3;
 
 use super::agenda::Agenda;
+use super::alone::ALONE;
 use super::encounter::Approach;
 use super::lattice::{Lattice, outward};
 use super::tile::{Block, NEVER, Tile};
@@ -143,9 +144,6 @@ const PIECE_ROWS: u32 = 128;
 /// So many meetings are found before they are entered. What that takes of both objects is anywhere in memory, and is fetched
 /// meanwhile.
 const MET_TOGETHER: usize = 32;
-
-/// Objects of a layer that has less than one in so many of all look around alone.
-const ALONE: usize = 10;
 
 impl Piece {
     /// Its lines.
