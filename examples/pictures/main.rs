@@ -11,6 +11,7 @@ mod fallback;
 mod guests;
 mod layers;
 mod meeting;
+mod pace;
 mod problem;
 mod room;
 mod sheet;
@@ -21,7 +22,7 @@ use std::path::Path;
 /// A file's name, and who draws it.
 type Picture = (&'static str, fn() -> String);
 
-const PICTURES: [Picture; 8] = [
+const PICTURES: [Picture; 9] = [
     ("problem", problem::draw),
     ("course", course::draw),
     ("meeting", meeting::draw),
@@ -29,6 +30,7 @@ const PICTURES: [Picture; 8] = [
     ("guests", guests::draw),
     ("calendar", calendar::draw),
     ("layers", layers::draw),
+    ("pace", pace::draw),
     ("fallback", fallback::draw),
 ];
 

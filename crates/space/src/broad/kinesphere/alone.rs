@@ -71,6 +71,7 @@ impl Search<'_> {
             next.iter().for_each(|looker| self.list_runs(looker, &is_spared, scratch));
             let tile = self.tile(tile);
             let (shift, ticks) = (self.shift(tile), self.ticks(tile, tile));
+            scratch.tally.runs += scratch.runs.len() as u64;
             scratch.gathered.clear();
             scratch.gathered.add_one(entry, shift, ticks);
             for index in 0..scratch.runs.len() {

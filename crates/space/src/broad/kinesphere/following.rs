@@ -15,7 +15,7 @@ use super::packed::Packed;
 use super::plan::Plan;
 use super::renewal::{REFINE_EVERY, Renewals};
 use super::room::{Part, Turn, make_room, stock_up_alike, stock_up_as_used};
-use super::search::{Piece, Scratch, Search};
+use super::search::{Piece, Scratch, Search, Tally};
 use super::stagger::stagger;
 use super::strays::Departure;
 use super::tile::{Supply, Tile, Workbench};
@@ -113,10 +113,8 @@ pub struct Effort {
     pub newcomers: usize,
     /// Objects in tiles that were renewed.
     pub renewed: usize,
-    /// Tests of courses against each other.
-    pub tests: u64,
-    /// Meetings found.
-    pub found: u64,
+    /// What looking for meetings took.
+    pub search: Tally,
     /// Pairs of the last report.
     pub reported: usize,
     /// Positions that the last report compared.
@@ -168,7 +166,7 @@ impl Following {
         self.stagger();
         // By then all tiles have been renewed, and refined.
         (self.started_at, self.stock_up_at) = (now, now + REFINE_EVERY * self.pace.longest);
-        let (tests, _) = self.search(columns);
+        let tests = self.search(columns).tests;
         // Everybody has looked, so what a look takes is known. Almost: newcomers look around from where they are.
         Scratch::stock_up(&mut self.shares, |share| &mut share.scratch);
         tests
@@ -207,13 +205,13 @@ impl Following {
         for index in 0..self.emigrants.len() {
             self.enter(self.emigrants[index], columns);
         }
-        let (tests, found) = self.search(columns);
+        let search = self.search(columns);
         if let Some(turn) = Turn::at(now, self.stock_up_at, self.pace.longest) {
             self.stock_up(turn);
         }
         let renewed = self.due.iter().map(|&tile| self.lattice.tiles[tile as usize].len()).sum();
         let (newcomers, reported, compared) = (self.newcomers.len(), self.reported, self.compared);
-        Some(Effort { newcomers, renewed, tests, found, reported, compared })
+        Some(Effort { newcomers, renewed, search, reported, compared })
     }
 
     /// Makes `pairs` those that overlap, and adds what changed to `turnover`. Returns how many positions were compared.
@@ -386,10 +384,10 @@ impl Following {
         }
     }
 
-    /// Lets renewed tiles and newcomers look for meetings. Returns how many tests that took, and how many they found.
+    /// Lets renewed tiles and newcomers look for meetings.
     ///
     /// At the same time the better courses of those in renewed tiles are written down: whoever searches looks at tiles.
-    fn search(&mut self, columns: Columns<'_>) -> (u64, u64) {
+    fn search(&mut self, columns: Columns<'_>) -> Tally {
         self.pieces.clear();
         for &number in &self.due {
             Piece::cut(number, &self.lattice.tiles[number as usize], &mut self.pieces);
@@ -403,7 +401,7 @@ impl Following {
         // Neighbours go to the same share: what one has looked at the next one finds in cache.
         let part = |index: usize, count: usize| index * count / shares..(index + 1) * count / shares;
         let task = |(index, share): (usize, &mut Share)| {
-            (share.scratch.tests, share.scratch.found) = (0, 0);
+            share.scratch.tally = Tally::default();
             for piece in &pieces[part(index, pieces.len())] {
                 search.examine(piece, &mut share.scratch, &mut share.agenda);
             }
@@ -416,8 +414,7 @@ impl Following {
             let shares = &mut self.shares;
             rayon::join(refine, || shares.par_iter_mut().with_max_len(1).enumerate().for_each(task));
         }
-        let counts = self.shares.iter().map(|share| (share.scratch.tests, share.scratch.found));
-        counts.fold((0, 0), |sum, next| (sum.0 + next.0, sum.1 + next.1))
+        self.shares.iter().map(|share| share.scratch.tally).sum()
     }
 }
 

@@ -16,6 +16,7 @@ use super::lattice::{FOR_EVER, LayerPlan};
 use super::mood::{SLACKS, size};
 use super::pace::{LIVES_MAX, Pace};
 use super::scout::{FOLLOWED, Outlook, sample};
+use super::search::Tally;
 use crate::Spheres;
 use crate::simd::grid::bounds;
 
@@ -75,6 +76,8 @@ pub const SORT: f64 = 80.0;
 pub const LOOK: f64 = 80.0;
 /// Looking at one line of cells.
 pub const LINE: f64 = 4.0;
+/// Gathering a run of rows from somewhere, however short.
+const RUN: f64 = 16.0;
 /// Testing two courses against each other.
 pub const TEST: f64 = 1.8;
 /// Working out when two meet, and entering that.
@@ -129,11 +132,12 @@ impl Plan {
 
     /// What a tick cost, per object, that took this effort.
     pub fn cost_of(effort: Effort, objects: usize) -> f64 {
-        let Effort { newcomers, renewed, tests, found, reported, compared } = effort;
+        let Effort { newcomers, renewed, search: Tally { runs, tests, found }, reported, compared } = effort;
         // Strays are dearer where tiles fall due, for then everybody moves.
         let stray = if renewed > newcomers { STRAY } else { STRAY_STANDING };
         let sum = newcomers as f64 * stray
             + renewed as f64 * (SORT + LOOK)
+            + runs as f64 * RUN
             + tests as f64 * TEST
             + found as f64 * FIND
             + reported as f64 * REPORT

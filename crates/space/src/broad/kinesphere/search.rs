@@ -1,10 +1,12 @@
-//! Who may meet whom: tiles that fall due look all around them, and newcomers look for themselves.
+//! Who may meet whom: tiles that fall due look all around them; newcomers, and those who are few, look
+//! [for themselves](super::alone).
 //!
 //! Every meeting has to be found exactly once. A pair is found by
 //! - its tile, when both live in one that was renewed in this tick;
 //! - the tile of the two that was renewed in this tick, or the one with the higher number if both were;
 //! - the newcomer, when one of the two came in this tick, or the one with the higher id if both did.
 
+use std::iter::Sum;
 use std::ops::Range;
 
 use glam::DVec3;
@@ -38,6 +40,17 @@ pub struct Search<'a> {
 /// More ticks than anything that moves is believed for. Finite, for it is multiplied by velocities of zero.
 const FOREVER: f32 = 1e6;
 
+/// What a search took.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tally {
+    /// Runs of rows that were gathered.
+    pub runs: u64,
+    /// Tests of courses against each other.
+    pub tests: u64,
+    /// Meetings found.
+    pub found: u64,
+}
+
 /// Memory that searching borrows, so that a steady tick allocates nothing.
 #[derive(Debug, Default)]
 pub struct Scratch {
@@ -57,10 +70,17 @@ pub struct Scratch {
     most_gathered: usize,
     /// Who was found to meet, and is not entered yet.
     met: Vec<[Mover; 2]>,
-    /// Tests made.
-    pub tests: u64,
-    /// Meetings found.
-    pub found: u64,
+    pub tally: Tally,
+}
+
+impl Sum for Tally {
+    fn sum<I: Iterator<Item = Tally>>(tallies: I) -> Tally {
+        tallies.fold(Tally::default(), |sum, next| Tally {
+            runs: sum.runs + next.runs,
+            tests: sum.tests + next.tests,
+            found: sum.found + next.found,
+        })
+    }
 }
 
 impl Scratch {
@@ -198,7 +218,10 @@ impl Search<'_> {
             self.gather_strips(x, scratch);
             for index in 0..scratch.beside.len() {
                 let cell = Block { low: [x, y, z], high: [x, y, z] };
-                self.runs_around(tile, cell, scratch.beside[index], |run| self.gather(run, &mut scratch.gathered));
+                self.runs_around(tile, cell, scratch.beside[index], |run| {
+                    scratch.tally.runs += 1;
+                    self.gather(run, &mut scratch.gathered);
+                });
             }
             scratch.note_gathered();
             for index in 0..here.len() {
@@ -273,6 +296,7 @@ impl Search<'_> {
                 let tile = self.tile(strip.tile);
                 let rows = tile.line(strip.y, strip.z, first, last);
                 if !rows.is_empty() {
+                    scratch.tally.runs += 1;
                     scratch.gathered.add(tile.rows(), rows, strip.shift, strip.ticks);
                 }
             }
@@ -351,7 +375,7 @@ impl Search<'_> {
         is_mine: impl Fn(u32, u32) -> bool,
     ) {
         let mover = scratch.gathered.get(index);
-        scratch.tests += (scratch.gathered.len() - index - 1) as u64;
+        scratch.tally.tests += (scratch.gathered.len() - index - 1) as u64;
         for &hit in scratch.gathered.meets(&mover, index + 1, &mut scratch.hits) {
             let other = scratch.gathered.get(hit as usize);
             if is_mine(mover.id, other.id) {
@@ -369,7 +393,7 @@ impl Search<'_> {
 
     /// Enters the meetings that were found.
     pub(super) fn enter_met(&self, scratch: &mut Scratch, agenda: &mut Agenda) {
-        scratch.found += scratch.met.len() as u64;
+        scratch.tally.found += scratch.met.len() as u64;
         scratch.met.drain(..).for_each(|[mine, other]| self.enter(mine, other, agenda));
     }
 
