@@ -53,9 +53,9 @@ impl Following {
             self.move_in(lodging.tile, lodging.entry);
             return;
         }
-        let life = self.life_of(&self.entry(row, self.now, columns));
+        let entry = self.entry(row, self.now, columns);
+        let life = self.life_of(&entry);
         if life == FOR_EVER {
-            let entry = self.entry(row, self.now, columns);
             let layer = self.layer_for(row, entry.radius * ROUND_UP, FOR_EVER);
             let cells = self.lattice.layers[layer as usize].cells;
             let (tile, _) =

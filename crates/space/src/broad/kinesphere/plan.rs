@@ -98,8 +98,10 @@ const DIRECT_PAIR: f64 = 14.0;
 const MANY_MOVE: usize = 20;
 /// How much dearer it is to look around from thin tiles, which are mostly surface.
 const THIN: f64 = 1.3;
-/// A kind of object has no more layers than this.
+/// A kind of object is dealt out among no more layers than this; and nobody is if there were more than so many in all, for
+/// everybody has to look into every one.
 const PLIES: f64 = 8.0;
+const PLIES_IN_ALL: u32 = 16;
 /// Estimates are rough, and changing one's mind is dear: courses have to promise this share of what it costs to find pairs
 /// afresh, or less.
 const PROMISE: f64 = 0.8;
@@ -270,7 +272,10 @@ impl Census {
         }
         let layers_of =
             |(cuts, life): (&Cuts<'_>, u64)| cuts.iter().map(|cut| self.layer(cut, life)).collect::<Vec<_>>();
-        let layers = cuts.iter().zip(lives()).flat_map(layers_of).collect();
+        let mut layers: Vec<LayerPlan> = cuts.iter().zip(lives()).flat_map(layers_of).collect();
+        if layers.iter().map(|layer| layer.plies).sum::<u32>() > PLIES_IN_ALL {
+            layers.iter_mut().for_each(|layer| layer.plies = 1);
+        }
         let movers_max = if all_stand { self.objects } else { (2 * self.moving).max(self.objects / MANY_MOVE) };
         Some(Plan { pace, level, all_stand, movers_max, layers, cost })
     }
