@@ -10,7 +10,7 @@ const CELLS: usize = 12;
 const EDGE: f32 = SIDE / CELLS as f32;
 
 pub fn draw() -> String {
-    let mut sheet = Sheet::new(880.0, 348.0, "Pace: who is fast looks often, and at a few");
+    let mut sheet = Sheet::new(880.0, 360.0, "Pace: who is fast looks often, and at a few");
     sheet.heading((24.0, 34.0), "One that races through a crowd that stands");
     let (from, way) = ((40.0, 200.0), (160.0, -120.0));
     // Everywhere within its reach: as far as it gets in half a long life, and as far around.

@@ -4,6 +4,8 @@
 //! alone looks along its path: into the cells, of all layers, that somebody may be in whom it may touch on its way. That is a
 //! small part of what is within its reach, if it is fast or large.
 
+use glam::Vec3;
+
 use super::agenda::Agenda;
 use super::following::Newcomer;
 use super::lattice::outward;
@@ -11,7 +13,6 @@ use super::search::{Piece, Run, Scratch, Search};
 use super::tile::Block;
 use crate::fetch_ahead;
 use crate::simd::sweep::Row;
-use glam::Vec3;
 
 /// Somebody who looks around.
 #[derive(Clone, Copy, Debug)]
@@ -77,11 +78,13 @@ impl Search<'_> {
             for index in 0..scratch.runs.len() {
                 self.gather(scratch.runs[index], &mut scratch.gathered);
                 if scratch.gathered.len() > TOGETHER {
+                    scratch.note_gathered();
                     self.look(0, scratch, agenda, &is_mine);
                     scratch.gathered.clear();
                     scratch.gathered.add_one(entry, shift, ticks);
                 }
             }
+            scratch.note_gathered();
             self.look(0, scratch, agenda, &is_mine);
         }
         self.enter_met(scratch, agenda);

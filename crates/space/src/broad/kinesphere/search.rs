@@ -109,7 +109,7 @@ impl Scratch {
     }
 
     /// Notes how many were gathered, once per gathering.
-    fn note_gathered(&mut self) {
+    pub(super) fn note_gathered(&mut self) {
         self.most_gathered = self.most_gathered.max(self.gathered.len());
     }
 
