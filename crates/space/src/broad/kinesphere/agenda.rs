@@ -147,6 +147,11 @@ impl Agenda {
         self.report_running(moment, pairs, turnover) + self.report_standing(moment, pairs, turnover)
     }
 
+    /// How many pairs of the last report were told unseen, for both objects rest.
+    pub fn resting(&self) -> usize {
+        self.resting_reported
+    }
+
     /// Drops everything, adding the pairs that were reported last to `lost`.
     pub fn clear(&mut self, lost: &mut Vec<Pair>) {
         lost.extend(self.running.iter().filter(|m| m.touching && !m.is_over).map(|m| Pair::of_rows(m.a, m.b)));
@@ -317,7 +322,7 @@ impl Agenda {
 
 impl Turnover {
     /// Notes that a pair is reported from now on, or no longer, if anybody wants to know.
-    fn note(&mut self, pair: Pair, is_reported: bool) {
+    pub fn note(&mut self, pair: Pair, is_reported: bool) {
         if self.is_wanted {
             let changed = if is_reported { &mut self.gained } else { &mut self.lost };
             changed.push(pair);
@@ -328,7 +333,7 @@ impl Turnover {
 impl Moment<'_> {
     /// Whether a row has another course than in the last tick, or none. The bits stay in cache.
     #[inline]
-    fn has_strayed(&self, row: u32) -> bool {
+    pub fn has_strayed(&self, row: u32) -> bool {
         self.strayed.words()[row as usize / 64] >> (row % 64) & 1 == 1
     }
 
@@ -346,7 +351,7 @@ impl Moment<'_> {
 
     /// Lets the positions decide.
     #[inline]
-    fn overlap(&self, a: u32, b: u32) -> bool {
+    pub fn overlap(&self, a: u32, b: u32) -> bool {
         if self.packed.is_empty() {
             return self.columns.sphere(a as usize).overlaps(self.columns.sphere(b as usize));
         }

@@ -9,6 +9,7 @@ use glam::Vec3;
 use super::agenda::Agenda;
 use super::following::Newcomer;
 use super::lattice::outward;
+use super::outsiders::{Busy, FEW};
 use super::search::{Piece, Run, Scratch, Search};
 use super::tile::Block;
 use crate::fetch_ahead;
@@ -72,6 +73,7 @@ impl Search<'_> {
             next.iter().for_each(|looker| self.list_runs(looker, &is_spared, scratch));
             let tile = self.tile(tile);
             let (shift, ticks) = (self.shift(tile), self.ticks(tile, tile));
+            let found_before = scratch.found();
             scratch.tally.runs += scratch.runs.len() as u64;
             scratch.gathered.clear();
             scratch.gathered.add_one(entry, shift, ticks);
@@ -86,6 +88,10 @@ impl Search<'_> {
             }
             scratch.note_gathered();
             self.look(0, scratch, agenda, &is_mine);
+            let found = scratch.found() - found_before;
+            if found >= FEW && entry.velocity != [0.0; 3] {
+                scratch.busy.push(Busy { row: entry.id, found, life: self.lattice.layer_of(tile).life });
+            }
         }
         self.enter_met(scratch, agenda);
     }

@@ -10,6 +10,7 @@ use super::agenda::{Agenda, LOOK_AHEAD, Moment, Turnover};
 use super::course::{Course, Courses};
 use super::lattice::Lattice;
 use super::mood::Mood;
+use super::outsiders::{Busy, Lookout, OUTSIDE, Outsider, Outsiders};
 use super::pace::Pace;
 use super::packed::Packed;
 use super::plan::Plan;
@@ -74,7 +75,10 @@ pub struct Following {
     pub(super) renewals: Renewals,
     /// Whether everybody is being entered, and tiles are sorted later.
     pub(super) is_starting: bool,
-    shares: Vec<Share>,
+    pub(super) shares: Vec<Share>,
+    /// Those who are in no tile, and scratch: those who were busy in this tick.
+    pub(super) outsiders: Outsiders,
+    pub(super) busy: Vec<Busy>,
     /// When courses began, and from when on lists get more memory than they have needed until then.
     started_at: u64,
     stock_up_at: u64,
@@ -83,6 +87,8 @@ pub struct Following {
     /// How many pairs the last report had, and how many positions it compared.
     reported: usize,
     compared: u64,
+    /// What looking around took outsiders then.
+    looked: Tally,
     /// All spheres, for reports that compare many.
     packed: Packed,
 }
@@ -98,9 +104,9 @@ pub struct Newcomer {
 
 /// The meetings that one task looks after, and its memory.
 #[derive(Debug, Default)]
-struct Share {
+pub(super) struct Share {
     agenda: Agenda,
-    scratch: Scratch,
+    pub(super) scratch: Scratch,
     pairs: Vec<Pair>,
     turnover: Turnover,
     compared: u64,
@@ -113,10 +119,11 @@ pub struct Effort {
     pub newcomers: usize,
     /// Objects in tiles that were renewed.
     pub renewed: usize,
-    /// What looking for meetings took.
+    /// What looking for meetings took, and what looking around took outsiders in the last report.
     pub search: Tally,
-    /// Pairs of the last report.
+    /// Pairs of the last report, and those of them that rest.
     pub reported: usize,
+    pub resting: usize,
     /// Positions that the last report compared.
     pub compared: u64,
 }
@@ -141,6 +148,8 @@ impl Following {
         self.strayed.clear();
         self.adopted.clear();
         self.newcomers.clear();
+        self.outsiders.reset();
+        self.busy.reserve(64);
         self.calendar.resize_with(LOOK_AHEAD as usize, || Vec::with_capacity(16));
         self.calendar.iter_mut().for_each(Vec::clear);
         self.shares.resize_with((spheres.len() / OBJECTS_PER_SHARE).clamp(1, SHARES_MAX), Share::default);
@@ -177,6 +186,7 @@ impl Following {
         for share in &mut self.shares {
             share.agenda.clear(lost);
         }
+        self.outsiders.stop(lost);
     }
 
     /// Takes in the positions of tick `now`. Says what it took, or `None` when so many strayed that it gave up.
@@ -188,11 +198,12 @@ impl Following {
             self.outdated.insert(row as usize);
         }
         for &slot in spheres.reshaped() {
-            if !self.outdated.contains(slot.row()) {
+            if !self.outdated.contains(slot.row()) && self.homes[slot.row()] != OUTSIDE {
                 self.outdated.insert(slot.row());
                 self.strayed.push(slot.number());
             }
         }
+        self.take_back(spheres);
         if self.strayed.len() * 8 > spheres.len() {
             return None;
         }
@@ -211,32 +222,57 @@ impl Following {
         }
         let renewed = self.due.iter().map(|&tile| self.lattice.tiles[tile as usize].len()).sum();
         let (newcomers, reported, compared) = (self.newcomers.len(), self.reported, self.compared);
-        Some(Effort { newcomers, renewed, search, reported, compared })
+        let search = [search, self.looked].into_iter().sum();
+        let resting = self.shares.iter().map(|share| share.agenda.resting()).sum();
+        let effort = Effort { newcomers, renewed, search, reported, resting, compared };
+        self.cast_out(Plan::time_of(effort, spheres.len()));
+        Some(effort)
     }
 
     /// Makes `pairs` those that overlap, and adds what changed to `turnover`. Returns how many positions were compared.
     pub fn report(&mut self, spheres: &Spheres, pairs: &mut Vec<Pair>, turnover: &mut Turnover) -> u64 {
         self.pack(spheres);
+        let columns = spheres.columns();
+        let (now, versions) = (self.now, self.courses.versions());
         let moment = Moment {
-            now: self.now,
-            columns: spheres.columns(),
+            now,
+            columns,
             packed: &self.packed,
             strayed: &self.outdated,
             any_strayed: !self.strayed.is_empty() || !self.adopted.is_empty(),
             any_stood: self.any_stood,
-            versions: self.courses.versions(),
+            versions,
         };
+        let (outsiders, rows) = self.outsiders.with_rows(turnover);
+        let newcomers = &self.newcomer_rows;
+        let search =
+            Search { now, lattice: &self.lattice, columns, versions, newcomers, objects: self.lattice.objects() };
+        let lookout = Lookout { search, outsiders: rows, moment: &moment };
+        // Each share has some of the outsiders, the last ones none.
+        let part = outsiders.len().div_ceil(self.shares.len()).max(1);
+        self.shares.iter_mut().for_each(|share| share.scratch.tally = Tally::default());
         if self.threads < 2 {
             pairs.clear();
-            self.compared = self.shares.iter_mut().map(|share| share.agenda.report(&moment, pairs, turnover)).sum();
+            let mut parts = outsiders.chunks_mut(part);
+            let report = |Share { agenda, scratch, .. }: &mut Share| {
+                let compared = agenda.report(&moment, pairs, turnover);
+                compared + parts.next().map_or(0, |part| lookout.report(part, scratch, pairs, turnover))
+            };
+            self.compared = self.shares.iter_mut().map(report).sum();
             self.reported = pairs.len();
-            return self.compared;
+            self.looked = self.shares.iter().map(|share| share.scratch.tally).sum();
+            return self.compared + self.looked.tests;
         }
         let is_wanted = turnover.is_wanted;
         self.shares.par_iter_mut().with_max_len(1).for_each(|share| {
             share.pairs.clear();
             share.turnover.is_wanted = is_wanted;
             share.compared = share.agenda.report(&moment, &mut share.pairs, &mut share.turnover);
+        });
+        let with_outsiders = self.shares.par_iter_mut().zip(outsiders.par_chunks_mut(part));
+        with_outsiders.with_max_len(1).for_each(|(share, part): (&mut Share, &mut [Outsider])| {
+            let Share { scratch, pairs, turnover, compared, .. } = share;
+            *compared += lookout.report(part, scratch, pairs, turnover);
         });
         // What `pairs` has is overwritten: clearing it would mean to fill it twice.
         pairs.resize(self.shares.iter().map(|share| share.pairs.len()).sum(), Pair::of_rows(0, 1));
@@ -247,7 +283,8 @@ impl Following {
         }
         self.compared = self.shares.iter().map(|share| share.compared).sum();
         self.reported = pairs.len();
-        self.compared
+        self.looked = self.shares.iter().map(|share| share.scratch.tally).sum();
+        self.compared + self.looked.tests
     }
 
     /// Brings the numbers of each sphere together, if so many are about to be compared, one by one and in no order,
@@ -291,6 +328,8 @@ impl Following {
             + self.departures.capacity() * size_of::<Departure>()
             + self.pieces.capacity() * size_of::<Piece>()
             + self.packed.bytes()
+            + self.outsiders.bytes()
+            + self.busy.capacity() * size_of::<Busy>()
             + shares.sum::<usize>()
     }
 
@@ -393,7 +432,7 @@ impl Following {
             Piece::cut(number, &self.lattice.tiles[number as usize], &mut self.pieces);
         }
         let Following { now, lattice, pieces, newcomers, newcomer_rows, courses, moods, renewals, .. } = self;
-        let objects = lattice.layers.iter().map(|layer| layer.objects).sum();
+        let objects = lattice.objects();
         let (versions, mut refiner) = courses.versions_and_refiner();
         let search = Search { now: *now, lattice, columns, versions, newcomers: newcomer_rows, objects };
         let mut refine = || renewals.refine(*now, &mut refiner, moods);

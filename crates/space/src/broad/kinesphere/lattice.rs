@@ -250,6 +250,11 @@ impl Lattice {
         }
     }
 
+    /// How many objects there are in tiles.
+    pub fn objects(&self) -> usize {
+        self.layers.iter().map(|layer| layer.objects).sum()
+    }
+
     /// The layer of a tile.
     #[inline]
     pub fn layer_of(&self, tile: &Tile) -> &Layer {

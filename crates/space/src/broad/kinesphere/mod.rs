@@ -15,6 +15,7 @@
 
 mod agenda;
 mod alone;
+mod ball;
 mod comparison;
 mod course;
 mod cuts;
@@ -23,6 +24,7 @@ mod following;
 mod lattice;
 mod mood;
 mod moving;
+mod outsiders;
 mod pace;
 mod packed;
 mod plan;

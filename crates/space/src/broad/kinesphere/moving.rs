@@ -9,6 +9,7 @@ use super::agenda::LOOK_AHEAD;
 use super::course::{Course, REFERENCE_TICKS, drift};
 use super::following::{Following, NOWHERE, Newcomer};
 use super::lattice::{FOR_EVER, Lattice, LayerPlan};
+use super::outsiders::OUTSIDE;
 use super::renewal::REFINE_EVERY;
 use super::tile::{NEVER, Tile};
 use super::tile_map::Key;
@@ -78,12 +79,17 @@ impl Following {
                 // It is between two tiles that disagree about the time. Let it stand for a moment.
                 let course = self.courses.at(row, self.now, 0.0);
                 self.courses.set(row, self.now, Course { velocity: Vec3::ZERO, ..course });
-                if !self.outdated.contains(row as usize) {
-                    self.outdated.insert(row as usize);
-                    self.adopted.push(row);
-                }
+                self.outdate(row);
                 self.enter(row, columns);
             }
+        }
+    }
+
+    /// Notes that an object's meetings no longer hold, though it did not stray.
+    pub(super) fn outdate(&mut self, row: u32) {
+        if !self.outdated.contains(row as usize) {
+            self.outdated.insert(row as usize);
+            self.adopted.push(row);
         }
     }
 
@@ -123,7 +129,7 @@ impl Following {
     /// The tile that an object is in, and its row there. Its course is still the one it was entered with.
     pub(super) fn whereabouts(&self, row: u32) -> Option<Whereabouts> {
         let home = self.homes[row as usize];
-        if home == NOWHERE {
+        if home >= OUTSIDE {
             return None;
         }
         let tile = &self.lattice.tiles[home as usize];

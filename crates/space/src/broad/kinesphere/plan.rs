@@ -68,6 +68,8 @@ struct Idea {
 /// A tick, however few objects there are: lists of tiles, of due ticks and of meetings, which other work has meanwhile
 /// pushed out of the caches.
 const TICK: f64 = 80_000.0;
+/// An object to which nothing happens: two bits.
+const IDLE: f64 = 0.1;
 /// Checking a course, and reporting its share of meetings.
 const CHECK: f64 = 5.0;
 /// Entering an object anew and sorting it.
@@ -86,6 +88,9 @@ const FIND: f64 = 130.0;
 const REPORT: f64 = 7.0;
 /// Comparing the positions of a doubtful meeting.
 const COMPARE: f64 = 10.0;
+/// Looking around in a tick, without being followed; and for each whom one overlaps.
+const OUTSIDE: f64 = 1_000.0;
+const OUTSIDE_EACH: f64 = 10.0;
 /// Finding another course and another place for one that strayed, where objects move and where they stand.
 const STRAY: f64 = 1_800.0;
 const STRAY_STANDING: f64 = 700.0;
@@ -134,18 +139,39 @@ impl Plan {
 
     /// What a tick cost, per object, that took this effort.
     pub fn cost_of(effort: Effort, objects: usize) -> f64 {
-        let Effort { newcomers, renewed, search: Tally { runs, tests, found }, reported, compared } = effort;
-        // Strays are dearer where tiles fall due, for then everybody moves.
-        let stray = if renewed > newcomers { STRAY } else { STRAY_STANDING };
-        let sum = newcomers as f64 * stray
-            + renewed as f64 * (SORT + LOOK)
-            + runs as f64 * RUN
-            + tests as f64 * TEST
-            + found as f64 * FIND
-            + reported as f64 * REPORT
-            + compared as f64 * COMPARE;
-        Plan::least_cost(objects) + sum / objects.max(1) as f64
+        Plan::least_cost(objects) + work(effort) / objects.max(1) as f64
     }
+
+    /// How long a tick took, to be compared with others of the same world.
+    pub fn time_of(effort: Effort, objects: usize) -> f64 {
+        let moving = Effort { reported: effort.reported - effort.resting, ..effort };
+        IDLE * objects as f64 + work(moving)
+    }
+
+    /// How long it takes to find so many meetings.
+    pub fn time_to_find(meetings: u64) -> f64 {
+        meetings as f64 * FIND
+    }
+
+    /// Whether it is cheaper to look around in every tick than to find so many meetings every so many ticks, and to report
+    /// them in between.
+    pub fn is_cheaper_outside(meetings: u64, life: u64) -> bool {
+        OUTSIDE + meetings as f64 * OUTSIDE_EACH < meetings as f64 * (FIND / life as f64 + REPORT)
+    }
+}
+
+/// What an effort costs, in all.
+fn work(effort: Effort) -> f64 {
+    let Effort { newcomers, renewed, search: Tally { runs, tests, found }, reported, compared, .. } = effort;
+    // Strays are dearer where tiles fall due, for then everybody moves.
+    let stray = if renewed > newcomers { STRAY } else { STRAY_STANDING };
+    newcomers as f64 * stray
+        + renewed as f64 * (SORT + LOOK)
+        + runs as f64 * RUN
+        + tests as f64 * TEST
+        + found as f64 * FIND
+        + reported as f64 * REPORT
+        + compared as f64 * COMPARE
 }
 
 impl Census {
@@ -308,13 +334,17 @@ impl Census {
 ///
 /// They are long, since lines of cells are read in one go, and four or two lines thick; but there are enough of them for two
 /// to fall due in three ticks: more would be smoother still, but thin tiles are mostly surface, and what they find there is
-/// found from both sides.
+/// found from both sides. In a small world even single lines, or cells, may be all that there is to spread.
 fn long(cells: f64, life: f64) -> [u32; 3] {
     let side = cells.cbrt();
     let across = |thick: u32| (side / f64::from(1 << thick)).max(1.0).powi(2);
+    let tiles = |long: u32, thick: u32| across(thick) * (side / f64::from(1 << long)).max(1.0);
+    let longest = |shortest: u32, thick: u32| {
+        let enough = |&long: &u32| tiles(long, thick) * 1.5 >= life;
+        (shortest..=6).rev().find(enough).map(|long| [long, thick, thick])
+    };
     let thick = if across(2) * 2.0 >= life { 2 } else { 1 };
-    let enough = |long: &u32| across(thick) * (side / f64::from(1 << long)).max(1.0) * 1.5 >= life;
-    [(2..=6).rev().find(enough).unwrap_or(2), thick, thick]
+    longest(2, thick).or_else(|| longest(1, 0)).unwrap_or([0; 3])
 }
 
 /// The shape of tiles of at most so many cells each, for a few among many others: what such an object finds is hardly ever

@@ -15,6 +15,7 @@ use super::agenda::Agenda;
 use super::alone::ALONE;
 use super::encounter::Approach;
 use super::lattice::{Lattice, outward};
+use super::outsiders::Busy;
 use super::tile::{Block, NEVER, Tile};
 use crate::bits::Bits;
 use crate::simd::sweep::{Gathered, Mover};
@@ -65,7 +66,11 @@ pub struct Scratch {
     pub(super) runs: Vec<Run>,
     pub(super) runs_ahead: Vec<Run>,
     pub(super) gathered: Gathered,
-    hits: Vec<u32>,
+    pub(super) hits: Vec<u32>,
+    /// Those who found more than a few, each in one look.
+    pub(super) busy: Vec<Busy>,
+    /// Whom an outsider overlapped before.
+    pub(super) marks: Bits,
     /// How many were gathered at once, at most.
     most_gathered: usize,
     /// Who was found to meet, and is not entered yet.
@@ -94,6 +99,7 @@ impl Scratch {
         self.runs_ahead.reserve(128);
         self.hits.resize(256, 0);
         self.met.reserve(2 * MET_TOGETHER);
+        self.busy.reserve(64);
         self.most_gathered = 0;
         self.gathered.reserve(256);
     }
@@ -113,6 +119,12 @@ impl Scratch {
         self.most_gathered = self.most_gathered.max(self.gathered.len());
     }
 
+    /// How many meetings were found.
+    #[inline]
+    pub(super) fn found(&self) -> u64 {
+        self.tally.found + self.met.len() as u64
+    }
+
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
         let numbers = [&self.kin, &self.others, &self.beside, &self.hits];
@@ -121,6 +133,8 @@ impl Scratch {
             + (self.runs.capacity() + self.runs_ahead.capacity()) * size_of::<Run>()
             + self.met.capacity() * size_of::<[Mover; 2]>()
             + self.gathered.bytes()
+            + self.busy.capacity() * size_of::<Busy>()
+            + self.marks.bytes()
     }
 }
 

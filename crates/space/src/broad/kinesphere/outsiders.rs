@@ -1,0 +1,418 @@
+//! Those who are not followed: they look around anew in every tick.
+//!
+//! Following pays for whoever meets a few others: it looks around once in a life, and in between its meetings are told of as
+//! they are. A giant that touches a thousand finds a thousand meetings whenever it looks around, all of them in one tick; and
+//! if it turns, all of them again. To look at who is there takes little longer than to tell of so many meetings, and is as
+//! much work in every tick, whatever the giant does. So whoever makes a slow tick by its own look becomes an *outsider*.
+//!
+//! An outsider sees others where their tiles have them. Most of those whom it overlaps are in cells that are deep inside it
+//! ([`ball`](super::ball)), or are so themselves: nobody asks where they are to the millimetre. The others are compared.
+//!
+//! Invariants:
+//! - An outsider has no course and is in no tile, so nobody who is followed finds it.
+//! - It finds everybody who is in a tile; and of two outsiders, the one with the lower row finds the other.
+
+use glam::Vec3;
+
+use super::agenda::{Moment, Turnover};
+use super::ball::Ball;
+use super::course::Course;
+use super::following::{Following, NOWHERE};
+use super::moving::entered;
+use super::plan::Plan;
+use super::search::{Run, Scratch, Search};
+use super::tile::Block;
+use crate::bits::Bits;
+use crate::{Pair, Slot, Spheres};
+
+/// The home of those who are not followed.
+pub const OUTSIDE: u32 = NOWHERE - 1;
+
+/// Nobody is a burden who finds fewer meetings than this in one look.
+pub const FEW: u64 = 8;
+
+/// There are no more outsiders than this: each is compared with all others.
+const OUTSIDERS_MAX: usize = 256;
+
+/// Whoever has stood for so many ticks, or overlapped few, is followed again.
+const PATIENCE: u32 = 256;
+
+/// A tick that takes so many times as long as usual is slow. Estimates are rough, and ticks are to be no more than 2.5 times as
+/// slow as usual in truth.
+const SLOW: f64 = 1.75;
+
+/// Whoever takes this share of a usual tick for one look makes ticks slow, where they are.
+const BURDEN: f64 = 0.5;
+
+/// All who are not followed.
+#[derive(Debug, Default)]
+pub struct Outsiders {
+    all: Vec<Outsider>,
+    /// Their rows.
+    rows: Vec<u32>,
+    /// What was told of those who are outsiders no longer.
+    lost: Vec<Pair>,
+    usual: Usual,
+}
+
+/// Somebody who is not followed.
+#[derive(Debug, Default)]
+pub struct Outsider {
+    row: u32,
+    /// Whom it overlapped when that was last told, and the time before.
+    touched: Vec<u32>,
+    touched_before: Vec<u32>,
+    /// For how many ticks it might as well have been followed.
+    idle: u32,
+}
+
+/// Somebody who was busy for a while in this tick.
+#[derive(Clone, Copy, Debug)]
+pub struct Busy {
+    pub row: u32,
+    /// How many meetings it found in one look, and how many ticks the next one is away.
+    pub found: u64,
+    pub life: u64,
+}
+
+/// What a tick usually takes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Usual {
+    cost: f64,
+    /// How many ticks that is known from.
+    ticks: f64,
+}
+
+impl Usual {
+    /// Whether a tick of this cost is a slow one. Until the average has seen a life, none is.
+    fn is_exceeded_by(&self, cost: f64, life: u64) -> bool {
+        self.ticks >= life as f64 && cost > SLOW * self.cost
+    }
+
+    /// Takes another tick into the average, which forgets as slowly as tiles fall due.
+    fn take(&mut self, cost: f64, life: u64) {
+        self.ticks = (self.ticks + 1.0).min(2.0 * life as f64);
+        self.cost += (cost - self.cost) / self.ticks;
+    }
+}
+
+impl Outsiders {
+    /// Begins with nobody.
+    pub fn reset(&mut self) {
+        self.all.clear();
+        self.lost.clear();
+        self.usual = Usual::default();
+    }
+
+    /// Forgets all, adding the pairs that were reported last to `lost`.
+    pub fn stop(&mut self, lost: &mut Vec<Pair>) {
+        lost.append(&mut self.lost);
+        self.all.drain(..).for_each(|outsider| lost.extend(outsider.pairs()));
+    }
+
+    /// Themselves, and all their rows. What was told of those who are outsiders no longer is taken back.
+    pub fn with_rows(&mut self, turnover: &mut Turnover) -> (&mut [Outsider], &[u32]) {
+        self.lost.drain(..).for_each(|pair| turnover.note(pair, false));
+        self.rows.clear();
+        self.rows.extend(self.all.iter().map(|outsider| outsider.row));
+        (&mut self.all, &self.rows)
+    }
+
+    /// Heap memory, in bytes.
+    pub fn bytes(&self) -> usize {
+        let touched = |outsider: &Outsider| outsider.touched.capacity() + outsider.touched_before.capacity();
+        self.all.capacity() * size_of::<Outsider>()
+            + (self.rows.capacity() + self.all.iter().map(touched).sum::<usize>()) * 4
+            + self.lost.capacity() * size_of::<Pair>()
+    }
+}
+
+impl Outsider {
+    /// The pairs that were last told.
+    fn pairs(&self) -> impl Iterator<Item = Pair> + '_ {
+        self.touched.iter().map(|&other| Pair::of_rows(self.row, other))
+    }
+
+    /// Notes what is new since the time before. `marks` is empty, and will be.
+    fn note_changes(&self, moment: &Moment<'_>, marks: &mut Bits, turnover: &mut Turnover) {
+        for &other in &self.touched_before {
+            if moment.has_strayed(other) {
+                // It may be somebody else by now. If it is not, it is told of again below, and that cancels out.
+                turnover.note(Pair::of_rows(self.row, other), false);
+            } else {
+                marks.insert(other as usize);
+            }
+        }
+        for &other in &self.touched {
+            if marks.contains(other as usize) {
+                marks.remove(other as usize);
+            } else {
+                turnover.note(Pair::of_rows(self.row, other), true);
+            }
+        }
+        for &other in &self.touched_before {
+            if marks.contains(other as usize) {
+                marks.remove(other as usize);
+                turnover.note(Pair::of_rows(self.row, other), false);
+            }
+        }
+    }
+}
+
+/// What outsiders see in a tick.
+#[derive(Clone, Copy, Debug)]
+pub struct Lookout<'a> {
+    /// All who are followed.
+    pub search: Search<'a>,
+    /// The rows of all outsiders.
+    pub outsiders: &'a [u32],
+    pub moment: &'a Moment<'a>,
+}
+
+impl Lookout<'_> {
+    /// Adds to `pairs` everybody whom some outsiders overlap, and to `turnover` what changed. Returns how many positions were
+    /// compared.
+    pub fn report(
+        &self,
+        outsiders: &mut [Outsider],
+        scratch: &mut Scratch,
+        pairs: &mut Vec<Pair>,
+        turnover: &mut Turnover,
+    ) -> u64 {
+        let mut compared = 0;
+        for outsider in outsiders {
+            std::mem::swap(&mut outsider.touched, &mut outsider.touched_before);
+            compared += self.look(outsider.row, &mut outsider.touched, scratch);
+            pairs.extend(outsider.pairs());
+            if turnover.is_wanted {
+                outsider.note_changes(self.moment, &mut scratch.marks, turnover);
+            }
+        }
+        compared
+    }
+
+    /// Finds everybody whom an outsider overlaps. Returns how many positions were compared.
+    fn look(&self, row: u32, touched: &mut Vec<u32>, scratch: &mut Scratch) -> u64 {
+        touched.clear();
+        let others = self.outsiders.iter().filter(|&&other| other > row && self.moment.overlap(row, other));
+        touched.extend(others);
+        self.look_deep_inside(row, touched, scratch);
+        self.outsiders.len() as u64 + self.look_near_the_surface(row, touched, scratch)
+    }
+
+    /// Adds those to `touched` who are in cells that are deep inside an outsider, and lists the rows of those around.
+    fn look_deep_inside(&self, row: u32, touched: &mut Vec<u32>, scratch: &mut Scratch) {
+        let sphere = self.moment.columns.sphere(row as usize);
+        let Search { lattice, .. } = self.search;
+        scratch.others.clear();
+        lattice.tiles_near(sphere.center, sphere.center, sphere.radius, &mut scratch.others);
+        scratch.runs.clear();
+        for &number in &scratch.others {
+            let tile = self.search.tile(number);
+            let shift = self.search.shift(tile);
+            let ball = Ball::new(sphere, lattice.layer_of(tile));
+            let Block { low, high } = ball.block().common(tile.block());
+            for (y, z) in (low[2]..=high[2]).flat_map(|z| (low[1]..=high[1]).map(move |y| (y, z))) {
+                let Some(chord) = ball.chord(y, z) else { continue };
+                let [before, everybody, after] = chord.within(low[0], high[0]);
+                for cells in [before, after] {
+                    let rows = if cells.is_empty() { 0..0 } else { tile.line(y, z, *cells.start(), *cells.end()) };
+                    if !rows.is_empty() {
+                        scratch.runs.push(Run { tile: number, first: rows.start, end: rows.end, shift, ticks: 0.0 });
+                    }
+                }
+                if !everybody.is_empty() {
+                    let rows = tile.line(y, z, *everybody.start(), *everybody.end());
+                    touched.extend(rows.filter_map(|row| tile.get(row as usize)).map(|entry| entry.id));
+                }
+            }
+        }
+    }
+
+    /// Adds those of the listed rows to `touched` whom an outsider overlaps. Returns how many positions were compared.
+    ///
+    /// Without a branch on what is found, for that is anybody's guess: everybody is written down, and the next one over it.
+    fn look_near_the_surface(&self, row: u32, touched: &mut Vec<u32>, scratch: &mut Scratch) -> u64 {
+        let Scratch { runs, hits, tally, .. } = scratch;
+        let gathered = runs.iter().map(|run| (run.end - run.first) as usize).sum();
+        tally.runs += runs.len() as u64;
+        tally.tests += gathered as u64;
+        let (mut count, mut doubtful) = (touched.len(), 0);
+        // Where it is going there may be twice as many.
+        if touched.capacity() < count + gathered {
+            touched.reserve_exact(2 * (count + gathered) - count);
+        }
+        touched.resize(count + gathered, 0);
+        if hits.len() < gathered {
+            hits.resize(2 * gathered, 0);
+        }
+        let (list, doubts) = (&mut touched[..], &mut hits[..gathered]);
+        let sphere = self.moment.columns.sphere(row as usize);
+        // With the margins of one who stands here.
+        let outer =
+            entered(row, Course { place: sphere.center, velocity: Vec3::ZERO, slack: 0.0 }, sphere.radius).radius;
+        let inner = 2.0 * sphere.radius - outer;
+        for &Run { tile, first, end, shift, .. } in runs.iter() {
+            for entry in &self.search.tile(tile).rows()[first as usize..end as usize] {
+                let apart = Vec3::from(entry.place) + Vec3::from(entry.velocity) * shift - sphere.center;
+                let distance2 = apart.length_squared();
+                let (outer, inner) = (outer + entry.radius, (inner - entry.radius).max(0.0));
+                let (may, must) = (distance2 < outer * outer, distance2 < inner * inner);
+                list[count] = entry.id;
+                count += usize::from(must);
+                doubts[doubtful] = entry.id;
+                doubtful += usize::from(may & !must);
+            }
+        }
+        for &other in &doubts[..doubtful] {
+            list[count] = other;
+            count += usize::from(self.moment.overlap(row, other));
+        }
+        touched.truncate(count);
+        doubtful as u64
+    }
+}
+
+impl Following {
+    /// No longer follows those who made this tick slow, which took some time, or who would be cheaper outside.
+    pub(super) fn cast_out(&mut self, time: f64) {
+        let mut busy = std::mem::take(&mut self.busy);
+        self.shares.iter_mut().for_each(|share| busy.append(&mut share.scratch.busy));
+        // Whoever takes longest is first; and the order does not depend on who found them.
+        busy.sort_unstable_by_key(|busy| (std::cmp::Reverse(busy.found), busy.row));
+        let longest = self.pace.longest;
+        let mut left = time;
+        for Busy { row, found, life } in busy.drain(..) {
+            let usual = self.outsiders.usual;
+            let is_slow = usual.is_exceeded_by(left, longest) && Plan::time_to_find(found) > BURDEN * usual.cost;
+            let has_room = self.outsiders.all.len() < OUTSIDERS_MAX;
+            if !has_room || !is_slow && !Plan::is_cheaper_outside(found, life) {
+                continue;
+            }
+            let Some(from) = self.whereabouts(row) else { continue };
+            self.leave(row, from);
+            self.courses.clear(row);
+            self.outdate(row);
+            self.homes[row as usize] = OUTSIDE;
+            self.outsiders.all.push(Outsider { row, ..Outsider::default() });
+            left -= Plan::time_to_find(found);
+        }
+        self.outsiders.usual.take(left, longest);
+        self.busy = busy;
+    }
+
+    /// Follows those again who stand or overlap few; and forgets those who are gone.
+    pub(super) fn take_back(&mut self, spheres: &Spheres) {
+        let Following { outsiders, homes, outdated, strayed, .. } = self;
+        let Outsiders { all, lost, .. } = outsiders;
+        all.retain_mut(|outsider| {
+            let slot = Slot::new(outsider.row);
+            let is_idle = (outsider.touched.len() as u64) < FEW / 2 || !spheres.moved().contains(slot.row());
+            outsider.idle = if is_idle { outsider.idle + 1 } else { 0 };
+            let is_there = spheres.is_alive(slot) && !spheres.replaced().contains(&slot);
+            let stays = is_there && outsider.idle < PATIENCE;
+            if !stays {
+                lost.extend(outsider.pairs());
+                homes[slot.row()] = NOWHERE;
+                outdated.insert(slot.row());
+                strayed.push(slot.number());
+            }
+            stays
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::broad::BruteForce;
+    use crate::broad::kinesphere::Kinesphere;
+    use crate::workload::Random;
+    use crate::{BroadPhase, PairChanges, Sphere};
+
+    /// A few giants in a crowd of which most stand, and what becomes of them.
+    struct World {
+        random: Random,
+        side: f32,
+        spheres: Spheres,
+        velocities: Vec<Vec3>,
+        giants: usize,
+    }
+
+    impl World {
+        fn new(seed: u64) -> World {
+            let mut random = Random::new(seed);
+            let (crowd, giants) = (random.whole(800, 1_600) as usize, random.whole(1, 6) as usize);
+            let (side, one_walks_in) = (40.0, random.whole(5, 200));
+            let mut spheres = Spheres::new();
+            let mut velocities = Vec::new();
+            for row in 0..crowd {
+                let is_giant = row < giants;
+                let radius = if is_giant { random.between(4.0, 15.0) } else { random.between(0.2, 1.0) };
+                let walks = is_giant || random.whole(0, one_walks_in) == 0;
+                spheres.insert(Sphere::new(random.point(side), radius)).unwrap();
+                velocities.push(random.direction() * if walks { random.log_uniform(30.0) * 0.03 } else { 0.0 });
+            }
+            World { random, side, spheres, velocities, giants }
+        }
+
+        fn step(&mut self) {
+            let World { random, side, spheres, velocities, giants } = self;
+            spheres.end_tick();
+            for (row, velocity) in velocities.iter_mut().enumerate() {
+                let slot = Slot::new(row as u32);
+                let next = spheres.get(slot).unwrap().center + *velocity;
+                let is_outside = next.cmplt(Vec3::ZERO) | next.cmpgt(Vec3::splat(*side));
+                *velocity = Vec3::select(is_outside, -*velocity, *velocity);
+                if *velocity != Vec3::ZERO {
+                    spheres.move_to(slot, next).unwrap();
+                }
+            }
+            let row = random.whole(0, *giants as u32);
+            let slot = Slot::new(row);
+            match random.whole(0, 120) {
+                0 => spheres.move_to(slot, random.point(*side)).unwrap(),
+                1 => spheres.resize(slot, random.between(0.5, 15.0)).unwrap(),
+                2 => velocities[row as usize] = Vec3::ZERO,
+                3 => velocities[row as usize] = random.direction() * 0.2,
+                4 => {
+                    // Somebody else takes its slot, who may be anything.
+                    spheres.remove(slot).unwrap();
+                    let next = Sphere::new(random.point(*side), random.between(0.5, 15.0));
+                    assert_eq!(spheres.insert(next).unwrap(), slot);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Whatever giants do, in the crowd and among themselves: the pairs are those of brute force, and what began and ended is
+    /// what a comparison finds, by one thread or two.
+    #[test]
+    fn outsiders_find_what_brute_force_finds() {
+        let (mut outside, mut left) = (0, 0);
+        for seed in 0..20 {
+            let mut world = World::new(seed);
+            let mut kinesphere = Kinesphere::with_threads(1 + seed as usize % 2).eager().tracking_changes();
+            let (mut found, mut expected, mut changes) = (Vec::new(), Vec::new(), PairChanges::new());
+            let mut last = 0;
+            for tick in 0..500 {
+                BruteForce.pairs(&world.spheres, &mut expected);
+                kinesphere.pairs(&world.spheres, &mut found);
+                found.sort_unstable();
+                expected.sort_unstable();
+                assert!(found == expected, "seed {seed}, tick {tick}");
+                changes.update(&found, world.spheres.replaced());
+                assert!(kinesphere.began() == changes.began, "seed {seed}, tick {tick}: began");
+                assert!(kinesphere.ended() == changes.ended, "seed {seed}, tick {tick}: ended");
+                let outsiders = kinesphere.following.outsiders.all.len();
+                outside += usize::from(kinesphere.is_following() && outsiders > 0);
+                left += usize::from(kinesphere.is_following() && outsiders < last);
+                last = outsiders;
+                world.step();
+            }
+        }
+        println!("{outside} ticks with outsiders; in {left} somebody was followed again");
+        assert!(outside > 2_000 && left > 10, "{outside} ticks with outsiders; in {left} somebody was followed again");
+    }
+}
