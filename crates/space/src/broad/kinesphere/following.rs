@@ -6,7 +6,8 @@
 use glam::Vec3;
 use rayon::prelude::*;
 
-use super::agenda::{Agenda, LOOK_AHEAD, Moment, Turnover};
+use super::agenda::{Agenda, Moment, Turnover};
+use super::calendar::Calendar;
 use super::course::{Course, Courses};
 use super::lattice::Lattice;
 use super::mood::Mood;
@@ -15,7 +16,7 @@ use super::pace::Pace;
 use super::packed::Packed;
 use super::plan::Plan;
 use super::renewal::{REFINE_EVERY, Renewals};
-use super::room::{Part, Turn, make_room, stock_up_alike, stock_up_as_used};
+use super::room::{Part, Turn, stock_up_alike, stock_up_as_used};
 use super::search::{Piece, Scratch, Search, Tally};
 use super::stagger::stagger;
 use super::strays::Departure;
@@ -49,8 +50,8 @@ pub struct Following {
     pub(super) planned_layers: usize,
     /// If more move than this, the plan was made for others.
     movers_max: usize,
-    /// By the tick at which they fall due, modulo [`LOOK_AHEAD`].
-    pub(super) calendar: Vec<Vec<u32>>,
+    /// When tiles fall due.
+    pub(super) calendar: Calendar,
     /// Rows that strayed, came, went or changed size in this tick.
     pub(super) strayed: Vec<u32>,
     /// What becomes of each of them.
@@ -110,6 +111,8 @@ pub(super) struct Share {
     pairs: Vec<Pair>,
     turnover: Turnover,
     compared: u64,
+    /// The pieces of tiles that it examined, by tile, and how long each took.
+    worked: Vec<(u32, u32)>,
 }
 
 /// What a tick took, to be weighed against finding the pairs afresh.
@@ -150,13 +153,13 @@ impl Following {
         self.newcomers.clear();
         self.outsiders.reset();
         self.busy.reserve(64);
-        self.calendar.resize_with(LOOK_AHEAD as usize, || Vec::with_capacity(16));
-        self.calendar.iter_mut().for_each(Vec::clear);
+        self.calendar.reset();
         self.shares.resize_with((spheres.len() / OBJECTS_PER_SHARE).clamp(1, SHARES_MAX), Share::default);
         self.renewals.reset(self.shares.len());
         for share in &mut self.shares {
             share.agenda.open(plan.pace.longest);
             share.scratch.reserve();
+            share.worked.reserve(64);
         }
         self.lattice.reset();
         for &layer in &plan.layers {
@@ -176,6 +179,7 @@ impl Following {
         // By then all tiles have been renewed, and refined.
         (self.started_at, self.stock_up_at) = (now, now + REFINE_EVERY * self.pace.longest);
         let tests = self.search(columns).tests;
+        self.calendar.weigh(&self.lattice.tiles);
         // Everybody has looked, so what a look takes is known. Almost: newcomers look around from where they are.
         Scratch::stock_up(&mut self.shares, |share| &mut share.scratch);
         tests
@@ -310,10 +314,9 @@ impl Following {
     pub fn bytes(&self) -> usize {
         let rows = [&self.strayed, &self.homeless, &self.adopted, &self.due, &self.emigrants];
         let rows: usize = rows.into_iter().map(Vec::capacity).sum();
-        let shares = self
-            .shares
-            .iter()
-            .map(|share| share.agenda.bytes() + share.scratch.bytes() + share.pairs.capacity() * size_of::<Pair>());
+        let shares = self.shares.iter().map(|share| {
+            share.agenda.bytes() + share.scratch.bytes() + (share.pairs.capacity() + share.worked.capacity()) * 8
+        });
         self.courses.bytes()
             + self.moods.capacity()
             + self.homes.capacity() * 4
@@ -322,7 +325,7 @@ impl Following {
             + self.newcomer_rows.bytes()
             + rows * 4
             + self.newcomers.capacity() * size_of::<Newcomer>()
-            + self.calendar.iter().map(|tiles| tiles.capacity() * 4).sum::<usize>()
+            + self.calendar.bytes()
             + self.bench.bytes()
             + self.renewals.bytes()
             + self.departures.capacity() * size_of::<Departure>()
@@ -362,7 +365,7 @@ impl Following {
                 self.lattice.stock_up_tiles(part);
                 part.of(&mut self.shares).for_each(|share| share.agenda.stock_up());
                 let usual = self.lattice.tiles.len() / self.pace.longest as usize;
-                part.of(&mut self.calendar).for_each(|tiles| make_room(tiles, tiles.len().max(usual)));
+                self.calendar.stock_up(part, usual);
                 if !is_first_time && !self.is_stocked_up {
                     self.stock_up_lists_of_a_tick(part);
                 }
@@ -390,6 +393,7 @@ impl Following {
             &mut || {
                 Scratch::stock_up(shares, |share| &mut share.scratch);
                 stock_up_alike(shares, |share| &mut share.pairs);
+                stock_up_alike(shares, |share| &mut share.worked);
             },
         ];
         part.of(lists).for_each(|stock_up| stock_up());
@@ -410,7 +414,7 @@ impl Following {
             let Tile { layer, key: [x, y, z], .. } = tiles[tile as usize];
             (layer, z, y, x)
         });
-        calendar.iter_mut().for_each(Vec::clear);
+        calendar.reset();
         for life in pace.lives() {
             let has_this_life = |number: &u32| layers[tiles[*number as usize].layer as usize].life == life;
             let alike: Vec<u32> = due.iter().copied().filter(has_this_life).collect();
@@ -418,7 +422,7 @@ impl Following {
             for (number, ahead) in alike.into_iter().zip(stagger(&sizes, life as usize)) {
                 let tile = &mut tiles[number as usize];
                 tile.due = *now + 1 + ahead as u64;
-                calendar[(tile.due % LOOK_AHEAD) as usize].push(number);
+                calendar.enter(number, tile);
             }
         }
     }
@@ -442,7 +446,10 @@ impl Following {
         let task = |(index, share): (usize, &mut Share)| {
             share.scratch.tally = Tally::default();
             for piece in &pieces[part(index, pieces.len())] {
+                let before = share.scratch.tally;
                 search.examine(piece, &mut share.scratch, &mut share.agenda);
+                let work = Plan::time_to_search(share.scratch.tally.since(before));
+                share.worked.push((piece.tile, work as u32));
             }
             search.welcome(&newcomers[part(index, newcomers.len())], &mut share.scratch, &mut share.agenda);
         };
@@ -452,6 +459,12 @@ impl Following {
         } else {
             let shares = &mut self.shares;
             rayon::join(refine, || shares.par_iter_mut().with_max_len(1).enumerate().for_each(task));
+        }
+        for share in &mut self.shares {
+            for (tile, work) in share.worked.drain(..) {
+                let sum = &mut self.lattice.tiles[tile as usize].work;
+                *sum = sum.saturating_add(work);
+            }
         }
         self.shares.iter().map(|share| share.scratch.tally).sum()
     }

@@ -16,6 +16,7 @@
 mod agenda;
 mod alone;
 mod ball;
+mod calendar;
 mod comparison;
 mod course;
 mod cuts;

@@ -69,10 +69,10 @@ impl Following {
         let layer = self.layer_for(row, reach(&entry, life), life);
         let cells = self.lattice.layers[layer as usize].cells;
         let key = cells.key(cells.cells(entry.place.into()));
-        let due = self.idlest_tick(life);
+        let due = self.calendar.idlest_tick(self.now, life);
         match self.lattice.tile_or_new(layer, key, middle, due) {
             (tile, true) => {
-                self.calendar[(due % LOOK_AHEAD) as usize].push(tile);
+                self.calendar.enter(tile, &self.lattice.tiles[tile as usize]);
                 self.move_in(tile, entry);
             }
             _ => {
@@ -174,13 +174,6 @@ impl Following {
             self.lattice.add_layer(LayerPlan { least: reach, reach: reach * 1.2, edge: 0.0, tile_bits, life, plies });
             self.lattice.layers.len() as u32 - 1
         })
-    }
-
-    /// The tick within the next so many at which the fewest tiles fall due, and of those the last: a new tile falls due then.
-    /// When many begin at once, as when those who stood begin to move, they do not fall due at once for ever.
-    fn idlest_tick(&self, life: u64) -> u64 {
-        let tiles_due = |tick: &u64| self.calendar[(tick % LOOK_AHEAD) as usize].len();
-        (self.now + 1..=self.now + life).rev().min_by_key(tiles_due).expect("a life has ticks")
     }
 
     fn move_in(&mut self, number: u32, entry: Row) {

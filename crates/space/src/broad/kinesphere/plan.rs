@@ -103,6 +103,9 @@ const DIRECT_PAIR: f64 = 14.0;
 const MANY_MOVE: usize = 20;
 /// How much dearer it is to look around from thin tiles, which are mostly surface.
 const THIN: f64 = 1.3;
+/// How much dearer it is taken to be where there are too few tiles for so long a life, as in a small world: each of them makes a
+/// slow tick, and with a shorter life cells are smaller.
+const LUMPY: f64 = 2.0;
 /// A kind of object is dealt out among no more layers than this; and nobody is if there were more than so many in all, for
 /// everybody has to look into every one.
 const PLIES: f64 = 8.0;
@@ -148,6 +151,11 @@ impl Plan {
         IDLE * objects as f64 + work(moving)
     }
 
+    /// How long such a search took.
+    pub fn time_to_search(Tally { runs, tests, found }: Tally) -> f64 {
+        runs as f64 * RUN + tests as f64 * TEST + found as f64 * FIND
+    }
+
     /// How long it takes to find so many meetings.
     pub fn time_to_find(meetings: u64) -> f64 {
         meetings as f64 * FIND
@@ -162,14 +170,12 @@ impl Plan {
 
 /// What an effort costs, in all.
 fn work(effort: Effort) -> f64 {
-    let Effort { newcomers, renewed, search: Tally { runs, tests, found }, reported, compared, .. } = effort;
+    let Effort { newcomers, renewed, search, reported, compared, .. } = effort;
     // Strays are dearer where tiles fall due, for then everybody moves.
     let stray = if renewed > newcomers { STRAY } else { STRAY_STANDING };
     newcomers as f64 * stray
         + renewed as f64 * (SORT + LOOK)
-        + runs as f64 * RUN
-        + tests as f64 * TEST
-        + found as f64 * FIND
+        + Plan::time_to_search(search)
         + reported as f64 * REPORT
         + compared as f64 * COMPARE
 }
@@ -289,8 +295,8 @@ impl Census {
             let (best, cost_each) = Cuts::best(reaches, all.share(share * of_these), &cuts[..index]);
             cuts[index] = best;
             if life != FOR_EVER {
-                let is_thin = best.iter().any(|cut| self.layer(cut, life).tile_bits[1] < 2);
-                cost += if is_thin { THIN } else { 1.0 } * cost_each * share * of_these / life as f64;
+                let dearer = best.iter().map(|cut| self.shape(cut, life).dearer).fold(1.0, f64::max);
+                cost += dearer * cost_each * share * of_these / life as f64;
             }
         }
         if cost >= limit {
@@ -306,18 +312,25 @@ impl Census {
         Some(Plan { pace, level, all_stand, movers_max, layers, cost })
     }
 
-    fn layer(&self, cut: Cut, life: u64) -> LayerPlan {
+    /// The tiles of a layer that live for so many ticks.
+    fn shape(&self, cut: Cut, life: u64) -> Shape {
         let Population { objects, density } = cut.population;
         let in_a_cell = (density * cut.edge.powi(3)).min(objects);
         let is_sparse = objects * (ALONE as f64) < self.objects as f64;
+        let wanted = (objects / (4.0 * life as f64)).max(0.25);
         let (tile_bits, plies) = match (life, is_sparse) {
             (FOR_EVER, _) => ([6, 2, 2], 1),
-            (_, true) => {
-                let wanted = (objects / (4.0 * life as f64)).max(0.25);
-                (compact(wanted / in_a_cell), (in_a_cell / wanted).ceil().clamp(1.0, PLIES) as u32)
-            }
-            _ => (long(objects / in_a_cell.max(1.0), life as f64), 1),
+            (_, true) => (compact(wanted / in_a_cell), (in_a_cell / wanted).ceil().clamp(1.0, PLIES) as u32),
+            _ => match long(objects / in_a_cell.max(1.0), life as f64) {
+                Some(long) => (long, 1),
+                None => return Shape { tile_bits: [2, 1, 1], plies: 1, dearer: LUMPY },
+            },
         };
+        Shape { tile_bits, plies, dearer: if tile_bits[1] < 2 { THIN } else { 1.0 } }
+    }
+
+    fn layer(&self, cut: Cut, life: u64) -> LayerPlan {
+        let Shape { tile_bits, plies, .. } = self.shape(cut, life);
         // A little more than the sample has seen, for those it has not.
         LayerPlan {
             least: cut.least as f32,
@@ -330,21 +343,17 @@ impl Census {
     }
 }
 
-/// The shape of tiles of so many cells in all that live for so many ticks.
+/// The shape of tiles of so many cells in all that live for so many ticks, if there are cells enough.
 ///
 /// They are long, since lines of cells are read in one go, and four or two lines thick; but there are enough of them for two
 /// to fall due in three ticks: more would be smoother still, but thin tiles are mostly surface, and what they find there is
-/// found from both sides. In a small world even single lines, or cells, may be all that there is to spread.
-fn long(cells: f64, life: f64) -> [u32; 3] {
+/// found from both sides.
+fn long(cells: f64, life: f64) -> Option<[u32; 3]> {
     let side = cells.cbrt();
     let across = |thick: u32| (side / f64::from(1 << thick)).max(1.0).powi(2);
-    let tiles = |long: u32, thick: u32| across(thick) * (side / f64::from(1 << long)).max(1.0);
-    let longest = |shortest: u32, thick: u32| {
-        let enough = |&long: &u32| tiles(long, thick) * 1.5 >= life;
-        (shortest..=6).rev().find(enough).map(|long| [long, thick, thick])
-    };
     let thick = if across(2) * 2.0 >= life { 2 } else { 1 };
-    longest(2, thick).or_else(|| longest(1, 0)).unwrap_or([0; 3])
+    let enough = |long: &u32| across(thick) * (side / f64::from(1 << long)).max(1.0) * 1.5 >= life;
+    (2..=6).rev().find(enough).map(|long| [long, thick, thick])
 }
 
 /// The shape of tiles of at most so many cells each, for a few among many others: what such an object finds is hardly ever
@@ -353,6 +362,15 @@ fn compact(cells: f64) -> [u32; 3] {
     let bits = cells.max(1.0).log2() as u32;
     let thick = (bits / 3).min(2);
     [(bits - 2 * thick).min(6), thick, thick]
+}
+
+/// How the objects of a layer share tiles.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    tile_bits: [u32; 3],
+    plies: u32,
+    /// How many times as dear it is to look around from there as from thick ones.
+    dearer: f64,
 }
 
 /// What there is to know about meetings, per object, at any slack and for any stretch of time.

@@ -88,6 +88,13 @@ impl Sum for Tally {
     }
 }
 
+impl Tally {
+    /// What was added to an earlier one.
+    pub fn since(self, earlier: Tally) -> Tally {
+        Tally { runs: self.runs - earlier.runs, tests: self.tests - earlier.tests, found: self.found - earlier.found }
+    }
+}
+
 impl Scratch {
     /// Takes memory for more than a tile usually needs, so that it need not be taken bit by bit.
     pub fn reserve(&mut self) {

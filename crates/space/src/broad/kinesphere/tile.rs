@@ -24,6 +24,9 @@ const NOBODY: u32 = u32::MAX;
 /// A tick that never comes: tiles of standing objects are due then.
 pub const NEVER: u64 = u64::MAX;
 
+/// What a tile is taken to be that was never examined.
+const UNKNOWN_WORK: u32 = 2_000;
+
 /// The objects of one block of cells.
 #[derive(Debug, Default)]
 pub struct Tile {
@@ -37,6 +40,10 @@ pub struct Tile {
     pub due: u64,
     /// The tick at which that happened last.
     pub renewed: u64,
+    /// How often, so far.
+    pub lives: u32,
+    /// How long it took, in nanoseconds of some machine.
+    pub work: u32,
     /// With [`PADDING`] more at the end.
     rows: Vec<Row>,
     holes: usize,
@@ -240,6 +247,7 @@ impl Tile {
     /// Makes the tile empty.
     pub fn reset(&mut self, key: Key, layer: u32, middle: u64, due: u64) {
         (self.key, self.layer, self.middle, self.due) = (key, layer, middle, due);
+        self.work = UNKNOWN_WORK;
         self.rows.clear();
         self.rows.resize(PADDING, HOLE);
         self.holes = 0;

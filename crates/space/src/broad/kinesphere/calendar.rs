@@ -1,0 +1,166 @@
+//! Which tiles fall due when, and how much there will be to do then.
+//!
+//! Tiles are [staggered](super::stagger) when courses begin, by how many objects are in them. How long it takes to look around
+//! from one is not known by then: a single giant may have more to look at than a hundred others. So each tile's *work* is noted
+//! when it is examined. When more falls due in a tick than usual, some of it falls due a little sooner the next time, in a tick
+//! that has room: a life may be shorter than others, at any time.
+//!
+//! Invariant: every tile with moving objects is entered in the day of its due tick. (There may be others: tiles that were given
+//! up.)
+
+use super::agenda::LOOK_AHEAD;
+use super::room::{Part, make_room};
+use super::tile::Tile;
+
+/// The ticks to come.
+#[derive(Debug, Default)]
+pub struct Calendar {
+    /// By the tick, modulo [`LOOK_AHEAD`]: no tile lives for longer.
+    days: Vec<Day>,
+}
+
+/// The tiles that fall due in a tick.
+#[derive(Debug, Default)]
+struct Day {
+    tiles: Vec<u32>,
+    /// How much work they were the last time.
+    work: u64,
+}
+
+impl Calendar {
+    /// Forgets all.
+    pub fn reset(&mut self) {
+        self.days.resize_with(LOOK_AHEAD as usize, || Day { tiles: Vec::with_capacity(16), work: 0 });
+        self.days.iter_mut().for_each(Day::clear);
+    }
+
+    /// Enters a tile in the day of its due tick.
+    pub fn enter(&mut self, number: u32, tile: &Tile) {
+        let day = &mut self.days[(tile.due % LOOK_AHEAD) as usize];
+        day.tiles.push(number);
+        day.work += u64::from(tile.work);
+    }
+
+    /// Moves those who are entered for a tick, and are still due then, to a list.
+    pub fn take(&mut self, now: u64, tiles: &[Tile], due: &mut Vec<u32>) {
+        let day = &mut self.days[(now % LOOK_AHEAD) as usize];
+        // A tile that was given up may have been taken again, with another due tick.
+        due.extend(day.tiles.iter().filter(|&&number| tiles[number as usize].due == now));
+        // Nobody lives for so long that this day's list is written to meanwhile.
+        day.clear();
+    }
+
+    /// Adds up anew what there is to do.
+    pub fn weigh(&mut self, tiles: &[Tile]) {
+        for day in &mut self.days {
+            day.work = day.tiles.iter().map(|&number| u64::from(tiles[number as usize].work)).sum();
+        }
+    }
+
+    /// When a new tile falls due that lives for so many ticks: when there is least to do, and of those ticks the last.
+    ///
+    /// When many begin at once, as when those who stood begin to move, they do not fall due at once for ever.
+    pub fn idlest_tick(&self, now: u64, life: u64) -> u64 {
+        (now + 1..=now + life).rev().min_by_key(|&tick| self.work_at(tick)).expect("a life has ticks")
+    }
+
+    /// When a tile of so much work falls due again that was renewed just now: after a life, or some time before that, if others
+    /// already make up for a tick's work then.
+    pub fn next_tick(&self, now: u64, life: u64, work: u32) -> u64 {
+        let last = now + life;
+        let before = self.work_at(last);
+        if before == 0 {
+            return last;
+        }
+        let usual = (now + 1..last).map(|tick| self.work_at(tick)).sum::<u64>() / life;
+        // As with staggering: if ticks had to be just alike, no tile would be beside its neighbours.
+        let room = usual * 5 / 4;
+        let has_room = |&tick: &u64| self.work_at(tick) + u64::from(work) <= room;
+        let ticks = (now + life / 2 + 1..=last).rev();
+        let least = || ticks.clone().min_by_key(|&tick| self.work_at(tick));
+        { ticks.clone() }.find(has_room).or_else(least).unwrap_or(last)
+    }
+
+    /// Takes memory for more tiles than usual in some of the days: where those are that are little work, there is room for many.
+    pub fn stock_up(&mut self, part: Part, usual: usize) {
+        for Day { tiles, .. } in part.of(&mut self.days) {
+            make_room(tiles, 4 * tiles.len().max(usual));
+        }
+    }
+
+    /// Heap memory, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.days.capacity() * size_of::<Day>() + self.days.iter().map(|day| day.tiles.capacity() * 4).sum::<usize>()
+    }
+
+    fn work_at(&self, tick: u64) -> u64 {
+        self.days[(tick % LOOK_AHEAD) as usize].work
+    }
+}
+
+impl Day {
+    fn clear(&mut self) {
+        self.tiles.clear();
+        self.work = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::Random;
+
+    /// Lets all tiles live some lives, and tells how much work each tick of the last one was.
+    fn work_per_tick(works: &[u32], mut due: impl FnMut() -> u64, life: u64, lives: u64) -> Vec<u64> {
+        let mut calendar = Calendar::default();
+        calendar.reset();
+        let tile = |&work: &u32| {
+            let mut tile = Tile::default();
+            (tile.due, tile.work) = (due(), work);
+            tile
+        };
+        let mut tiles: Vec<Tile> = works.iter().map(tile).collect();
+        (0..).zip(&tiles).for_each(|(number, tile)| calendar.enter(number, tile));
+        let (mut now_due, mut work) = (Vec::new(), Vec::new());
+        for now in 0..lives * life {
+            now_due.clear();
+            calendar.take(now, &tiles, &mut now_due);
+            work.push(now_due.iter().map(|&number| u64::from(works[number as usize])).sum());
+            for &number in &now_due {
+                let tile = &mut tiles[number as usize];
+                tile.due = calendar.next_tick(now, life, tile.work);
+                assert!((now + life / 2 + 1..=now + life).contains(&tile.due));
+                calendar.enter(number, tile);
+            }
+        }
+        work.split_off(((lives - 1) * life) as usize)
+    }
+
+    /// However unlike they are, and even if all begin at once: after some lives no tick has much more to do than others, unless a
+    /// single tile has.
+    #[test]
+    fn tiles_that_fall_due_together_part_ways() {
+        for seed in 0..100 {
+            let mut random = Random::new(seed);
+            let life = u64::from(2 * random.whole(3, 49));
+            let works: Vec<u32> = (0..random.whole(1, 400)).map(|_| random.log_uniform(1_000.0) as u32).collect();
+            let spread = random.whole(1, life as u32 + 1);
+            let last = work_per_tick(&works, || u64::from(random.whole(0, spread)), life, 12);
+            let (most, largest) = (last.iter().max().unwrap(), works.iter().max().unwrap());
+            let mean = works.iter().map(|&work| u64::from(work)).sum::<u64>() / life;
+            assert!(*most <= mean * 3 / 2 + u64::from(*largest), "seed {seed}: {most}, mean {mean}, largest {largest}");
+        }
+    }
+
+    /// Where nothing is out of the ordinary, nobody lives for less than its time.
+    #[test]
+    fn tiles_that_are_spread_stay_where_they_are() {
+        let mut tick = 0;
+        let next = || {
+            tick += 1;
+            tick % 48
+        };
+        let last = work_per_tick(&[1_000; 96], next, 48, 20);
+        assert_eq!(last, [2_000; 48]);
+    }
+}
