@@ -32,8 +32,8 @@ pub struct LayerPlan {
     pub tile_bits: [u32; 3],
     /// How many ticks its tiles live for; [`FOR_EVER`] if its objects stand.
     pub life: u64,
-    /// How many layers there are to be of this kind, among which its objects are dealt out: where a single cell holds more
-    /// than a tick should have to look at, they fall due in different ticks all the same.
+    /// How many tiles there are to be of each block of cells, among which its objects are dealt out: where a single cell holds
+    /// more than a tick should have to look at, they fall due in different ticks all the same.
     pub plies: u32,
 }
 
@@ -48,7 +48,7 @@ pub struct Layer {
     pub reach: f32,
     /// How many ticks its tiles live for, or [`FOR_EVER`].
     pub life: u64,
-    /// How many layers of its kind follow, this one included.
+    /// How many tiles each block of cells has.
     plies: u32,
     /// How many objects it holds.
     pub objects: usize,
@@ -60,6 +60,12 @@ impl Layer {
     #[inline]
     pub fn stands(&self) -> bool {
         self.life == FOR_EVER
+    }
+
+    /// Where the map has the tile at `key` that such an id is dealt: all of a block's are side by side.
+    #[inline]
+    fn place(&self, [x, y, z]: Key, id: u32) -> Key {
+        [x.wrapping_mul(self.plies as i32).wrapping_add((id % self.plies) as i32), y, z]
     }
 }
 
@@ -101,45 +107,47 @@ impl Lattice {
         }
     }
 
-    /// Adds a layer, or as many as the plan has plies. Their cells are wider than planned if the reach asks for it.
+    /// Adds a layer. Its cells are wider than planned if the reach asks for it.
     pub fn add_layer(&mut self, plan: LayerPlan) {
         let LayerPlan { least, reach, edge, tile_bits, life, plies } = plan;
         let narrowest = f64::from(reach) * 2.0 * (1.0 + 1e-6);
         let cells = Cells::new(f64::from(edge).max(narrowest).max(f64::from(f32::MIN_POSITIVE)), tile_bits);
-        for plies in (1..=plies).rev() {
-            let map = std::mem::take(&mut self.spare_map);
-            self.layers.push(Layer { cells, least, reach, life, plies, objects: 0, map });
-        }
+        let map = std::mem::take(&mut self.spare_map);
+        self.layers.push(Layer { cells, least, reach, life, plies, objects: 0, map });
     }
 
     /// The narrowest layer of this life that takes an object of this reach, unless that is so wide that it had better have
     /// another one.
-    pub fn layer_for(&self, id: u32, reach: f32, life: u64) -> Option<u32> {
+    pub fn layer_for(&self, reach: f32, life: u64) -> Option<u32> {
         let takes = |layer: &Layer| layer.life == life && layer.reach >= reach;
         let candidates = self.layers.iter().enumerate().filter(|(_, layer)| takes(layer));
-        // The first of all its plies.
         let narrowest = candidates.min_by(|a, b| a.1.reach.total_cmp(&b.1.reach));
         let fits = |layer: &Layer| reach * LOOSE >= layer.least || self.layers.len() >= LAYERS_MAX;
-        narrowest.filter(|(_, layer)| fits(layer)).map(|(index, layer)| index as u32 + id % layer.plies)
+        narrowest.filter(|(_, layer)| fits(layer)).map(|(index, _)| index as u32)
     }
 
-    /// The tile of `layer` at `key`, if there is one.
-    pub fn tile_at(&self, layer: u32, key: Key) -> Option<u32> {
-        self.layers[layer as usize].map.get(key)
+    /// The tile of `layer` at `key` that such an id is dealt, if it is there.
+    pub fn tile_at(&self, layer: u32, key: Key, id: u32) -> Option<u32> {
+        let layer = &self.layers[layer as usize];
+        layer.map.get(layer.place(key, id))
     }
 
-    /// The tile of `layer` at `key`, made with this middle and due tick if there is none; and whether it was made.
-    pub fn tile_or_new(&mut self, layer: u32, key: Key, middle: u64, due: u64) -> (u32, bool) {
+    /// The tile of `layer` at `key` that such an id is dealt, made with this middle and due tick if it is not there; and whether
+    /// it was made.
+    pub fn tile_or_new(&mut self, layer: u32, key: Key, id: u32, middle: u64, due: u64) -> (u32, bool) {
+        let place = self.layers[layer as usize].place(key, id);
         let map = &mut self.layers[layer as usize].map;
-        if let Some(tile) = map.get(key) {
+        if let Some(tile) = map.get(place) {
             return (tile, false);
         }
         let tile = self.spare.pop().unwrap_or_else(|| {
             self.tiles.push(Tile::default());
             self.tiles.len() as u32 - 1
         });
-        map.insert(key, tile);
+        map.insert(place, tile);
+        let ply = id % self.layers[layer as usize].plies;
         self.tiles[tile as usize].reset(key, layer, middle, due);
+        self.tiles[tile as usize].ply = ply;
         (tile, true)
     }
 
@@ -227,8 +235,9 @@ impl Lattice {
 
     /// Gives an empty tile up.
     pub fn give_up(&mut self, tile: u32) {
-        let Tile { layer, key, .. } = self.tiles[tile as usize];
-        self.layers[layer as usize].map.remove(key);
+        let Tile { layer, key, ply, .. } = self.tiles[tile as usize];
+        let layer = &mut self.layers[layer as usize];
+        layer.map.remove(layer.place(key, ply));
         self.tiles[tile as usize].reset([0; 3], 0, 0, NEVER);
         self.spare.push(tile);
     }
@@ -242,6 +251,7 @@ impl Lattice {
             // Guests are entered up to a cell outside their tile; nobody who stands is a guest.
             let block = if layer.stands() { block } else { block.grown() };
             let (first, last) = (layer.cells.key(block.low), layer.cells.key(block.high));
+            let (first, last) = (layer.place(first, 0), layer.place(last, layer.plies - 1));
             layer.map.within(first, last, |tile| {
                 if self.tiles[tile as usize].touches(low, high) {
                     found.push(tile);

@@ -57,20 +57,20 @@ impl Following {
         let entry = self.entry(row, self.now, columns);
         let life = self.life_of(&entry);
         if life == FOR_EVER {
-            let layer = self.layer_for(row, entry.radius * ROUND_UP, FOR_EVER);
+            let layer = self.layer_for(entry.radius * ROUND_UP, FOR_EVER);
             let cells = self.lattice.layers[layer as usize].cells;
-            let (tile, _) =
-                self.lattice.tile_or_new(layer, cells.key(cells.cells(entry.place.into())), self.now, NEVER);
+            let key = cells.key(cells.cells(entry.place.into()));
+            let (tile, _) = self.lattice.tile_or_new(layer, key, row, self.now, NEVER);
             self.move_in(tile, entry);
             return;
         }
         let middle = self.now + life / 2;
         let entry = self.entry(row, middle, columns);
-        let layer = self.layer_for(row, reach(&entry, life), life);
+        let layer = self.layer_for(reach(&entry, life), life);
         let cells = self.lattice.layers[layer as usize].cells;
         let key = cells.key(cells.cells(entry.place.into()));
         let due = self.calendar.idlest_tick(self.now, life);
-        match self.lattice.tile_or_new(layer, key, middle, due) {
+        match self.lattice.tile_or_new(layer, key, row, middle, due) {
             (tile, true) => {
                 self.calendar.enter(tile, &self.lattice.tiles[tile as usize]);
                 self.move_in(tile, entry);
@@ -103,11 +103,11 @@ impl Following {
         }
         let next_middle = self.now + life / 2;
         let entry = entry_at(next_middle);
-        let layer = self.lattice.layer_for(entry.id, reach(&entry, life), life)?;
+        let layer = self.lattice.layer_for(reach(&entry, life), life)?;
         let cells = self.lattice.layers[layer as usize].cells;
         let mut key = cells.key(cells.cells(entry.place.into()));
         for _ in 0..4 {
-            let number = self.lattice.tile_at(layer, key)?;
+            let number = self.lattice.tile_at(layer, key, entry.id)?;
             let tile = &self.lattice.tiles[number as usize];
             let middle = if tile.due == self.now { next_middle } else { tile.middle };
             let entry = entry_at(middle);
@@ -168,8 +168,8 @@ impl Following {
 
     /// The layer for this reach and life. Nobody planned for it if it is a new one: if few are in it, small tiles keep ticks
     /// even, and if many are, there is soon another plan.
-    fn layer_for(&mut self, id: u32, reach: f32, life: u64) -> u32 {
-        self.lattice.layer_for(id, reach, life).unwrap_or_else(|| {
+    fn layer_for(&mut self, reach: f32, life: u64) -> u32 {
+        self.lattice.layer_for(reach, life).unwrap_or_else(|| {
             let (tile_bits, plies) = ([3, 1, 1], 1);
             self.lattice.add_layer(LayerPlan { least: reach, reach: reach * 1.2, edge: 0.0, tile_bits, life, plies });
             self.lattice.layers.len() as u32 - 1

@@ -53,6 +53,8 @@ pub struct Plan {
     pub layers: Vec<LayerPlan>,
     /// What a tick costs, per object.
     pub cost: f64,
+    /// The same, or more where ticks are not even: of two plans the one with the lower rank is better.
+    rank: f64,
 }
 
 /// What to expect of objects.
@@ -103,13 +105,11 @@ const DIRECT_PAIR: f64 = 14.0;
 const MANY_MOVE: usize = 20;
 /// How much dearer it is to look around from thin tiles, which are mostly surface.
 const THIN: f64 = 1.3;
-/// How much dearer it is taken to be where there are too few tiles for so long a life, as in a small world: each of them makes a
-/// slow tick, and with a shorter life cells are smaller.
-const LUMPY: f64 = 2.0;
-/// A kind of object is dealt out among no more layers than this; and nobody is if there were more than so many in all, for
-/// everybody has to look into every one.
+/// By how much a plan ranks lower that has too few tiles for their life, as in a small world: each of them makes a slow
+/// tick, while with a shorter life cells are smaller.
+const LUMPY: f64 = 1.5;
+/// The objects of a cell are dealt out among no more tiles than this: whoever is near has to look into every one.
 const PLIES: f64 = 8.0;
-const PLIES_IN_ALL: u32 = 16;
 /// Estimates are rough, and changing one's mind is dear: courses have to promise this share of what it costs to find pairs
 /// afresh, or less.
 const PROMISE: f64 = 0.8;
@@ -226,9 +226,9 @@ impl Census {
         let mut reaches = std::mem::take(&mut self.reaches);
         let meetings = Meetings::of(self);
         let mut consider = |idea: Idea| {
-            let limit = best.as_ref().map_or(PROMISE * limit, |best| best.cost * BETTER);
+            let least_rank = best.as_ref().map_or(f64::INFINITY, |best| best.rank * BETTER);
             if idea.lasting >= SHORTEST
-                && let Some(plan) = self.plan_for(idea, &meetings, &mut reaches, limit)
+                && let Some(plan) = self.plan_for(idea, &meetings, &mut reaches, PROMISE * limit, least_rank)
             {
                 best = Some(plan);
             }
@@ -256,8 +256,15 @@ impl Census {
         best
     }
 
-    /// The best layers for an idea, if all costs less than `limit`.
-    fn plan_for(&self, idea: Idea, expected: &Meetings, reaches: &mut [Vec<f64>], limit: f64) -> Option<Plan> {
+    /// The best layers for an idea, if all costs less than `limit` and has a lower rank than another one.
+    fn plan_for(
+        &self,
+        idea: Idea,
+        expected: &Meetings,
+        reaches: &mut [Vec<f64>],
+        limit: f64,
+        least_rank: f64,
+    ) -> Option<Plan> {
         let Idea { life, level, all_stand, lasting } = idea;
         let slack = SLACKS[level];
         let pace = Pace { longest: life, stride: (STRIDE * self.density.cbrt().recip()) as f32 };
@@ -274,7 +281,7 @@ impl Census {
         let found = if all_stand { meetings / lasting.max(1.0) } else { 1.6 * of_movers * met / ticks };
         let doubtful = expected.doubtful(f64::from(slack)).min(meetings);
         cost += COMPARE * doubtful + REPORT * (meetings - doubtful) + FIND * found;
-        if cost >= limit {
+        if cost >= limit.min(least_rank) {
             return None;
         }
         let reach = |&(radius, speed): &(f32, f32), life: u64| {
@@ -286,6 +293,7 @@ impl Census {
         // Those who stand, then those of each life: they are in different layers.
         let lives = || std::iter::once(FOR_EVER).chain(pace.lives());
         let mut cuts = [Cuts::NONE; 1 + LIVES_MAX];
+        let mut is_lumpy = false;
         for (index, (life, reaches)) in lives().zip(reaches).enumerate() {
             let (some, share) =
                 if index == 0 { (&self.sample, 1.0 - moving_share) } else { (&self.movers, moving_share) };
@@ -295,21 +303,21 @@ impl Census {
             let (best, cost_each) = Cuts::best(reaches, all.share(share * of_these), &cuts[..index]);
             cuts[index] = best;
             if life != FOR_EVER {
-                let dearer = best.iter().map(|cut| self.shape(cut, life).dearer).fold(1.0, f64::max);
-                cost += dearer * cost_each * share * of_these / life as f64;
+                let shapes = best.iter().map(|cut| self.shape(cut, life));
+                let is_thin = shapes.clone().any(|shape| shape.tile_bits[1] < 2);
+                cost += if is_thin { THIN } else { 1.0 } * cost_each * share * of_these / life as f64;
+                is_lumpy |= shapes.clone().any(|shape| shape.is_lumpy);
             }
         }
-        if cost >= limit {
+        let rank = if is_lumpy { LUMPY * cost } else { cost };
+        if cost >= limit || rank >= least_rank {
             return None;
         }
         let layers_of =
             |(cuts, life): (&Cuts<'_>, u64)| cuts.iter().map(|cut| self.layer(cut, life)).collect::<Vec<_>>();
-        let mut layers: Vec<LayerPlan> = cuts.iter().zip(lives()).flat_map(layers_of).collect();
-        if layers.iter().map(|layer| layer.plies).sum::<u32>() > PLIES_IN_ALL {
-            layers.iter_mut().for_each(|layer| layer.plies = 1);
-        }
+        let layers = cuts.iter().zip(lives()).flat_map(layers_of).collect();
         let movers_max = if all_stand { self.objects } else { (2 * self.moving).max(self.objects / MANY_MOVE) };
-        Some(Plan { pace, level, all_stand, movers_max, layers, cost })
+        Some(Plan { pace, level, all_stand, movers_max, layers, cost, rank })
     }
 
     /// The tiles of a layer that live for so many ticks.
@@ -323,10 +331,10 @@ impl Census {
             (_, true) => (compact(wanted / in_a_cell), (in_a_cell / wanted).ceil().clamp(1.0, PLIES) as u32),
             _ => match long(objects / in_a_cell.max(1.0), life as f64) {
                 Some(long) => (long, 1),
-                None => return Shape { tile_bits: [2, 1, 1], plies: 1, dearer: LUMPY },
+                None => return Shape { tile_bits: [2, 1, 1], plies: 1, is_lumpy: true },
             },
         };
-        Shape { tile_bits, plies, dearer: if tile_bits[1] < 2 { THIN } else { 1.0 } }
+        Shape { tile_bits, plies, is_lumpy: false }
     }
 
     fn layer(&self, cut: Cut, life: u64) -> LayerPlan {
@@ -369,8 +377,8 @@ fn compact(cells: f64) -> [u32; 3] {
 struct Shape {
     tile_bits: [u32; 3],
     plies: u32,
-    /// How many times as dear it is to look around from there as from thick ones.
-    dearer: f64,
+    /// Whether there are too few of them to spread them over their life.
+    is_lumpy: bool,
 }
 
 /// What there is to know about meetings, per object, at any slack and for any stretch of time.

@@ -358,7 +358,7 @@ impl Terms<'_> {
         for step in 0..27 {
             let steps = [step % 3 - 1, step / 3 % 3 - 1, step / 9 - 1];
             let beside = std::array::from_fn(|axis| key[axis].wrapping_add(steps[axis]));
-            let Some(other) = self.lattice.tile_at(layer, beside) else { continue };
+            let Some(other) = self.lattice.tile_at(layer, beside, tile.ply) else { continue };
             let from = &self.lattice.tiles[other as usize];
             if from.due == self.now {
                 // It enters its own anew, its guests too.

@@ -34,6 +34,8 @@ pub struct Tile {
     pub key: Key,
     /// The layer it belongs to.
     pub layer: u32,
+    /// Which of the tiles it is that the layer has there.
+    pub ply: u32,
     /// The tick at which its objects are where they are entered.
     pub middle: u64,
     /// The tick at which it is sorted and examined anew.
@@ -247,7 +249,7 @@ impl Tile {
     /// Makes the tile empty.
     pub fn reset(&mut self, key: Key, layer: u32, middle: u64, due: u64) {
         (self.key, self.layer, self.middle, self.due) = (key, layer, middle, due);
-        self.work = UNKNOWN_WORK;
+        (self.ply, self.work) = (0, UNKNOWN_WORK);
         self.rows.clear();
         self.rows.resize(PADDING, HOLE);
         self.holes = 0;
