@@ -205,7 +205,7 @@ pub const SCENES: [Scene; 31] = [
     ),
     scene(
         "numbers double and halve",
-        20,
+        15,
         |world| world.fill(150, 30.0, 1.0, 0.08),
         |world| {
             world.bounce();
