@@ -23,7 +23,7 @@ use super::plan::Plan;
 use super::search::{Run, Scratch, Search};
 use super::tile::Block;
 use crate::bits::Bits;
-use crate::{Pair, Slot, Spheres};
+use crate::{Pair, Slot, Sphere, Spheres};
 
 /// The home of those who are not followed.
 pub const OUTSIDE: u32 = NOWHERE - 1;
@@ -34,7 +34,7 @@ pub const FEW: u64 = 8;
 /// There are no more outsiders than this: each is compared with all others.
 const OUTSIDERS_MAX: usize = 256;
 
-/// Whoever has stood for so many ticks, or overlapped few, is followed again.
+/// Whoever has stood for so many ticks, or walked and overlapped few, is followed again.
 const PATIENCE: u32 = 256;
 
 /// A tick that takes so many times as long as usual is slow. Estimates are rough, and ticks are to be no more than 2.5 times as
@@ -62,6 +62,8 @@ pub struct Outsider {
     /// Whom it overlapped when that was last told, and the time before.
     touched: Vec<u32>,
     touched_before: Vec<u32>,
+    /// Where it was in the last tick.
+    place: Vec3,
     /// For how many ticks it might as well have been followed.
     idle: u32,
 }
@@ -301,13 +303,16 @@ impl Following {
         self.busy = busy;
     }
 
-    /// Follows those again who stand or overlap few; and forgets those who are gone.
+    /// Follows those again who stand, or walk and overlap few; and forgets those who are gone.
     pub(super) fn take_back(&mut self, spheres: &Spheres) {
-        let Following { outsiders, homes, outdated, strayed, .. } = self;
+        let Following { outsiders, homes, outdated, strayed, pace, .. } = self;
         let Outsiders { all, lost, .. } = outsiders;
         all.retain_mut(|outsider| {
             let slot = Slot::new(outsider.row);
-            let is_idle = (outsider.touched.len() as u64) < FEW / 2 || !spheres.moved().contains(slot.row());
+            let Sphere { center, radius } = spheres.columns().sphere(slot.row());
+            let step = (center - std::mem::replace(&mut outsider.place, center)).length();
+            let is_walking = pace.life(radius, step) == pace.longest;
+            let is_idle = step == 0.0 || is_walking && (outsider.touched.len() as u64) < FEW / 2;
             outsider.idle = if is_idle { outsider.idle + 1 } else { 0 };
             let is_there = spheres.is_alive(slot) && !spheres.replaced().contains(&slot);
             let stays = is_there && outsider.idle < PATIENCE;
@@ -328,7 +333,7 @@ mod tests {
     use crate::broad::BruteForce;
     use crate::broad::kinesphere::Kinesphere;
     use crate::workload::Random;
-    use crate::{BroadPhase, PairChanges, Sphere};
+    use crate::{BroadPhase, PairChanges};
 
     /// A few giants in a crowd of which most stand, and what becomes of them.
     struct World {
