@@ -76,9 +76,9 @@ impl Calendar {
         // As with staggering: if ticks had to be just alike, no tile would be beside its neighbours.
         let room = usual * 5 / 4;
         let has_room = |&tick: &u64| self.work_at(tick) + u64::from(work) <= room;
-        let ticks = (now + life / 2 + 1..=last).rev();
-        let least = || ticks.clone().min_by_key(|&tick| self.work_at(tick));
-        { ticks.clone() }.find(has_room).or_else(least).unwrap_or(last)
+        let mut ticks = (now + life / 2 + 1..=last).rev();
+        let least = ticks.clone().min_by_key(|&tick| self.work_at(tick));
+        ticks.find(has_room).or(least).unwrap_or(last)
     }
 
     /// Takes memory for more tiles than usual in some of the days: where those are that are little work, there is room for many.

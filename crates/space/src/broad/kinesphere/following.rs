@@ -1,7 +1,7 @@
 //! A tick while objects are followed along their courses.
 //!
 //! In order: who strayed leaves its tile and gets another course; tiles that fall due are renewed; newcomers move into
-//! their tiles; renewed tiles and newcomers look for meetings; and the agendas report who overlaps.
+//! their tiles; renewed tiles and newcomers look for meetings; and the agendas report who overlaps, and so do outsiders.
 
 use glam::Vec3;
 use rayon::prelude::*;
