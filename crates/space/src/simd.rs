@@ -8,6 +8,7 @@ pub mod apart;
 #[cfg(feature = "parry")]
 pub mod children;
 pub mod grid;
+pub mod mentions;
 pub mod stray;
 pub mod sweep;
 

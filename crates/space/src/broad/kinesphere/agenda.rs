@@ -15,10 +15,14 @@ use super::packed::Packed;
 use super::queues::Queues;
 use super::room::{make_room, stock_up};
 use crate::bits::Bits;
+use crate::simd::mentions::Few;
 use crate::{Columns, Pair, fetch_ahead};
 
 /// No tile lives for longer than this many ticks, and no meeting is entered for a later time; a power of two.
 pub const LOOK_AHEAD: u64 = 128;
+
+/// So many resting meetings are passed at a time, in search of those that are over.
+const TOGETHER: usize = 1_024;
 
 /// The meetings of one share of the world.
 #[derive(Debug, Default)]
@@ -36,6 +40,8 @@ pub struct Agenda {
     resting_versions: Vec<[u8; 2]>,
     /// How many of those the last report had.
     resting_reported: usize,
+    /// Scratch: those of them that may be over.
+    suspects: Vec<u32>,
     /// Scratch: running meetings that only the positions can decide.
     doubtful: Vec<u32>,
     /// Scratch: whether those overlap.
@@ -81,8 +87,8 @@ pub struct Moment<'a> {
     pub strayed: &'a Bits,
     /// Whether there are any.
     pub any_strayed: bool,
-    /// Whether any of them stood before.
-    pub any_stood: bool,
+    /// Those of them who stood before.
+    pub stood: Few,
     /// The versions of all courses.
     pub versions: &'a [u8],
 }
@@ -102,6 +108,7 @@ impl Agenda {
     /// Makes an empty agenda ready for meetings that begin less than `life` ticks after they are found.
     pub fn open(&mut self, life: u64) {
         self.waiting.reset(life as usize);
+        self.suspects.reserve(TOGETHER);
     }
 
     /// Enters a meeting of `a` and `b` whose window is counted from `now`.
@@ -184,7 +191,7 @@ impl Agenda {
             + self.standing.capacity() * size_of::<Standing>()
             + self.resting.capacity() * size_of::<Pair>()
             + self.resting_versions.capacity() * 2
-            + self.doubtful.capacity() * 4
+            + (self.suspects.capacity() + self.doubtful.capacity()) * 4
             + self.touches.capacity()
     }
 
@@ -265,24 +272,8 @@ impl Agenda {
 
     /// Reports what rests as it is. Only when somebody who stood has strayed is any of it looked at.
     fn report_resting(&mut self, moment: &Moment<'_>, pairs: &mut Vec<Pair>, turnover: &mut Turnover) {
-        if moment.any_stood {
-            let (mut kept, mut reported) = (0, 0);
-            for index in 0..self.resting.len() {
-                let (pair, [version_a, version_b]) = (self.resting[index], self.resting_versions[index]);
-                let is_outdated =
-                    moment.outdates(pair.a().number(), version_a) || moment.outdates(pair.b().number(), version_b);
-                let is_old = index < self.resting_reported;
-                if is_outdated && is_old {
-                    turnover.note(pair, false);
-                }
-                self.resting[kept] = pair;
-                self.resting_versions[kept] = [version_a, version_b];
-                kept += usize::from(!is_outdated);
-                reported += usize::from(!is_outdated & is_old);
-            }
-            self.resting.truncate(kept);
-            self.resting_versions.truncate(kept);
-            self.resting_reported = reported;
+        if !moment.stood.is_empty() {
+            self.forget_resting(moment, turnover);
         }
         if turnover.is_wanted {
             turnover.gained.extend_from_slice(&self.resting[self.resting_reported..]);
@@ -291,9 +282,37 @@ impl Agenda {
         pairs.extend_from_slice(&self.resting);
     }
 
+    /// Drops what rests of those who strayed. Some at a time, the last ones first: where one is dropped another takes its place
+    /// that has been looked at.
+    fn forget_resting(&mut self, moment: &Moment<'_>, turnover: &mut Turnover) {
+        let Agenda { resting, resting_versions, resting_reported, suspects, .. } = self;
+        for first in (0..resting.len()).step_by(TOGETHER).rev() {
+            let end = resting.len().min(first + TOGETHER);
+            suspects.clear();
+            moment.stood.mentioned(&resting[first..end], suspects);
+            for &suspect in suspects.iter().rev() {
+                let mut index = first + suspect as usize;
+                let (pair, [version_a, version_b]) = (resting[index], resting_versions[index]);
+                if !moment.outdates(pair.a().number(), version_a) && !moment.outdates(pair.b().number(), version_b) {
+                    continue;
+                }
+                // Those that were reported stay before those that were not.
+                if index < *resting_reported {
+                    turnover.note(pair, false);
+                    *resting_reported -= 1;
+                    resting.swap(index, *resting_reported);
+                    resting_versions.swap(index, *resting_reported);
+                    index = *resting_reported;
+                }
+                resting.swap_remove(index);
+                resting_versions.swap_remove(index);
+            }
+        }
+    }
+
     /// As [`Agenda::report_running`], for those that have no end.
     fn report_standing(&mut self, moment: &Moment<'_>, pairs: &mut Vec<Pair>, turnover: &mut Turnover) -> u64 {
-        if moment.any_stood {
+        if !moment.stood.is_empty() {
             self.standing.retain(|meeting| {
                 let is_over =
                     moment.outdates(meeting.a, meeting.version_a) || moment.outdates(meeting.b, meeting.version_b);

@@ -22,6 +22,7 @@ use super::stagger::stagger;
 use super::strays::Departure;
 use super::tile::{Supply, Tile, Workbench};
 use crate::bits::Bits;
+use crate::simd::mentions::Few;
 use crate::simd::sweep::Row;
 use crate::{Columns, Pair, Spheres};
 
@@ -58,8 +59,8 @@ pub struct Following {
     pub(super) departures: Vec<Departure>,
     /// Those of them who need a tile once all tiles are renewed.
     pub(super) homeless: Vec<u32>,
-    /// Whether any of them stood before.
-    pub(super) any_stood: bool,
+    /// Those of them who stood before.
+    pub(super) stood: Few,
     /// Rows whose tile changed though their course did not.
     pub(super) adopted: Vec<u32>,
     /// Rows whose meetings of earlier ticks no longer hold: both of the above.
@@ -182,6 +183,8 @@ impl Following {
         self.calendar.weigh(&self.lattice.tiles);
         // Everybody has looked, so what a look takes is known. Almost: newcomers look around from where they are.
         Scratch::stock_up(&mut self.shares, |share| &mut share.scratch);
+        // All tiles are in one piece of memory: to take a larger one later would be a slow tick.
+        self.lattice.stock_up();
         tests
     }
 
@@ -244,7 +247,7 @@ impl Following {
             packed: &self.packed,
             strayed: &self.outdated,
             any_strayed: !self.strayed.is_empty() || !self.adopted.is_empty(),
-            any_stood: self.any_stood,
+            stood: self.stood,
             versions,
         };
         let (outsiders, rows) = self.outsiders.with_rows(turnover);
@@ -348,7 +351,7 @@ impl Following {
         for row in self.strayed.drain(..).chain(self.adopted.drain(..)) {
             self.outdated.remove(row as usize);
         }
-        self.any_stood = false;
+        self.stood = Few::default();
         for newcomer in self.newcomers.drain(..) {
             self.newcomer_rows.remove(newcomer.entry.id as usize);
         }

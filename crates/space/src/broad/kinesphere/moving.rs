@@ -10,6 +10,7 @@ use super::course::{Course, REFERENCE_TICKS, drift};
 use super::following::{Following, NOWHERE, Newcomer};
 use super::lattice::{FOR_EVER, Lattice, LayerPlan};
 use super::outsiders::OUTSIDE;
+use super::plan::PLIES;
 use super::renewal::REFINE_EVERY;
 use super::tile::{NEVER, Tile};
 use super::tile_map::Key;
@@ -147,7 +148,9 @@ impl Following {
         let layer = &mut self.lattice.layers[tile.layer as usize];
         tile.dig(from.row as usize);
         layer.objects -= 1;
-        self.any_stood |= layer.stands();
+        if layer.stands() {
+            self.stood.insert(row);
+        }
         if tile.due == NEVER && tile.len() == 0 {
             // It never falls due, so nobody else would ever give it up.
             self.lattice.give_up(home);
@@ -170,7 +173,7 @@ impl Following {
     /// even, and if many are, there is soon another plan.
     fn layer_for(&mut self, reach: f32, life: u64) -> u32 {
         self.lattice.layer_for(reach, life).unwrap_or_else(|| {
-            let (tile_bits, plies) = ([3, 1, 1], 1);
+            let (tile_bits, plies) = ([3, 1, 1], if life == FOR_EVER { 1 } else { PLIES });
             self.lattice.add_layer(LayerPlan { least: reach, reach: reach * 1.2, edge: 0.0, tile_bits, life, plies });
             self.lattice.layers.len() as u32 - 1
         })

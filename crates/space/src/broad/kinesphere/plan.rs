@@ -109,7 +109,7 @@ const THIN: f64 = 1.3;
 /// tick, while with a shorter life cells are smaller.
 const LUMPY: f64 = 1.5;
 /// The objects of a cell are dealt out among no more tiles than this: whoever is near has to look into every one.
-const PLIES: f64 = 8.0;
+pub const PLIES: u32 = 8;
 /// Estimates are rough, and changing one's mind is dear: courses have to promise this share of what it costs to find pairs
 /// afresh, or less.
 const PROMISE: f64 = 0.8;
@@ -192,6 +192,9 @@ impl Census {
         // Some have come or gone instead.
         let looked_at = self.movers.len().max(1);
         self.movers.retain(|&(_, speed)| speed > 0.0);
+        // For each idea they will be sorted by how far they reach: where they are alike in size or in speed, that is in this order.
+        let sum = |(radius, speed): &(f32, f32)| f64::from(*radius) + f64::from(*speed);
+        self.movers.sort_unstable_by(|one, other| sum(one).total_cmp(&sum(other)));
         (self.objects, self.moving) = (objects, moved * self.movers.len() / looked_at);
         self.sample.clear();
         self.sample.extend(sample(spheres.alive(), objects).map(size_and_speed));
@@ -268,10 +271,22 @@ impl Census {
         let Idea { life, level, all_stand, lasting } = idea;
         let slack = SLACKS[level];
         let pace = Pace { longest: life, stride: (STRIDE * self.density.cbrt().recip()) as f32 };
-        let life_of = |&(radius, speed): &(f32, f32)| {
-            if all_stand || speed == 0.0 { FOR_EVER } else { pace.life(radius, speed) }
+        // Those who stand, then those of each life: they are in different layers.
+        let lives = || std::iter::once(FOR_EVER).chain(pace.lives());
+        let reach = |&(radius, speed): &(f32, f32), life: u64| {
+            let way = if life == FOR_EVER { 0.0 } else { f64::from(speed) * life as f64 / 2.0 };
+            f64::from(radius + slack * size(radius, speed)) + self.drift + way
         };
-        let renewals = self.movers.iter().map(|mover| 1.0 / life_of(mover) as f64).sum::<f64>();
+        reaches.iter_mut().for_each(Vec::clear);
+        let standing = self.sample.iter().filter(|(_, speed)| all_stand || *speed == 0.0);
+        reaches[0].extend(standing.map(|one| reach(one, FOR_EVER)));
+        for mover in self.movers.iter().filter(|_| !all_stand) {
+            let life = pace.life(mover.0, mover.1);
+            let index = lives().position(|other| other == life).expect("it is one of them");
+            reaches[index].push(reach(mover, life));
+        }
+        let renewals =
+            reaches.iter().zip(lives()).skip(1).map(|(some, life)| some.len() as f64 / life as f64).sum::<f64>();
         let ticks = if renewals > 0.0 { self.movers.len() as f64 / renewals } else { life as f64 };
         let stray = if all_stand { STRAY_STANDING } else { STRAY };
         let mut cost = Plan::least_cost(self.objects) + stray / lasting.max(1.0);
@@ -284,33 +299,29 @@ impl Census {
         if cost >= limit.min(least_rank) {
             return None;
         }
-        let reach = |&(radius, speed): &(f32, f32), life: u64| {
-            let way = if life == FOR_EVER { 0.0 } else { f64::from(speed) * life as f64 / 2.0 };
-            f64::from(radius + slack * size(radius, speed)) + self.drift + way
-        };
         let all = Population { objects: self.objects as f64, density: self.density };
         let moving_share = if all_stand { 0.0 } else { self.moving as f64 / all.objects.max(1.0) };
-        // Those who stand, then those of each life: they are in different layers.
-        let lives = || std::iter::once(FOR_EVER).chain(pace.lives());
         let mut cuts = [Cuts::NONE; 1 + LIVES_MAX];
         let mut is_lumpy = false;
         for (index, (life, reaches)) in lives().zip(reaches).enumerate() {
-            let (some, share) =
-                if index == 0 { (&self.sample, 1.0 - moving_share) } else { (&self.movers, moving_share) };
-            reaches.clear();
-            reaches.extend(some.iter().filter(|one| life_of(one) == life).map(|one| reach(one, life)));
-            let of_these = if index == 0 { 1.0 } else { reaches.len() as f64 / some.len().max(1) as f64 };
-            let (best, cost_each) = Cuts::best(reaches, all.share(share * of_these), &cuts[..index]);
+            let share = match index {
+                0 => 1.0 - moving_share,
+                _ => moving_share * reaches.len() as f64 / self.movers.len().max(1) as f64,
+            };
+            let (best, cost_each) = Cuts::best(reaches, all.share(share), &cuts[..index]);
             cuts[index] = best;
             if life != FOR_EVER {
                 let shapes = best.iter().map(|cut| self.shape(cut, life));
                 let is_thin = shapes.clone().any(|shape| shape.tile_bits[1] < 2);
-                cost += if is_thin { THIN } else { 1.0 } * cost_each * share * of_these / life as f64;
+                cost += if is_thin { THIN } else { 1.0 } * cost_each * share / life as f64;
                 is_lumpy |= shapes.clone().any(|shape| shape.is_lumpy);
+            }
+            if cost >= limit.min(least_rank) {
+                return None;
             }
         }
         let rank = if is_lumpy { LUMPY * cost } else { cost };
-        if cost >= limit || rank >= least_rank {
+        if rank >= least_rank {
             return None;
         }
         let layers_of =
@@ -328,10 +339,10 @@ impl Census {
         let wanted = (objects / (4.0 * life as f64)).max(0.25);
         let (tile_bits, plies) = match (life, is_sparse) {
             (FOR_EVER, _) => ([6, 2, 2], 1),
-            (_, true) => (compact(wanted / in_a_cell), (in_a_cell / wanted).ceil().clamp(1.0, PLIES) as u32),
+            (_, true) => (compact(wanted / in_a_cell), (in_a_cell / wanted).ceil().clamp(1.0, f64::from(PLIES)) as u32),
             _ => match long(objects / in_a_cell.max(1.0), life as f64) {
                 Some(long) => (long, 1),
-                None => return Shape { tile_bits: [2, 1, 1], plies: 1, is_lumpy: true },
+                None => return Shape { tile_bits: [1, 1, 1], plies: 2, is_lumpy: true },
             },
         };
         Shape { tile_bits, plies, is_lumpy: false }

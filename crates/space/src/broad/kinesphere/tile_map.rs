@@ -1,6 +1,8 @@
-//! From a tile's place in its lattice to its number: a small open-addressing table, the same on every run.
+//! From a tile's place in its lattice to its number: a list of all tiles, and a small open-addressing table of where each is in
+//! it. The same on every run.
 //!
-//! Worlds are unbounded, so tiles cannot be an array; and every object asks for its tile, so a tree is too slow.
+//! Worlds are unbounded, so tiles cannot be an array; and every object asks for its tile, so a tree is too slow. Who looks far
+//! around, or for a few among many, goes through the list.
 
 use super::room::roomy;
 
@@ -9,12 +11,16 @@ pub type Key = [i32; 3];
 
 const EMPTY: u32 = u32::MAX;
 
+/// To ask for a tile takes so many times as long as to pass one in the list.
+const ASKING: usize = 2;
+
 /// A map from tile keys to tile numbers.
 #[derive(Debug, Default)]
 pub struct TileMap {
-    /// A power of two of places, at most half of them taken.
-    places: Vec<(Key, u32)>,
-    taken: usize,
+    /// In no order.
+    tiles: Vec<(Key, u32)>,
+    /// A power of two of places in that list, at most half of them taken.
+    places: Vec<u32>,
 }
 
 impl TileMap {
@@ -24,18 +30,18 @@ impl TileMap {
         if self.places.is_empty() {
             return None;
         }
-        let (_, tile) = self.places[self.find(key)];
-        (tile != EMPTY).then_some(tile)
+        self.tiles.get(self.places[self.find(key)] as usize).map(|&(_, tile)| tile)
     }
 
-    /// Calls `found` with every tile from `first` to `last` along each axis. Where fewer could be here than would have to be
-    /// asked for, as for a giant among dwarfs, all are looked at.
+    /// Calls `found` with every tile from `first` to `last` along each axis.
     pub fn within(&self, first: Key, last: Key, mut found: impl FnMut(u32)) {
-        let keys: f64 = (0..3).map(|axis| f64::from(last[axis]) - f64::from(first[axis]) + 1.0).product();
-        if keys > self.places.len() as f64 {
-            let is_within = |key: &Key| (0..3).all(|axis| (first[axis]..=last[axis]).contains(&key[axis]));
-            let tiles = self.places.iter().filter(|(key, tile)| *tile != EMPTY && is_within(key));
-            tiles.for_each(|(_, tile)| found(*tile));
+        let spans: [usize; 3] = std::array::from_fn(|axis| last[axis].abs_diff(first[axis]) as usize);
+        let keys = spans.iter().try_fold(ASKING, |keys, span| keys.checked_mul(span + 1));
+        if keys.is_none_or(|keys| keys > self.tiles.len()) {
+            // Without a branch for each axis: which of them a tile is off by is anybody's guess.
+            let is_on = |key: Key, axis: usize| key[axis].wrapping_sub(first[axis]) as u32 as usize <= spans[axis];
+            let is_within = |key: Key| is_on(key, 0) & is_on(key, 1) & is_on(key, 2);
+            self.tiles.iter().filter(|(key, _)| is_within(*key)).for_each(|(_, tile)| found(*tile));
             return;
         }
         for z in first[2]..=last[2] {
@@ -49,33 +55,65 @@ impl TileMap {
 
     /// Says that the tile at `key` is `tile`.
     pub fn insert(&mut self, key: Key, tile: u32) {
-        self.make_room(self.taken + 1);
+        self.make_room(self.tiles.len() + 1);
         let place = self.find(key);
-        self.taken += usize::from(self.places[place].1 == EMPTY);
-        self.places[place] = (key, tile);
+        match self.tiles.get_mut(self.places[place] as usize) {
+            Some((_, old)) => *old = tile,
+            None => {
+                self.places[place] = self.tiles.len() as u32;
+                self.tiles.push((key, tile));
+            }
+        }
     }
 
     /// Forgets the tile at `key`.
     pub fn remove(&mut self, key: Key) {
-        if self.places.is_empty() {
+        if self.get(key).is_none() {
             return;
         }
-        let mut hole = self.find(key);
-        if self.places[hole].1 == EMPTY {
-            return;
+        let place = self.find(key);
+        let index = self.places[place];
+        // The last of the list takes its place there.
+        let &(last, _) = self.tiles.last().expect("there is one at least");
+        let place_of_last = self.find(last);
+        self.places[place_of_last] = index;
+        self.tiles.swap_remove(index as usize);
+        self.close(place);
+    }
+
+    /// Takes memory for as many more as there may be.
+    pub fn stock_up(&mut self) {
+        self.make_room(roomy(self.tiles.len()));
+    }
+
+    /// Heap memory, in bytes.
+    pub fn bytes(&self) -> usize {
+        self.tiles.capacity() * size_of::<(Key, u32)>() + self.places.capacity() * 4
+    }
+
+    /// The place of `key`, or the empty one where it belongs.
+    #[inline]
+    fn find(&self, key: Key) -> usize {
+        let mask = self.places.len() - 1;
+        let mut place = hash(key) & mask;
+        while self.places[place] != EMPTY && self.tiles[self.places[place] as usize].0 != key {
+            place = (place + 1) & mask;
         }
-        self.taken -= 1;
-        // Move later entries of the same run into the hole, so that every entry stays reachable without gaps.
+        place
+    }
+
+    /// Empties a place: later ones of the same run move up, so that each stays reachable without gaps.
+    fn close(&mut self, mut hole: usize) {
         let mask = self.places.len() - 1;
         let mut next = hole;
         loop {
-            self.places[hole].1 = EMPTY;
+            self.places[hole] = EMPTY;
             loop {
                 next = (next + 1) & mask;
-                if self.places[next].1 == EMPTY {
+                if self.places[next] == EMPTY {
                     return;
                 }
-                let home = hash(self.places[next].0) & mask;
+                let home = hash(self.tiles[self.places[next] as usize].0) & mask;
                 if (next.wrapping_sub(home) & mask) >= (next.wrapping_sub(hole) & mask) {
                     break;
                 }
@@ -85,36 +123,17 @@ impl TileMap {
         }
     }
 
-    /// Takes memory for as many more as there may be.
-    pub fn stock_up(&mut self) {
-        self.make_room(roomy(self.taken));
-    }
-
-    /// Heap memory, in bytes.
-    pub fn bytes(&self) -> usize {
-        self.places.capacity() * size_of::<(Key, u32)>()
-    }
-
-    /// The place of `key`, or the empty one where it belongs.
-    #[inline]
-    fn find(&self, key: Key) -> usize {
-        let mask = self.places.len() - 1;
-        let mut place = hash(key) & mask;
-        while self.places[place].1 != EMPTY && self.places[place].0 != key {
-            place = (place + 1) & mask;
-        }
-        place
-    }
-
     fn make_room(&mut self, tiles: usize) {
         if tiles * 2 <= self.places.len() {
             return;
         }
         let wider = (tiles * 2).next_power_of_two().max(64);
-        let old = std::mem::replace(&mut self.places, vec![([0; 3], EMPTY); wider]);
-        for (key, tile) in old.into_iter().filter(|(_, tile)| *tile != EMPTY) {
-            let place = self.find(key);
-            self.places[place] = (key, tile);
+        self.tiles.reserve_exact(wider / 2 - self.tiles.len());
+        self.places.clear();
+        self.places.resize(wider, EMPTY);
+        for index in 0..self.tiles.len() {
+            let place = self.find(self.tiles[index].0);
+            self.places[place] = index as u32;
         }
     }
 }
