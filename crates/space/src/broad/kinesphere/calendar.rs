@@ -17,7 +17,21 @@ use super::tile::Tile;
 pub struct Calendar {
     /// By the tick, modulo [`LOOK_AHEAD`]: no tile lives for longer.
     days: Vec<Day>,
+    /// How much there was to do in a tick, on average, and for one object of a tile that fell due.
+    usual: f64,
+    usual_each: f64,
 }
+
+/// What an object's look is taken for until one is known.
+const UNKNOWN_WORK: f64 = 1_000.0;
+
+/// About how much work it is to look around for one who strayed. If there is as much to do as if this many had, in a usual tick,
+/// then one more or less makes no difference.
+const STRAY: u64 = 700;
+const MANY_STRAYS: u64 = 16;
+
+/// No tile falls due sooner by more than one in so many ticks of its life because others have little to do.
+const EARLIEST: u64 = 8;
 
 /// The tiles that fall due in a tick.
 #[derive(Debug, Default)]
@@ -32,6 +46,7 @@ impl Calendar {
     pub fn reset(&mut self) {
         self.days.resize_with(LOOK_AHEAD as usize, || Day { tiles: Vec::with_capacity(16), work: 0 });
         self.days.iter_mut().for_each(Day::clear);
+        (self.usual, self.usual_each) = (0.0, UNKNOWN_WORK);
     }
 
     /// Enters a tile in the day of its due tick.
@@ -48,6 +63,56 @@ impl Calendar {
         due.extend(day.tiles.iter().filter(|&&number| tiles[number as usize].due == now));
         // Nobody lives for so long that this day's list is written to meanwhile.
         day.clear();
+    }
+
+    /// Notes how much there was to do in a tick: so much for so many objects of tiles that fell due, and for so many who strayed.
+    /// Averages forget as slowly as tiles fall due.
+    pub fn note(&mut self, work: u64, objects: usize, strays: usize, life: u64) {
+        let memory = (2 * life) as f64;
+        self.usual += ((work + strays as u64 * STRAY) as f64 - self.usual) / memory;
+        if objects > 0 {
+            self.usual_each += (work as f64 / objects as f64 - self.usual_each) / memory;
+        }
+    }
+
+    /// How much work it will be, presumably, to look around for somebody who has a new tile.
+    pub fn work_of_one(&self) -> u32 {
+        self.usual_each as u32
+    }
+
+    /// If there is little to do in this tick, in which so many strayed, lets tiles fall due now that would do so soon, the soonest
+    /// first, as long as that makes it a usual one. Adds them to a list.
+    pub fn hasten(
+        &mut self,
+        now: u64,
+        strays: usize,
+        tiles: &mut [Tile],
+        life_of: impl Fn(u32) -> u64,
+        early: &mut Vec<u32>,
+    ) {
+        let usual = self.usual as u64;
+        let mut work = strays as u64 * STRAY + self.work_at(now);
+        let is_little = 4 * work < 3 * usual;
+        if !is_little || usual > MANY_STRAYS * STRAY {
+            return;
+        }
+        for tick in now + 1..=now + LOOK_AHEAD / EARLIEST {
+            let day = &mut self.days[(tick % LOOK_AHEAD) as usize];
+            day.tiles.retain(|&number| {
+                let tile = &mut tiles[number as usize];
+                let is_early = tile.due == tick
+                    && (tick - now) * EARLIEST <= life_of(tile.layer)
+                    && work + u64::from(tile.work) <= with_margin(usual);
+                if is_early {
+                    tile.due = now;
+                    work += u64::from(tile.work);
+                    day.work = day.work.saturating_sub(u64::from(tile.work));
+                    early.push(number);
+                }
+                !is_early
+            });
+        }
+        early.iter().for_each(|&number| self.enter(number, &tiles[number as usize]));
     }
 
     /// Adds up anew what there is to do.
@@ -73,9 +138,7 @@ impl Calendar {
             return last;
         }
         let usual = (now + 1..last).map(|tick| self.work_at(tick)).sum::<u64>() / life;
-        // As with staggering: if ticks had to be just alike, no tile would be beside its neighbours.
-        let room = usual * 5 / 4;
-        let has_room = |&tick: &u64| self.work_at(tick) + u64::from(work) <= room;
+        let has_room = |&tick: &u64| self.work_at(tick) + u64::from(work) <= with_margin(usual);
         let mut ticks = (now + life / 2 + 1..=last).rev();
         let least = ticks.clone().min_by_key(|&tick| self.work_at(tick));
         ticks.find(has_room).or(least).unwrap_or(last)
@@ -96,6 +159,12 @@ impl Calendar {
     fn work_at(&self, tick: u64) -> u64 {
         self.days[(tick % LOOK_AHEAD) as usize].work
     }
+}
+
+/// A tick may have so much work where this is usual. As with staggering: if ticks had to be just alike, no tile would be beside
+/// its neighbours.
+fn with_margin(usual: u64) -> u64 {
+    usual * 5 / 4
 }
 
 impl Day {
@@ -162,5 +231,30 @@ mod tests {
         };
         let last = work_per_tick(&[1_000; 96], next, 48, 20);
         assert_eq!(last, [2_000; 48]);
+    }
+
+    /// Tiles fall due early in a tick with little to do, no more of them than make a usual one, and none much too soon.
+    #[test]
+    fn little_to_do_brings_tiles_forward() {
+        let life = 64;
+        let mut calendar = Calendar::default();
+        calendar.reset();
+        (0..2_000).for_each(|_| calendar.note(2_000, 2, 0, life));
+        let mut tiles: Vec<Tile> = (0..4).map(|_| Tile::default()).collect();
+        for (tile, (due, work)) in tiles.iter_mut().zip([(12, 700), (13, 5_000), (15, 1_100), (30, 100)]) {
+            (tile.due, tile.work) = (due, work);
+        }
+        (0..).zip(&tiles).for_each(|(number, tile)| calendar.enter(number, tile));
+        let mut early = Vec::new();
+        calendar.hasten(10, 3, &mut tiles, |_| life, &mut early);
+        assert!(early.is_empty(), "three strays are work enough");
+        calendar.hasten(10, 0, &mut tiles, |_| life, &mut early);
+        assert_eq!(early, [0, 2]);
+        let mut due = Vec::new();
+        calendar.take(10, &tiles, &mut due);
+        assert_eq!(due, [0, 2]);
+        (11..16).for_each(|tick| calendar.take(tick, &tiles, &mut due));
+        assert_eq!(due, [0, 2, 1], "each falls due once");
+        assert_eq!(calendar.work_of_one(), 1_000);
     }
 }

@@ -65,8 +65,9 @@ pub struct Following {
     pub(super) adopted: Vec<u32>,
     /// Rows whose meetings of earlier ticks no longer hold: both of the above.
     pub(super) outdated: Bits,
-    /// Tiles renewed in this tick.
+    /// Tiles renewed in this tick, and scratch: those of them that were not to fall due yet.
     pub(super) due: Vec<u32>,
+    pub(super) early: Vec<u32>,
     /// Rows that left a tile when it was renewed, and need another.
     pub(super) emigrants: Vec<u32>,
     pub(super) newcomers: Vec<Newcomer>,
@@ -154,6 +155,7 @@ impl Following {
         self.newcomers.clear();
         self.outsiders.reset();
         self.busy.reserve(64);
+        self.early.reserve(64);
         self.calendar.reset();
         self.shares.resize_with((spheres.len() / OBJECTS_PER_SHARE).clamp(1, SHARES_MAX), Share::default);
         self.renewals.reset(self.shares.len());
@@ -215,6 +217,7 @@ impl Following {
             return None;
         }
         let columns = spheres.columns();
+        self.hasten_tiles();
         self.see_strays_off(spheres);
         self.renew_due(columns);
         for index in 0..self.homeless.len() {
@@ -224,6 +227,7 @@ impl Following {
             self.enter(self.emigrants[index], columns);
         }
         let search = self.search(columns);
+        self.note_work();
         if let Some(turn) = Turn::at(now, self.stock_up_at, self.pace.longest) {
             self.stock_up(turn);
         }
@@ -315,7 +319,7 @@ impl Following {
 
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
-        let rows = [&self.strayed, &self.homeless, &self.adopted, &self.due, &self.emigrants];
+        let rows = [&self.strayed, &self.homeless, &self.adopted, &self.due, &self.early, &self.emigrants];
         let rows: usize = rows.into_iter().map(Vec::capacity).sum();
         let shares = self.shares.iter().map(|share| {
             share.agenda.bytes() + share.scratch.bytes() + (share.pairs.capacity() + share.worked.capacity()) * 8

@@ -21,6 +21,7 @@ mod calendar;
 mod comparison;
 mod course;
 mod cuts;
+mod early;
 mod encounter;
 mod following;
 mod lattice;

@@ -73,6 +73,7 @@ impl Following {
         let due = self.calendar.idlest_tick(self.now, life);
         match self.lattice.tile_or_new(layer, key, row, middle, due) {
             (tile, true) => {
+                self.lattice.tiles[tile as usize].work = self.calendar.work_of_one();
                 self.calendar.enter(tile, &self.lattice.tiles[tile as usize]);
                 self.move_in(tile, entry);
             }

@@ -24,9 +24,6 @@ const NOBODY: u32 = u32::MAX;
 /// A tick that never comes: tiles of standing objects are due then.
 pub const NEVER: u64 = u64::MAX;
 
-/// What a tile is taken to be that was never examined.
-const UNKNOWN_WORK: u32 = 2_000;
-
 /// The objects of one block of cells.
 #[derive(Debug, Default)]
 pub struct Tile {
@@ -249,7 +246,7 @@ impl Tile {
     /// Makes the tile empty.
     pub fn reset(&mut self, key: Key, layer: u32, middle: u64, due: u64) {
         (self.key, self.layer, self.middle, self.due) = (key, layer, middle, due);
-        (self.ply, self.work) = (0, UNKNOWN_WORK);
+        (self.ply, self.work) = (0, 0);
         self.rows.clear();
         self.rows.resize(PADDING, HOLE);
         self.holes = 0;

@@ -1,0 +1,95 @@
+//! Tiles that fall due before their time, in ticks that have little else to do.
+//!
+//! How many stray in a tick is anybody's guess. Where everything takes a few microseconds, a tick in which several do, and a
+//! few tiles fall due, takes several times as long as usual. So in a tick with little to do the next tiles fall due at once:
+//! then there are none left, most of the time, when somebody strays.
+//!
+//! Invariant: whoever is in such a tile has no meetings from before. They would last until the tile was to fall due, and are
+//! found anew.
+
+use super::following::Following;
+
+impl Following {
+    /// Lets tiles fall due early, if there is little to do in this tick.
+    pub(super) fn hasten_tiles(&mut self) {
+        let Following { calendar, lattice, strayed, now, .. } = self;
+        let layers = &lattice.layers;
+        let life_of = |layer: u32| layers[layer as usize].life;
+        self.early.clear();
+        calendar.hasten(*now, strayed.len(), &mut lattice.tiles, life_of, &mut self.early);
+        for index in 0..self.early.len() {
+            let tile = self.early[index] as usize;
+            for row in 0..self.lattice.tiles[tile].count() {
+                // Who strayed gets another course anyway.
+                if let Some(entry) = self.lattice.tiles[tile].get(row)
+                    && !self.outdated.contains(entry.id as usize)
+                {
+                    self.courses.renew(entry.id);
+                    self.outdate(entry.id);
+                }
+            }
+        }
+    }
+
+    /// Notes how much there was to do.
+    pub(super) fn note_work(&mut self) {
+        let tiles = self.due.iter().map(|&tile| &self.lattice.tiles[tile as usize]);
+        let objects = tiles.clone().map(|tile| tile.len()).sum();
+        let work = tiles.map(|tile| u64::from(tile.work)).sum();
+        self.calendar.note(work, objects, self.strayed.len(), self.pace.longest);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::broad::BruteForce;
+    use crate::broad::kinesphere::Kinesphere;
+    use crate::workload::Random;
+    use crate::{BroadPhase, PairChanges, Slot, Sphere, Spheres, Vec3};
+
+    /// A few who turn every now and then, in a crowd that stands, so that tiles fall due early: the pairs are those of brute force, and what began and ended is what a comparison finds.
+    #[test]
+    fn tiles_that_fall_due_early_lose_nobody() {
+        let (mut early, mut with_strays) = (0, 0);
+        for seed in 0..12 {
+            let mut random = Random::new(seed);
+            let (side, walkers) = (20.0, random.whole(20, 80) as usize);
+            let mut spheres = Spheres::new();
+            let mut velocities = Vec::new();
+            for _ in 0..800 {
+                spheres.insert(Sphere::new(random.point(side), random.between(0.2, 1.0))).unwrap();
+            }
+            velocities.resize_with(walkers, || random.direction() * 0.1);
+            let mut kinesphere = Kinesphere::with_threads(1 + seed as usize % 2).eager().tracking_changes();
+            let (mut found, mut expected, mut changes) = (Vec::new(), Vec::new(), PairChanges::new());
+            for tick in 0..500 {
+                BruteForce.pairs(&spheres, &mut expected);
+                kinesphere.pairs(&spheres, &mut found);
+                found.sort_unstable();
+                expected.sort_unstable();
+                assert!(found == expected, "seed {seed}, tick {tick}");
+                changes.update(&found, spheres.replaced());
+                assert!(kinesphere.began() == changes.began, "seed {seed}, tick {tick}: began");
+                assert!(kinesphere.ended() == changes.ended, "seed {seed}, tick {tick}: ended");
+                if kinesphere.is_following() {
+                    early += kinesphere.following.early.len();
+                    with_strays += usize::from(!kinesphere.following.strayed.is_empty());
+                    kinesphere.following.early.clear();
+                }
+                spheres.end_tick();
+                for (row, velocity) in velocities.iter_mut().enumerate() {
+                    if random.whole(0, 100) == 0 {
+                        *velocity = random.direction() * 0.1;
+                    }
+                    let slot = Slot::new(row as u32);
+                    let next = spheres.get(slot).unwrap().center + *velocity;
+                    let is_outside = next.cmplt(Vec3::ZERO) | next.cmpgt(Vec3::splat(side));
+                    *velocity = Vec3::select(is_outside, -*velocity, *velocity);
+                    spheres.move_to(slot, next).unwrap();
+                }
+            }
+        }
+        println!("{early} tiles fell due early; somebody strayed in {with_strays} ticks");
+        assert!(early > 1_000 && with_strays > 500, "{early} tiles; strays in {with_strays} ticks");
+    }
+}
