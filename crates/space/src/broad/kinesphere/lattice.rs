@@ -62,10 +62,11 @@ impl Layer {
         self.life == FOR_EVER
     }
 
-    /// Where the map has the tile at `key` that such an id is dealt: all of a block's are side by side.
+    /// Where the map has the tile at `key` that such an id is dealt: all of a block's are side by side. No tile is so far away that
+    /// this ends at the end of all numbers, but a giant may reach there.
     #[inline]
     fn place(&self, [x, y, z]: Key, id: u32) -> Key {
-        [x.wrapping_mul(self.plies as i32).wrapping_add((id % self.plies) as i32), y, z]
+        [x.saturating_mul(self.plies as i32).saturating_add((id % self.plies) as i32), y, z]
     }
 }
 

@@ -420,4 +420,45 @@ mod tests {
         println!("{outside} ticks with outsiders; in {left} somebody was followed again");
         assert!(outside > 2_000 && left > 10, "{outside} ticks with outsiders; in {left} somebody was followed again");
     }
+
+    /// A giant so large that the cells of small ones that it covers cannot be counted, and that creeps along, then leaps.
+    #[test]
+    fn a_giant_of_any_size_touches_all_whom_it_covers() {
+        for size in [1e3, 1e6, 9e8] {
+            let mut random = Random::new(1);
+            let mut spheres = Spheres::new();
+            let velocities: Vec<Vec3> =
+                (0..600).map(|row| random.direction() * if row < 40 { 0.04 } else { 0.0 }).collect();
+            for _ in &velocities {
+                spheres.insert(Sphere::new(random.point(3.0), random.between(0.02, 0.1))).unwrap();
+            }
+            let giant = spheres.insert(Sphere::new(Vec3::splat(1.5), 0.1)).unwrap();
+            let mut kinesphere = Kinesphere::new().eager();
+            let (mut found, mut expected, mut followed) = (Vec::new(), Vec::new(), 0);
+            for tick in 0..200 {
+                BruteForce.pairs(&spheres, &mut expected);
+                kinesphere.pairs(&spheres, &mut found);
+                found.sort_unstable();
+                expected.sort_unstable();
+                assert!(found == expected, "size {size}, tick {tick}");
+                followed += usize::from(kinesphere.is_following());
+                spheres.end_tick();
+                for (row, velocity) in velocities.iter().enumerate().filter(|(_, velocity)| **velocity != Vec3::ZERO) {
+                    let slot = Slot::new(row as u32);
+                    spheres.move_to(slot, spheres.get(slot).unwrap().center + *velocity).unwrap();
+                }
+                match tick {
+                    // Courses have begun by then.
+                    40 => spheres.resize(giant, size).unwrap(),
+                    41.. => {
+                        let step = size * if tick % 50 == 49 { 0.1 } else { 1e-4 };
+                        spheres.move_to(giant, spheres.get(giant).unwrap().center + Vec3::splat(step)).unwrap();
+                    }
+                    _ => {}
+                }
+            }
+            println!("size {size}: followed for {followed} ticks");
+            assert!(followed > 50, "size {size}: followed for {followed} ticks");
+        }
+    }
 }
