@@ -80,8 +80,9 @@ fn run(seed: u64, least: &mut [f64]) -> Result<(), SpheresError> {
     for tick in 0..WARM + TICKS {
         let start = Instant::now();
         broad_phase.pairs(&spheres, &mut pairs);
+        let time = start.elapsed().as_secs_f64() * 1e6;
         if let Some(least) = tick.checked_sub(WARM).map(|tick| &mut least[tick]) {
-            *least = least.min(start.elapsed().as_secs_f64() * 1e6);
+            *least = least.min(time);
         }
         spheres.end_tick();
         for (row, velocity) in velocities.iter_mut().enumerate().filter(|(_, velocity)| **velocity != Vec3::ZERO) {
