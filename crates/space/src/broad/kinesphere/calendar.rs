@@ -27,7 +27,7 @@ const UNKNOWN_WORK: f64 = 1_000.0;
 
 /// About how much work it is to look around for one who strayed. If there is as much to do as if this many had, in a usual tick,
 /// then one more or less makes no difference.
-const STRAY: u64 = 700;
+const STRAY: u64 = 1_200;
 const MANY_STRAYS: u64 = 16;
 
 /// No tile falls due sooner by more than one in so many ticks of its life because others have little to do.
@@ -81,7 +81,7 @@ impl Calendar {
     }
 
     /// If there is little to do in this tick, in which so many strayed, lets tiles fall due now that would do so soon, the soonest
-    /// first, as long as that makes it a usual one. Adds them to a list.
+    /// first, as long as that makes it a usual one; and one of them in any case if there is nothing to do. Adds them to a list.
     pub fn hasten(
         &mut self,
         now: u64,
@@ -102,7 +102,7 @@ impl Calendar {
                 let tile = &mut tiles[number as usize];
                 let is_early = tile.due == tick
                     && (tick - now) * EARLIEST <= life_of(tile.layer)
-                    && work + u64::from(tile.work) <= with_margin(usual);
+                    && (work == 0 || work + u64::from(tile.work) <= with_margin(usual));
                 if is_early {
                     tile.due = now;
                     work += u64::from(tile.work);
@@ -255,6 +255,11 @@ mod tests {
         assert_eq!(due, [0, 2]);
         (11..16).for_each(|tick| calendar.take(tick, &tiles, &mut due));
         assert_eq!(due, [0, 2, 1], "each falls due once");
+        early.clear();
+        tiles[1].due = 25;
+        calendar.enter(1, &tiles[1]);
+        calendar.hasten(20, 0, &mut tiles, |_| life, &mut early);
+        assert_eq!(early, [1], "there is nothing else to do");
         assert_eq!(calendar.work_of_one(), 1_000);
     }
 }

@@ -51,7 +51,7 @@ mod tests {
     #[test]
     fn tiles_that_fall_due_early_lose_nobody() {
         let (mut early, mut with_strays) = (0, 0);
-        for seed in 0..12 {
+        for seed in 0..24 {
             let mut random = Random::new(seed);
             let (side, walkers) = (20.0, random.whole(20, 80) as usize);
             let mut spheres = Spheres::new();

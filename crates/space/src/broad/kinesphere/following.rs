@@ -455,7 +455,7 @@ impl Following {
             for piece in &pieces[part(index, pieces.len())] {
                 let before = share.scratch.tally;
                 search.examine(piece, &mut share.scratch, &mut share.agenda);
-                let work = Plan::time_to_search(share.scratch.tally.since(before));
+                let work = Plan::time_to_examine(share.scratch.tally.since(before));
                 share.worked.push((piece.tile, work as u32));
             }
             search.welcome(&newcomers[part(index, newcomers.len())], &mut share.scratch, &mut share.agenda);

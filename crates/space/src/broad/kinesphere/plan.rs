@@ -76,6 +76,8 @@ const IDLE: f64 = 0.1;
 const CHECK: f64 = 5.0;
 /// Entering an object anew and sorting it.
 pub const SORT: f64 = 80.0;
+/// Renewing a tile, whoever is in it.
+const TILE: f64 = 1_200.0;
 /// Looking into a layer, whoever is there.
 pub const LOOK: f64 = 80.0;
 /// Looking at one line of cells.
@@ -154,6 +156,11 @@ impl Plan {
     /// How long such a search took.
     pub fn time_to_search(Tally { runs, tests, found }: Tally) -> f64 {
         runs as f64 * RUN + tests as f64 * TEST + found as f64 * FIND
+    }
+
+    /// How long it took to renew a tile, or a piece of it, and to search from there.
+    pub fn time_to_examine(search: Tally) -> f64 {
+        TILE + Plan::time_to_search(search)
     }
 
     /// How long it takes to find so many meetings.
