@@ -33,6 +33,9 @@ const MANY_STRAYS: u64 = 16;
 /// No tile falls due sooner by more than one in so many ticks of its life because others have little to do.
 const EARLIEST: u64 = 8;
 
+/// Nor do more than this in one tick.
+pub const EARLY_MAX: usize = 32;
+
 /// The tiles that fall due in a tick.
 #[derive(Debug, Default)]
 struct Day {
@@ -101,6 +104,7 @@ impl Calendar {
             day.tiles.retain(|&number| {
                 let tile = &mut tiles[number as usize];
                 let is_early = tile.due == tick
+                    && early.len() < EARLY_MAX
                     && (tick - now) * EARLIEST <= life_of(tile.layer)
                     && (work == 0 || work + u64::from(tile.work) <= with_margin(usual));
                 if is_early {

@@ -7,7 +7,7 @@ use glam::Vec3;
 use rayon::prelude::*;
 
 use super::agenda::{Agenda, Moment, Turnover};
-use super::calendar::Calendar;
+use super::calendar::{Calendar, EARLY_MAX};
 use super::course::{Course, Courses};
 use super::lattice::Lattice;
 use super::mood::Mood;
@@ -155,7 +155,7 @@ impl Following {
         self.newcomers.clear();
         self.outsiders.reset();
         self.busy.reserve(64);
-        self.early.reserve(64);
+        self.early.reserve(EARLY_MAX);
         self.calendar.reset();
         self.shares.resize_with((spheres.len() / OBJECTS_PER_SHARE).clamp(1, SHARES_MAX), Share::default);
         self.renewals.reset(self.shares.len());

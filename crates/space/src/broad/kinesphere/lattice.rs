@@ -80,6 +80,9 @@ pub struct Lattice {
     spare: Vec<u32>,
     /// What a layer begins with that nobody has planned.
     spare_map: TileMap,
+    /// What every tile of each layer is to have room for, and every spare one.
+    supplies: Vec<Supply>,
+    spare_supply: Supply,
 }
 
 /// Nobody who reaches so many times less far than anybody a layer is meant for is put there: all of them, and whoever is
@@ -165,23 +168,22 @@ impl Lattice {
         self.layers.iter_mut().for_each(|layer| layer.map.stock_up());
         self.layers.reserve(1);
         self.spare_map.stock_up();
+        self.plan_supplies();
     }
 
-    /// Takes memory for more objects in some of the tiles.
+    /// Takes memory for more objects in some of the tiles, as was planned with that for more tiles.
     pub fn stock_up_tiles(&mut self, part: Part) {
-        let (supplies, cells_left) = self.supplies();
-        for tile in part.of(&mut self.tiles).filter(|tile| tile.is_used()) {
-            tile.stock_up(supplies[tile.layer as usize]);
+        let Lattice { tiles, spare, supplies, spare_supply, .. } = self;
+        for tile in part.of(tiles.iter_mut()).filter(|tile| tile.is_used()) {
+            // There may be more layers by now.
+            tile.stock_up(supplies.get(tile.layer as usize).copied().unwrap_or_default());
         }
-        // Whatever layer needs a spare one gets it.
-        let rows = supplies.iter().map(|supply| supply.rows).max().unwrap_or(0);
-        let cells = supplies.iter().map(|supply| supply.cells).max().unwrap_or(0);
-        let cells = (cells_left / self.spare_wanted().max(self.spare.len())).min(cells).max(FEW_CELLS);
         // The last ones are taken first, and given back first: hardly anybody ever is in the others.
-        let seldom = self.spare.len() / 2;
+        let seldom = spare.len() / 2;
         // By their numbers, too: who is spare now may have been used in the last turn.
-        for (index, &number) in self.spare.iter().enumerate().filter(|(_, number)| part.has(**number as usize)) {
-            let tile = &mut self.tiles[number as usize];
+        for (index, &number) in spare.iter().enumerate().filter(|(_, number)| part.has(**number as usize)) {
+            let Supply { rows, cells } = *spare_supply;
+            let tile = &mut tiles[number as usize];
             tile.reset([0; 3], 0, 0, NEVER);
             tile.stock_up(Supply { rows: if index < seldom { rows / 2 } else { rows }, cells });
         }
@@ -192,8 +194,8 @@ impl Lattice {
         roomy(used) - used
     }
 
-    /// What every tile of each layer is to have room for, and how many cells more would be little.
-    fn supplies(&self) -> (Vec<Supply>, usize) {
+    /// Finds out what every tile is to have room for.
+    fn plan_supplies(&mut self) {
         let mut tiles = vec![0; self.layers.len()];
         let mut largest = vec![[0; 3]; self.layers.len()];
         for tile in self.tiles.iter().filter(|tile| tile.is_used()) {
@@ -231,7 +233,10 @@ impl Lattice {
             left = rest;
             supplies.iter_mut().for_each(|supply| supply.cells = most);
         }
-        (supplies, left)
+        // Whatever layer needs a spare one gets it.
+        let rows = supplies.iter().map(|supply| supply.rows).max().unwrap_or(0);
+        let cells = (left / self.spare_wanted().max(self.spare.len())).min(most).max(FEW_CELLS);
+        (self.supplies, self.spare_supply) = (supplies, Supply { rows, cells });
     }
 
     /// Gives an empty tile up.
@@ -279,6 +284,7 @@ impl Lattice {
             + self.tiles.iter().map(Tile::bytes).sum::<usize>()
             + self.tiles.capacity() * size_of::<Tile>()
             + self.spare.capacity() * 4
+            + self.supplies.capacity() * size_of::<Supply>()
     }
 }
 
