@@ -6,7 +6,7 @@
 //! ([`lattice`]) where their courses are halfway through the tile's life. When a tile falls due, its objects look for
 //! all whose courses come close to theirs within the next life ([`search`]); each such *meeting* knows when the two may
 //! overlap and when they must ([`encounter`]), and in between nothing is computed ([`agenda`]). Tiles fall due one after
-//! another, so no tick has much more to do than others ([`stagger`], [`calendar`]); who is fast among many has tiles that do so
+//! another, so no tick has much more to do than others ([`stagger`], [`calendar`], [`early`]); who is fast among many has tiles that do so
 //! sooner ([`pace`]), and who is alone looks along its path ([`alone`]). Who meets a thousand others is not followed at all
 //! ([`outsiders`]).
 //!
