@@ -161,7 +161,7 @@ impl Lattice {
         if self.spare.len() < wanted / 2 {
             while self.spare.len() < wanted {
                 self.spare.push(self.tiles.len() as u32);
-                self.tiles.push(Tile::default());
+                self.tiles.push(Tile::spare());
             }
         }
         stock_up(&mut self.spare);

@@ -243,6 +243,11 @@ impl Block {
 }
 
 impl Tile {
+    /// A tile of no layer, without memory.
+    pub fn spare() -> Tile {
+        Tile { due: NEVER, ..Tile::default() }
+    }
+
     /// Makes the tile empty.
     pub fn reset(&mut self, key: Key, layer: u32, middle: u64, due: u64) {
         (self.key, self.layer, self.middle, self.due) = (key, layer, middle, due);
