@@ -105,6 +105,9 @@ pub struct Turnover {
 }
 
 impl Agenda {
+    /// How many lists it has.
+    pub const LISTS: usize = 7;
+
     /// Makes an empty agenda ready for meetings that begin less than `life` ticks after they are found.
     pub fn open(&mut self, life: u64) {
         self.waiting.reset(life as usize);
@@ -173,15 +176,22 @@ impl Agenda {
         self.resting_reported = 0;
     }
 
-    /// Takes more memory than was ever needed.
-    pub fn stock_up(&mut self) {
-        self.waiting.stock_up();
-        stock_up(&mut self.running);
-        stock_up(&mut self.standing);
-        stock_up(&mut self.resting);
-        stock_up(&mut self.resting_versions);
-        stock_up(&mut self.doubtful);
-        make_room(&mut self.touches, self.doubtful.len().max(self.standing.len()));
+    /// Takes more memory than was ever needed, for some of its lists: `is_its_turn` says whether for the one with this number.
+    pub fn stock_up(&mut self, is_its_turn: impl Fn(usize) -> bool) {
+        let Agenda { waiting, running, standing, resting, resting_versions, doubtful, touches, .. } = self;
+        let compared = doubtful.len().max(standing.len());
+        let lists: [&mut dyn FnMut(); Agenda::LISTS] = [
+            &mut || waiting.stock_up(),
+            &mut || stock_up(running),
+            &mut || stock_up(standing),
+            &mut || stock_up(resting),
+            &mut || stock_up(resting_versions),
+            &mut || stock_up(doubtful),
+            &mut || make_room(touches, compared),
+        ];
+        for (_, stock_up) in lists.into_iter().enumerate().filter(|(number, _)| is_its_turn(*number)) {
+            stock_up();
+        }
     }
 
     /// Heap memory, in bytes.

@@ -370,7 +370,9 @@ impl Following {
             Turn::First => self.lattice.stock_up(),
             Turn::Shared(part) => {
                 self.lattice.stock_up_tiles(part);
-                part.of(&mut self.shares).for_each(|share| share.agenda.stock_up());
+                for (index, share) in self.shares.iter_mut().enumerate() {
+                    share.agenda.stock_up(|list| part.has(index * Agenda::LISTS + list));
+                }
                 let usual = self.lattice.tiles.len() / self.pace.longest as usize;
                 self.calendar.stock_up(part, usual);
                 if !is_first_time && !self.is_stocked_up {

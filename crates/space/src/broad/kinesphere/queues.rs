@@ -53,6 +53,8 @@ impl<T: Copy + Default> Queues<T> {
         self.ends.clear();
         self.ends.resize(queues, EMPTY);
         self.blocks.clear();
+        // Each will have a block before long: to take memory for all of them later would be a slow tick.
+        self.blocks.reserve_exact(queues + queues / 8 + 8);
         self.free = NONE;
     }
 
