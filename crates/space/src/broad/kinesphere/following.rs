@@ -213,6 +213,7 @@ impl Following {
             }
         }
         self.take_back(spheres);
+        self.cast_out(spheres);
         if self.strayed.len() * 8 > spheres.len() {
             return None;
         }
@@ -236,7 +237,7 @@ impl Following {
         let search = [search, self.looked].into_iter().sum();
         let resting = self.shares.iter().map(|share| share.agenda.resting()).sum();
         let effort = Effort { newcomers, renewed, search, reported, resting, compared };
-        self.cast_out(Plan::time_of(effort, spheres.len()));
+        self.note_burdens(Plan::time_of(effort, spheres.len()));
         Some(effort)
     }
 

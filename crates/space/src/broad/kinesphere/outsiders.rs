@@ -50,6 +50,8 @@ pub struct Outsiders {
     all: Vec<Outsider>,
     /// Their rows.
     rows: Vec<u32>,
+    /// The rows of those who are to become outsiders in the next tick.
+    burdens: Vec<u32>,
     /// What was told of those who are outsiders no longer.
     lost: Vec<Pair>,
     usual: Usual,
@@ -102,6 +104,7 @@ impl Outsiders {
     /// Begins with nobody.
     pub fn reset(&mut self) {
         self.all.clear();
+        self.burdens.clear();
         self.lost.clear();
         self.usual = Usual::default();
     }
@@ -124,7 +127,7 @@ impl Outsiders {
     pub fn bytes(&self) -> usize {
         let touched = |outsider: &Outsider| outsider.touched.capacity() + outsider.touched_before.capacity();
         self.all.capacity() * size_of::<Outsider>()
-            + (self.rows.capacity() + self.all.iter().map(touched).sum::<usize>()) * 4
+            + (self.rows.capacity() + self.burdens.capacity() + self.all.iter().map(touched).sum::<usize>()) * 4
             + self.lost.capacity() * size_of::<Pair>()
     }
 }
@@ -276,31 +279,44 @@ impl Lookout<'_> {
 }
 
 impl Following {
-    /// No longer follows those who made this tick slow, which took some time, or who would be cheaper outside.
-    pub(super) fn cast_out(&mut self, time: f64) {
+    /// Notes who made this tick slow, which took some time, or would be cheaper outside: it is not followed from the next one on.
+    /// In this one it has been at work enough.
+    pub(super) fn note_burdens(&mut self, time: f64) {
         let mut busy = std::mem::take(&mut self.busy);
         self.shares.iter_mut().for_each(|share| busy.append(&mut share.scratch.busy));
         // Whoever takes longest is first; and the order does not depend on who found them.
         busy.sort_unstable_by_key(|busy| (std::cmp::Reverse(busy.found), busy.row));
-        let longest = self.pace.longest;
+        let Following { outsiders, pace, .. } = self;
         let mut left = time;
         for Busy { row, found, life } in busy.drain(..) {
-            let usual = self.outsiders.usual;
-            let is_slow = usual.is_exceeded_by(left, longest) && Plan::time_to_find(found) > BURDEN * usual.cost;
-            let has_room = self.outsiders.all.len() < OUTSIDERS_MAX;
-            if !has_room || !is_slow && !Plan::is_cheaper_outside(found, life) {
+            let usual = outsiders.usual;
+            let is_slow = usual.is_exceeded_by(left, pace.longest) && Plan::time_to_find(found) > BURDEN * usual.cost;
+            let has_room = outsiders.all.len() + outsiders.burdens.len() < OUTSIDERS_MAX;
+            if has_room && (is_slow || Plan::is_cheaper_outside(found, life)) {
+                outsiders.burdens.push(row);
+                left -= Plan::time_to_find(found);
+            }
+        }
+        outsiders.usual.take(left, pace.longest);
+        self.busy = busy;
+    }
+
+    /// No longer follows those who were a burden in the last tick, whether they strayed in this one or not.
+    pub(super) fn cast_out(&mut self, spheres: &Spheres) {
+        while let Some(row) = self.outsiders.burdens.pop() {
+            let slot = Slot::new(row);
+            if !spheres.is_alive(slot) || spheres.replaced().contains(&slot) {
                 continue;
             }
             let Some(from) = self.whereabouts(row) else { continue };
             self.leave(row, from);
             self.courses.clear(row);
-            self.outdate(row);
+            self.strayed.retain(|&strayed| strayed != row);
+            self.outdated.insert(row as usize);
+            self.adopted.push(row);
             self.homes[row as usize] = OUTSIDE;
             self.outsiders.all.push(Outsider { row, ..Outsider::default() });
-            left -= Plan::time_to_find(found);
         }
-        self.outsiders.usual.take(left, longest);
-        self.busy = busy;
     }
 
     /// Follows those again who stand, or walk and overlap few; and forgets those who are gone.
@@ -366,7 +382,8 @@ mod tests {
             spheres.end_tick();
             for (row, velocity) in velocities.iter_mut().enumerate() {
                 let slot = Slot::new(row as u32);
-                let next = spheres.get(slot).unwrap().center + *velocity;
+                let Ok(sphere) = spheres.get(slot) else { continue };
+                let next = sphere.center + *velocity;
                 let is_outside = next.cmplt(Vec3::ZERO) | next.cmpgt(Vec3::splat(*side));
                 *velocity = Vec3::select(is_outside, -*velocity, *velocity);
                 if *velocity != Vec3::ZERO {
@@ -375,6 +392,9 @@ mod tests {
             }
             let row = random.whole(0, *giants as u32);
             let slot = Slot::new(row);
+            if !spheres.is_alive(slot) {
+                return;
+            }
             match random.whole(0, 120) {
                 0 => spheres.move_to(slot, random.point(*side)).unwrap(),
                 1 => spheres.resize(slot, random.between(0.5, 15.0)).unwrap(),
@@ -419,6 +439,53 @@ mod tests {
         }
         println!("{outside} ticks with outsiders; in {left} somebody was followed again");
         assert!(outside > 2_000 && left > 10, "{outside} ticks with outsiders; in {left} somebody was followed again");
+    }
+
+    /// Who is to become an outsider in the next tick turns, grows, is gone or is somebody else by then.
+    #[test]
+    fn a_burden_may_be_anything_by_the_next_tick() {
+        let mut changed = [0; 4];
+        for seed in 0..12 {
+            let mut world = World::new(seed);
+            let mut kinesphere = Kinesphere::with_threads(1 + seed as usize % 2).eager().tracking_changes();
+            let (mut found, mut expected, mut changes) = (Vec::new(), Vec::new(), PairChanges::new());
+            let mut gone = None;
+            for tick in 0..500 {
+                BruteForce.pairs(&world.spheres, &mut expected);
+                kinesphere.pairs(&world.spheres, &mut found);
+                found.sort_unstable();
+                expected.sort_unstable();
+                assert!(found == expected, "seed {seed}, tick {tick}");
+                changes.update(&found, world.spheres.replaced());
+                assert!(kinesphere.began() == changes.began, "seed {seed}, tick {tick}: began");
+                assert!(kinesphere.ended() == changes.ended, "seed {seed}, tick {tick}: ended");
+                world.step();
+                let World { random, side, spheres, .. } = &mut world;
+                let next = Sphere::new(random.point(*side), random.between(0.5, 15.0));
+                if let Some(slot) = gone.take() {
+                    assert_eq!(spheres.insert(next).unwrap(), slot);
+                } else if kinesphere.is_following()
+                    && let Some(&row) = kinesphere.following.outsiders.burdens.first()
+                {
+                    let (slot, kind) = (Slot::new(row), random.whole(0, 4) as usize);
+                    changed[kind] += 1;
+                    match kind {
+                        0 => spheres.move_to(slot, next.center).unwrap(),
+                        1 => spheres.resize(slot, next.radius).unwrap(),
+                        2 => {
+                            spheres.remove(slot).unwrap();
+                            gone = Some(slot);
+                        }
+                        _ => {
+                            spheres.remove(slot).unwrap();
+                            assert_eq!(spheres.insert(next).unwrap(), slot);
+                        }
+                    }
+                }
+            }
+        }
+        println!("turned, grew, gone, somebody else: {changed:?}");
+        assert!(changed.iter().all(|&count| count > 5), "{changed:?}");
     }
 
     /// A giant so large that the cells of small ones that it covers cannot be counted, and that creeps along, then leaps.

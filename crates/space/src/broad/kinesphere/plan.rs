@@ -346,7 +346,11 @@ impl Census {
         let wanted = (objects / (4.0 * life as f64)).max(0.25);
         let (tile_bits, plies) = match (life, is_sparse) {
             (FOR_EVER, _) => ([6, 2, 2], 1),
-            (_, true) => (compact(wanted / in_a_cell), (in_a_cell / wanted).ceil().clamp(1.0, f64::from(PLIES)) as u32),
+            (_, true) => {
+                // If there are ticks enough for each to have one of its own, two who share a tile make a slow one.
+                let plies = if objects < life as f64 { f64::from(PLIES) } else { in_a_cell / wanted };
+                (compact(wanted / in_a_cell), plies.ceil().clamp(1.0, f64::from(PLIES)) as u32)
+            }
             _ => match long(objects / in_a_cell.max(1.0), life as f64) {
                 Some(long) => (long, 1),
                 None => return Shape { tile_bits: [1, 1, 1], plies: 2, is_lumpy: true },

@@ -353,20 +353,14 @@ impl Terms<'_> {
 
     /// Takes in those of the tiles around who have moved on to this one: they are entered in its cells.
     fn adopt(&self, number: u32, tile: &Tile, bench: &mut Workbench, adopted: &mut Vec<Adoption>) {
-        let (key, layer) = (tile.key, tile.layer);
-        let Layer { cells, life, .. } = &self.lattice.layers[layer as usize];
-        for step in 0..27 {
-            let steps = [step % 3 - 1, step / 3 % 3 - 1, step / 9 - 1];
-            let beside = std::array::from_fn(|axis| key[axis].wrapping_add(steps[axis]));
-            let Some(other) = self.lattice.tile_at(layer, beside, tile.ply) else { continue };
+        let key = tile.key;
+        let Layer { cells, life, .. } = self.lattice.layer_of(tile);
+        self.lattice.tiles_beside(tile, |other| {
             let from = &self.lattice.tiles[other as usize];
-            if from.due == self.now {
-                // It enters its own anew, its guests too.
-                continue;
-            }
             let Block { low, high } = from.block().common(cells.block_of(key));
-            if low[0] > high[0] {
-                continue;
+            // One that is due, too, enters its own anew, its guests among them.
+            if from.due == self.now || low[0] > high[0] {
+                return;
             }
             for (y, z) in (low[2]..=high[2]).flat_map(|z| (low[1]..=high[1]).map(move |y| (y, z))) {
                 for row in from.line(y, z, low[0], high[0]) {
@@ -381,7 +375,7 @@ impl Terms<'_> {
                     }
                 }
             }
-        }
+        });
     }
 
     /// How many ticks ago the course was set of somebody in a tile that is due. It was not in this one: who strayed is in no

@@ -46,7 +46,7 @@ impl Part {
 
     /// Those of many who are in this part.
     pub fn of<I: IntoIterator>(self, all: I) -> impl Iterator<Item = I::Item> {
-        all.into_iter().enumerate().filter(move |(number, _)| self.has(*number)).map(|(_, one)| one)
+        all.into_iter().skip(self.index).step_by(self.parts)
     }
 }
 

@@ -33,20 +33,22 @@ impl TileMap {
         self.tiles.get(self.places[self.find(key)] as usize).map(|&(_, tile)| tile)
     }
 
-    /// Calls `found` with every tile from `first` to `last` along each axis.
-    pub fn within(&self, first: Key, last: Key, mut found: impl FnMut(u32)) {
-        let spans: [usize; 3] = std::array::from_fn(|axis| last[axis].abs_diff(first[axis]) as usize);
-        let keys = spans.iter().try_fold(ASKING, |keys, span| keys.checked_mul(span + 1));
+    /// Calls `found` with every tile from `first` to `last` along each axis; along the first one with one in `step` of them.
+    pub fn within(&self, first: Key, last: Key, step: u32, mut found: impl FnMut(u32)) {
+        let spans: [u32; 3] = std::array::from_fn(|axis| last[axis].abs_diff(first[axis]));
+        let asked = [spans[0] / step, spans[1], spans[2]];
+        let keys = asked.iter().try_fold(ASKING, |keys, &span| keys.checked_mul(span as usize + 1));
         if keys.is_none_or(|keys| keys > self.tiles.len()) {
             // Without a branch for each axis: which of them a tile is off by is anybody's guess.
-            let is_on = |key: Key, axis: usize| key[axis].wrapping_sub(first[axis]) as u32 as usize <= spans[axis];
-            let is_within = |key: Key| is_on(key, 0) & is_on(key, 1) & is_on(key, 2);
-            self.tiles.iter().filter(|(key, _)| is_within(*key)).for_each(|(_, tile)| found(*tile));
+            let off = |key: Key, axis: usize| key[axis].wrapping_sub(first[axis]) as u32;
+            let is_within = |key: Key| (0..3).fold(true, |is, axis| is & (off(key, axis) <= spans[axis]));
+            let is_meant = |key: Key| is_within(key) && (step == 1 || off(key, 0).is_multiple_of(step));
+            self.tiles.iter().filter(|(key, _)| is_meant(*key)).for_each(|(_, tile)| found(*tile));
             return;
         }
         for z in first[2]..=last[2] {
             for y in first[1]..=last[1] {
-                for x in first[0]..=last[0] {
+                for x in (first[0]..=last[0]).step_by(step as usize) {
                     self.get([x, y, z]).into_iter().for_each(&mut found);
                 }
             }
@@ -176,14 +178,19 @@ mod tests {
             assert!(twin.iter().all(|(&key, &tile)| map.get(key) == Some(tile)), "seed {seed}");
             for reach in [0, 1, 3, 400] {
                 let (first, last) = ([-reach, -2, -reach], [reach - 1, reach, 2]);
-                let is_within = |key: &Key| (0..3).all(|axis| (first[axis]..=last[axis]).contains(&key[axis]));
-                let mut found = Vec::new();
-                map.within(first, last, |tile| found.push(tile));
-                found.sort_unstable();
-                let mut meant: Vec<u32> =
-                    twin.iter().filter(|(key, _)| is_within(key)).map(|(_, &tile)| tile).collect();
-                meant.sort_unstable();
-                assert_eq!(found, meant, "seed {seed}, within {reach}");
+                for step in [1, 2, 5] {
+                    let is_meant = |key: &Key| {
+                        (0..3).all(|axis| (first[axis]..=last[axis]).contains(&key[axis]))
+                            && (key[0] - first[0]) % step as i32 == 0
+                    };
+                    let mut found = Vec::new();
+                    map.within(first, last, step, |tile| found.push(tile));
+                    found.sort_unstable();
+                    let mut meant: Vec<u32> =
+                        twin.iter().filter(|(key, _)| is_meant(key)).map(|(_, &tile)| tile).collect();
+                    meant.sort_unstable();
+                    assert_eq!(found, meant, "seed {seed}, within {reach}, step {step}");
+                }
             }
         }
     }
