@@ -130,7 +130,9 @@ impl Calendar {
     ///
     /// When many begin at once, as when those who stood begin to move, they do not fall due at once for ever.
     pub fn idlest_tick(&self, now: u64, life: u64) -> u64 {
-        (now + 1..=now + life).rev().min_by_key(|&tick| self.work_at(tick)).expect("a life has ticks")
+        let ticks = (now + 1..=now + life).rev();
+        let idle = ticks.clone().find(|&tick| self.work_at(tick) == 0);
+        idle.or_else(|| ticks.min_by_key(|&tick| self.work_at(tick))).expect("a life has ticks")
     }
 
     /// When a tile of so much work falls due again that was renewed just now: after a life, or some time before that, if others
