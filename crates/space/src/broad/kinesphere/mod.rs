@@ -40,6 +40,8 @@ mod stagger;
 mod strays;
 mod tile;
 mod tile_map;
+#[cfg(test)]
+mod trial;
 
 use glam::Vec3;
 
