@@ -314,8 +314,7 @@ impl Following {
     pub fn has_outgrown_its_plan(&self, objects: usize) -> bool {
         let layers = &self.lattice.layers;
         let misfits: usize = layers[self.planned_layers..].iter().map(|layer| layer.objects).sum();
-        let movers: usize = layers.iter().filter(|layer| !layer.stands()).map(|layer| layer.objects).sum();
-        misfits * 5 > objects || movers > self.movers_max
+        misfits * 5 > objects || self.lattice.movers() > self.movers_max
     }
 
     /// Heap memory, in bytes.

@@ -279,6 +279,11 @@ impl Lattice {
         self.layers.iter().map(|layer| layer.objects).sum()
     }
 
+    /// How many of them move.
+    pub fn movers(&self) -> usize {
+        self.layers.iter().filter(|layer| !layer.stands()).map(|layer| layer.objects).sum()
+    }
+
     /// The layer of a tile.
     #[inline]
     pub fn layer_of(&self, tile: &Tile) -> &Layer {

@@ -4,6 +4,8 @@
 //! they are. A giant that touches a thousand finds a thousand meetings whenever it looks around, all of them in one tick; and
 //! if it turns, all of them again. To look at who is there takes little longer than to tell of so many meetings, and is as
 //! much work in every tick, whatever the giant does. So whoever makes a slow tick by its own look becomes an *outsider*.
+//! And so does everybody who moves where hardly anybody does: nothing happens in most ticks then, and one in which somebody
+//! looks around takes many times as long.
 //!
 //! An outsider sees others where their tiles have them. Most of those whom it overlaps are in cells that are deep inside it
 //! ([`ball`](super::ball)), or are so themselves: nobody asks where they are to the millimetre. The others are compared.
@@ -31,6 +33,10 @@ pub const OUTSIDE: u32 = NOWHERE - 1;
 /// Nobody is a burden who finds fewer meetings than this in one look.
 pub const FEW: u64 = 8;
 
+/// Where no more than this move, nobody who does is followed: if all of them look around, a tick takes no longer than the
+/// slowest one did in which one of them was renewed. Where twice as many move, they are followed again.
+const FEW_MOVE: usize = 6;
+
 /// There are no more outsiders than this: each is compared with all others.
 const OUTSIDERS_MAX: usize = 256;
 
@@ -52,8 +58,9 @@ pub struct Outsiders {
     rows: Vec<u32>,
     /// The rows of those who are to become outsiders in the next tick.
     burdens: Vec<u32>,
-    /// What was told of those who are outsiders no longer.
+    /// What was told of those who are outsiders no longer, and the memory of their lists, for the next ones.
     lost: Vec<Pair>,
+    spare: Vec<[Vec<u32>; 2]>,
     usual: Usual,
 }
 
@@ -125,10 +132,12 @@ impl Outsiders {
 
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
-        let touched = |outsider: &Outsider| outsider.touched.capacity() + outsider.touched_before.capacity();
+        let touched = self.all.iter().flat_map(|outsider| [&outsider.touched, &outsider.touched_before]);
+        let lists = touched.chain(self.spare.iter().flatten()).chain([&self.rows, &self.burdens]);
         self.all.capacity() * size_of::<Outsider>()
-            + (self.rows.capacity() + self.burdens.capacity() + self.all.iter().map(touched).sum::<usize>()) * 4
+            + self.spare.capacity() * size_of::<[Vec<u32>; 2]>()
             + self.lost.capacity() * size_of::<Pair>()
+            + lists.map(Vec::capacity).sum::<usize>() * 4
     }
 }
 
@@ -284,6 +293,10 @@ impl Following {
     pub(super) fn note_burdens(&mut self, time: f64) {
         let mut busy = std::mem::take(&mut self.busy);
         self.shares.iter_mut().for_each(|share| busy.append(&mut share.scratch.busy));
+        if self.moving() <= FEW_MOVE {
+            busy.clear();
+            self.note_lookers();
+        }
         // Whoever takes longest is first; and the order does not depend on who found them.
         busy.sort_unstable_by_key(|busy| (std::cmp::Reverse(busy.found), busy.row));
         let Following { outsiders, pace, .. } = self;
@@ -299,6 +312,23 @@ impl Following {
         }
         outsiders.usual.take(left, pace.longest);
         self.busy = busy;
+    }
+
+    /// Notes everybody who looked around in this tick, and moves.
+    fn note_lookers(&mut self) {
+        let Following { due, lattice, newcomers, newcomer_rows, outsiders, .. } = self;
+        let inhabitants = due.iter().flat_map(|&tile| {
+            let tile = &lattice.tiles[tile as usize];
+            (0..tile.count()).filter_map(|row| tile.get(row))
+        });
+        let residents = inhabitants.filter(|entry| !newcomer_rows.contains(entry.id as usize));
+        let lookers = residents.chain(newcomers.iter().map(|newcomer| newcomer.entry));
+        outsiders.burdens.extend(lookers.filter(|entry| entry.velocity != [0.0; 3]).map(|entry| entry.id));
+    }
+
+    /// How many move, whether they are followed or not.
+    fn moving(&self) -> usize {
+        self.lattice.movers() + self.outsiders.all.len()
     }
 
     /// No longer follows those who were a burden in the last tick, whether they strayed in this one or not.
@@ -317,25 +347,30 @@ impl Following {
             self.outdated.insert(row as usize);
             self.adopted.push(row);
             self.homes[row as usize] = OUTSIDE;
-            self.outsiders.all.push(Outsider { row, ..Outsider::default() });
+            let [touched, touched_before] = self.outsiders.spare.pop().unwrap_or_default();
+            self.outsiders.all.push(Outsider { row, touched, touched_before, ..Outsider::default() });
         }
     }
 
     /// Follows those again who stand, or walk and overlap few; and forgets those who are gone.
     pub(super) fn take_back(&mut self, spheres: &Spheres) {
+        let many_move = self.moving() > 2 * FEW_MOVE;
         let Following { outsiders, homes, outdated, strayed, pace, .. } = self;
-        let Outsiders { all, lost, .. } = outsiders;
+        let Outsiders { all, lost, spare, .. } = outsiders;
         all.retain_mut(|outsider| {
             let slot = Slot::new(outsider.row);
             let Sphere { center, radius } = spheres.columns().sphere(slot.row());
             let step = (center - std::mem::replace(&mut outsider.place, center)).length();
             let is_walking = pace.life(radius, step) == pace.longest;
-            let is_idle = step == 0.0 || is_walking && (outsider.touched.len() as u64) < FEW / 2;
+            let is_idle = step == 0.0 || many_move && is_walking && (outsider.touched.len() as u64) < FEW / 2;
             outsider.idle = if is_idle { outsider.idle + 1 } else { 0 };
             let is_there = spheres.is_alive(slot) && !spheres.replaced().contains(&slot);
             let stays = is_there && outsider.idle < PATIENCE;
             if !stays {
                 lost.extend(outsider.pairs());
+                outsider.touched.clear();
+                outsider.touched_before.clear();
+                spare.push([&mut outsider.touched, &mut outsider.touched_before].map(std::mem::take));
                 homes[slot.row()] = NOWHERE;
                 outdated.insert(slot.row());
                 strayed.push(slot.number());
@@ -475,6 +510,36 @@ mod tests {
         }
         println!("turned, grew, gone, somebody else: {changed:?}");
         assert!(changed.iter().all(|&count| count > 5), "{changed:?}");
+    }
+
+    /// Where a few move, they are outsiders. Once many do, all are followed; and if these stand again, the few are outsiders again.
+    #[test]
+    fn a_few_are_followed_while_many_move() {
+        for seed in 0..6 {
+            let mut random = Random::new(seed);
+            let (side, few, many) = (24.0, random.whole(1, FEW_MOVE as u32 + 1), 40);
+            let mut spheres = Spheres::new();
+            for _ in 0..400 {
+                spheres.insert(Sphere::new(random.point(side), random.between(0.2, 0.8))).unwrap();
+            }
+            let velocities: Vec<Vec3> = (0..many).map(|_| random.direction() * 0.01).collect();
+            let mut trial = Trial::new(seed);
+            let mut outside = |spheres: &mut Spheres, moving: u32, ticks: u64| {
+                for _ in 0..ticks {
+                    trial.tick(spheres);
+                    spheres.end_tick();
+                    for row in 0..moving {
+                        let slot = Slot::new(row);
+                        spheres.move_to(slot, spheres.get(slot).unwrap().center + velocities[row as usize]).unwrap();
+                    }
+                }
+                assert!(trial.kinesphere.is_following(), "seed {seed}");
+                trial.kinesphere.following.outsiders.all.len()
+            };
+            assert_eq!(outside(&mut spheres, few, 200), few as usize, "seed {seed}");
+            assert_eq!(outside(&mut spheres, many, 200 + u64::from(PATIENCE)), 0, "seed {seed}");
+            assert_eq!(outside(&mut spheres, few, 200 + u64::from(PATIENCE)), few as usize, "seed {seed}");
+        }
     }
 
     /// A giant so large that the cells of small ones that it covers cannot be counted, and that creeps along, then leaps.
