@@ -35,6 +35,9 @@ pub struct Cuts<'a> {
     population: Population,
     /// How many others are around them in a cubic metre, who are cut by themselves.
     density_around: f64,
+    /// The runs, and how many there are: each is looked at many times while cuts are weighed.
+    runs: [Cut; LAYERS],
+    count: usize,
 }
 
 /// Objects per cell, in whatever layer, that cells are widened for, where nothing else asks for wide cells.
@@ -61,6 +64,9 @@ impl<'a> Cuts<'a> {
         ends: [0; LAYERS],
         population: Population { objects: 0.0, density: 0.0 },
         density_around: 0.0,
+        runs: [Cut { population: Population { objects: 0.0, density: 0.0 }, least: 0.0, reach: 0.0, edge: 0.0 };
+            LAYERS],
+        count: 0,
     };
 
     /// Cuts the reaches of a sample of a population into the runs that cost least, and says what an object costs then, each
@@ -72,7 +78,7 @@ impl<'a> Cuts<'a> {
         reaches.sort_unstable_by(f64::total_cmp);
         let (reaches, last): (&[f64], usize) = (reaches, reaches.len());
         let density_around = around.iter().map(|cuts| cuts.population.density).sum();
-        let mut best = Cuts { reaches, ends: [last; LAYERS], population, density_around };
+        let mut best = Cuts { reaches, population, density_around, ..Cuts::NONE }.at([last; LAYERS]);
         let mut least_cost = best.cost(around);
         for _ in 1..LAYERS {
             // Cuts are tried where the reach has grown by a fifth.
@@ -99,20 +105,29 @@ impl<'a> Cuts<'a> {
 
     /// All runs.
     pub fn iter(&self) -> impl Iterator<Item = Cut> + Clone {
-        let starts = std::iter::once(0).chain(self.ends);
-        starts.zip(self.ends).filter(|(start, end)| start < end).map(|(start, end)| {
+        self.runs[..self.count].iter().copied()
+    }
+
+    /// The same reaches, cut at these places, ascending.
+    fn at(mut self, ends: [usize; LAYERS]) -> Cuts<'a> {
+        (self.ends, self.count) = (ends, 0);
+        let starts = std::iter::once(0).chain(ends);
+        for (start, end) in starts.zip(ends).filter(|(start, end)| start < end) {
             let population = self.population.share((end - start) as f64 / self.reaches.len() as f64);
             let (least, reach) = (self.reaches[start], self.reaches[end - 1]);
             let roomy = (OCCUPANCY / (population.density + self.density_around).max(1e-30)).cbrt();
-            Cut { population, least, reach, edge: (2.0 * reach).max(roomy) }
-        })
+            self.runs[self.count] = Cut { population, least, reach, edge: (2.0 * reach).max(roomy) };
+            self.count += 1;
+        }
+        self
     }
 
     /// With one run more.
-    fn and_at(mut self, end: usize) -> Cuts<'a> {
-        self.ends[LAYERS - 2] = end;
-        self.ends.sort_unstable();
-        self
+    fn and_at(self, end: usize) -> Cuts<'a> {
+        let mut ends = self.ends;
+        ends[LAYERS - 2] = end;
+        ends.sort_unstable();
+        self.at(ends)
     }
 
     /// What all objects cost when their tiles fall due: each is sorted, and looks into every layer.

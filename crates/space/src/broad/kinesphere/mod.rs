@@ -31,6 +31,7 @@ mod outsiders;
 mod pace;
 mod packed;
 mod plan;
+mod planning;
 mod queues;
 mod renewal;
 mod room;
@@ -49,7 +50,8 @@ use self::agenda::{LOOK_AHEAD, Turnover};
 use self::comparison::Comparison;
 use self::following::{Effort, Following};
 use self::plan::{Census, Plan};
-use self::scout::{Outlook, Scout};
+use self::planning::Planning;
+use self::scout::Scout;
 use super::{BroadPhase, PlainGrid, Work};
 use crate::pair::difference;
 use crate::{Edition, Pair, Slot, Spheres};
@@ -102,8 +104,8 @@ pub struct Kinesphere {
     direct: PlainGrid,
     scout: Scout,
     census: Census,
-    outlook: Option<Outlook>,
-    /// Where everybody was in the last tick, when courses are about to begin.
+    planning: Option<Planning>,
+    /// Where everybody was in the last tick, while there is a plan in the making.
     anchors: Vec<Vec3>,
     /// Courses are not tried again before this tick; the pause grows when they did not last.
     rests_until: u64,
@@ -207,7 +209,7 @@ impl Kinesphere {
         let is_new = self.seen != Some(next);
         if !is_same_tick && !is_next_tick {
             self.give_up();
-            self.outlook = None;
+            self.planning = None;
             self.scout.reset();
         } else if is_new && !self.is_reported {
             // Meetings began and ended, and nobody looked.
@@ -247,34 +249,55 @@ impl Kinesphere {
         Plan::direct_cost(spheres.len(), self.pairs_found, self.tests_made)
     }
 
-    /// Begins to follow the objects, if there is a plan that pays.
-    fn embark(&mut self, spheres: &Spheres, outlook: Outlook) -> Work {
+    /// Looks out for a time when courses would pay, and begins to plan if there may be one.
+    fn look_out(&mut self, spheres: &Spheres) {
+        let limit = self.limit(spheres);
+        let is_worth_a_look = self.now >= self.rests_until && Plan::may_pay(spheres.len(), limit);
+        if self.planning.is_none()
+            && is_worth_a_look
+            && let Some(outlook) = self.scout.observe(spheres)
+        {
+            self.planning = Some(Planning::new(outlook, limit / self.disappointment.0));
+        }
+        if self.planning.is_some() {
+            let columns = spheres.columns();
+            self.anchors.clear();
+            self.anchors.extend((0..spheres.rows()).map(|row| columns.sphere(row).center));
+        }
+    }
+
+    /// Goes on planning, and begins to follow the objects if that comes to a plan that pays.
+    fn go_on_planning(&mut self, spheres: &Spheres, mut planning: Planning) -> Work {
         let columns = spheres.columns();
         let anchors = &self.anchors;
         let velocity = |row: usize| match anchors.get(row) {
             Some(anchor) if anchor.is_finite() => columns.sphere(row).center - *anchor,
             _ => Vec3::ZERO,
         };
-        self.census.take(spheres, self.pairs_found, velocity);
-        let mut work = Work::default();
-        let limit = self.limit(spheres);
-        let plan = self.census.plan(outlook, limit / self.disappointment.0);
+        if planning.is_new() {
+            self.census.take(spheres, self.pairs_found, velocity);
+        }
+        planning.go_on(&mut self.census);
+        if !planning.is_over() {
+            self.planning = Some(planning);
+            return Work::default();
+        }
         self.disappointment.0 = 1.0 + (self.disappointment.0 - 1.0) * FORGETTING;
-        if let Some(plan) = plan {
-            work.sphere_tests = self.following.start(spheres, self.now, &plan, velocity);
-            self.is_following = true;
-            // Courses are what memory is for now; who finds pairs afresh takes its own again if need be.
-            self.direct = PlainGrid::default();
-            self.anchors = Vec::new();
-            self.census = Census::default();
-            self.started_at = self.now;
-            self.cost_limit = limit;
-            (self.cost, self.promised) = (plan.cost, plan.cost);
-        } else {
+        let Some(plan) = planning.plan() else {
             self.rest = (2 * self.rest).clamp(RESTS.0, RESTS.1);
             self.rests_until = self.now + self.rest;
-        }
-        work
+            return Work::default();
+        };
+        let sphere_tests = self.following.start(spheres, self.now, &plan, velocity);
+        self.is_following = true;
+        self.cost_limit = self.limit(spheres);
+        // Courses are what memory is for now; who finds pairs afresh takes its own again if need be.
+        self.direct = PlainGrid::default();
+        self.anchors = Vec::new();
+        self.census = Census::default();
+        self.started_at = self.now;
+        (self.cost, self.promised) = (plan.cost, plan.cost);
+        Work { sphere_tests, ..Work::default() }
     }
 
     /// Weighs what following took in this tick. It is over after a time in which finding pairs afresh would have been cheaper,
@@ -345,9 +368,9 @@ impl BroadPhase for Kinesphere {
                 None => self.give_up(),
             }
         } else if !self.is_repeated
-            && let Some(outlook) = self.outlook.take()
+            && let Some(planning) = self.planning.take()
         {
-            let work = self.embark(spheres, outlook);
+            let work = self.go_on_planning(spheres, planning);
             if self.is_following {
                 return work;
             }
@@ -365,14 +388,8 @@ impl BroadPhase for Kinesphere {
         } else {
             let work = self.direct.find(spheres, pairs);
             (self.pairs_found, self.tests_made) = (pairs.len(), work.sphere_tests);
-            let is_worth_a_look = self.now >= self.rests_until && Plan::may_pay(spheres.len(), self.limit(spheres));
-            if is_worth_a_look && !self.is_repeated {
-                self.outlook = self.scout.observe(spheres);
-                if self.outlook.is_some() {
-                    let columns = spheres.columns();
-                    self.anchors.clear();
-                    self.anchors.extend((0..spheres.rows()).map(|row| columns.sphere(row).center));
-                }
+            if !self.is_repeated {
+                self.look_out(spheres);
             }
             work
         };

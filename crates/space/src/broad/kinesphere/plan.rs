@@ -6,6 +6,8 @@
 //! of what a tick costs, on a sample. No clock is involved, so the plan is the same on every machine; the prices below
 //! are nanoseconds on one of them, and only their ratios matter.
 
+use std::ops::Range;
+
 use glam::Vec3;
 
 use super::alone::ALONE;
@@ -230,9 +232,9 @@ impl Census {
             + self.reaches.iter().map(|reaches| reaches.capacity() * 8).sum::<usize>()
     }
 
-    /// The best plan, if any promises to cost less than `limit`, per object and tick.
-    pub fn plan(&mut self, outlook: Outlook, limit: f64) -> Option<Plan> {
-        let mut best: Option<Plan> = None;
+    /// Makes `best` the best plan of itself and of those with some of the [`SLACKS`] that promise to cost less than `limit`, per
+    /// object and tick.
+    pub fn improve(&mut self, best: &mut Option<Plan>, levels: Range<usize>, outlook: Outlook, limit: f64) {
         let mut reaches = std::mem::take(&mut self.reaches);
         let meetings = Meetings::of(self);
         let mut consider = |idea: Idea| {
@@ -240,11 +242,11 @@ impl Census {
             if idea.lasting >= SHORTEST
                 && let Some(plan) = self.plan_for(idea, &meetings, &mut reaches, PROMISE * limit, least_rank)
             {
-                best = Some(plan);
+                *best = Some(plan);
             }
         };
-        for (level, slack) in SLACKS.into_iter().enumerate() {
-            let slack = f64::from(slack);
+        for level in levels {
+            let slack = f64::from(SLACKS[level]);
             // On a bend one gets off the line with the square of the time, in a crowd from one's place with the root.
             let followed = FOLLOWED as f64;
             let on_line = followed * (slack / f64::from(outlook.off_line).max(1e-9)).sqrt();
@@ -263,7 +265,6 @@ impl Census {
             }
         }
         self.reaches = reaches;
-        best
     }
 
     /// The best layers for an idea, if all costs less than `limit` and has a lower rank than another one.
@@ -446,9 +447,10 @@ mod tests {
 
     const SMOOTH: Outlook = Outlook { off_line: 0.0, off_place: 0.4 };
 
-    fn census(movers: Vec<(f32, f32)>) -> Census {
+    /// The best plan for many of these.
+    fn plan(movers: Vec<(f32, f32)>, outlook: Outlook) -> Option<Plan> {
         let objects = 100_000;
-        Census {
+        let mut census = Census {
             sample: movers.clone(),
             movers,
             objects,
@@ -456,32 +458,34 @@ mod tests {
             density: 0.012,
             drift: 1e-4,
             ..Census::default()
-        }
+        };
+        let mut best = None;
+        census.improve(&mut best, 0..SLACKS.len(), outlook, f64::INFINITY);
+        best
     }
 
     #[test]
     fn smooth_motion_gets_a_long_life_and_a_narrow_slack() {
-        let plan = census(vec![(1.0, 0.1); 100]).plan(SMOOTH, f64::INFINITY).unwrap();
+        let plan = plan(vec![(1.0, 0.1); 100], SMOOTH).unwrap();
         assert!(plan.pace.longest >= 24 && plan.level == 0 && plan.layers.len() == 1 && !plan.all_stand, "{plan:?}");
     }
 
     #[test]
     fn bends_get_a_short_life_and_a_wide_slack() {
         let sample = vec![(1.0, 0.1); 100];
-        let smooth = census(sample.clone()).plan(SMOOTH, f64::INFINITY).unwrap();
-        let bent = census(sample).plan(Outlook { off_line: 0.003, off_place: 0.4 }, f64::INFINITY).unwrap();
+        let smooth = plan(sample.clone(), SMOOTH).unwrap();
+        let bent = plan(sample, Outlook { off_line: 0.003, off_place: 0.4 }).unwrap();
         assert!(bent.pace.longest < smooth.pace.longest && bent.level > smooth.level, "{bent:?}");
     }
 
     #[test]
     fn milling_objects_are_expected_to_stand() {
-        let plan =
-            census(vec![(1.0, 0.1); 100]).plan(Outlook { off_line: 0.5, off_place: 0.2 }, f64::INFINITY).unwrap();
+        let plan = plan(vec![(1.0, 0.1); 100], Outlook { off_line: 0.5, off_place: 0.2 }).unwrap();
         assert!(plan.all_stand, "{plan:?}");
     }
 
     #[test]
     fn what_cannot_be_predicted_is_not() {
-        assert_eq!(census(vec![(1.0, 90.0); 100]).plan(Outlook { off_line: 2.0, off_place: 1.0 }, f64::INFINITY), None);
+        assert_eq!(plan(vec![(1.0, 90.0); 100], Outlook { off_line: 2.0, off_place: 1.0 }), None);
     }
 }
