@@ -386,26 +386,21 @@ impl Following {
 
     /// The part of it that concerns lists that are empty between ticks.
     fn stock_up_lists_of_a_tick(&mut self, part: Part) {
-        let Following { strayed, homeless, adopted, due, emigrants, .. } = self;
-        let Following { departures, newcomers, pieces, bench, renewals, shares, .. } = self;
-        let lists: [&mut dyn FnMut(); 11] = [
-            &mut || stock_up_as_used(strayed),
-            &mut || stock_up_as_used(homeless),
-            &mut || stock_up_as_used(adopted),
-            &mut || stock_up_as_used(due),
-            &mut || stock_up_as_used(emigrants),
-            &mut || stock_up_as_used(departures),
-            &mut || stock_up_as_used(newcomers),
-            &mut || stock_up_as_used(pieces),
-            &mut || Workbench::stock_up(std::slice::from_mut(bench), |bench| bench),
-            &mut || renewals.stock_up(),
-            &mut || {
-                Scratch::stock_up(shares, |share| &mut share.scratch);
-                stock_up_alike(shares, |share| &mut share.pairs);
-                stock_up_alike(shares, |share| &mut share.worked);
-            },
+        let lists: [fn(&mut Following); 11] = [
+            |all| stock_up_as_used(&mut all.strayed),
+            |all| stock_up_as_used(&mut all.homeless),
+            |all| stock_up_as_used(&mut all.adopted),
+            |all| stock_up_as_used(&mut all.due),
+            |all| stock_up_as_used(&mut all.emigrants),
+            |all| stock_up_as_used(&mut all.departures),
+            |all| stock_up_as_used(&mut all.newcomers),
+            |all| stock_up_as_used(&mut all.pieces),
+            |all| Scratch::stock_up(&mut all.shares, |share| &mut share.scratch),
+            |all| stock_up_alike(&mut all.shares, |share| &mut share.pairs),
+            |all| stock_up_alike(&mut all.shares, |share| &mut share.worked),
         ];
-        part.of(lists).for_each(|stock_up| stock_up());
+        part.of(lists).for_each(|stock_up| stock_up(self));
+        self.renewals.stock_up(part);
     }
 
     /// Sorts all tiles and spreads the ticks at which they fall due, so that each tick has about as much to do.
@@ -419,6 +414,8 @@ impl Following {
             tile.stock_up(Supply::default());
             tile.renewed = *now;
         }
+        // Every tile has been on the bench: it will hardly need more.
+        Workbench::stock_up(std::slice::from_mut(bench), |bench| bench);
         due.sort_by_key(|&tile| {
             let Tile { layer, key: [x, y, z], .. } = tiles[tile as usize];
             (layer, z, y, x)

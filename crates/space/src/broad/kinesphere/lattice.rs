@@ -258,16 +258,20 @@ impl Lattice {
             let block = if layer.stands() { block } else { block.grown() };
             let (first, last) = (layer.cells.key(block.low), layer.cells.key(block.high));
             let (first, last) = (layer.place(first, 0), layer.place(last, layer.plies - 1));
-            layer.map.within(first, last, 1, |tile| {
-                if self.tiles[tile as usize].touches(low, high) {
-                    found.push(tile);
-                }
-            });
+            let mut count = found.len();
+            layer.map.within(first, last, 1, found);
+            // Without a branch on who is touched.
+            for index in count..found.len() {
+                let tile = found[index];
+                found[count] = tile;
+                count += usize::from(self.tiles[tile as usize].touches(low, high));
+            }
+            found.truncate(count);
         }
     }
 
-    /// Calls `found` with every tile beside one, itself among them, whose objects were dealt as its own were.
-    pub fn tiles_beside(&self, tile: &Tile, found: impl FnMut(u32)) {
+    /// Adds to `found` every tile beside one, itself among them, whose objects were dealt as its own were.
+    pub fn tiles_beside(&self, tile: &Tile, found: &mut Vec<u32>) {
         let (layer, key) = (self.layer_of(tile), tile.key);
         let first = layer.place(key.map(|number| number.saturating_sub(1)), tile.ply);
         let last = layer.place(key.map(|number| number.saturating_add(1)), tile.ply);

@@ -19,7 +19,7 @@ use super::following::{Following, NOWHERE};
 use super::lattice::{Lattice, Layer};
 use super::mood::{Mood, bent};
 use super::moving::{entered, reach};
-use super::room::{stock_up_alike, stock_up_as_used};
+use super::room::{Part, stock_up_alike, stock_up_as_used};
 use super::tile::{Block, Cells, Sheet, Tile, Workbench};
 use crate::simd::sweep::{PADDING, Row};
 use crate::{Columns, fetch_ahead};
@@ -65,6 +65,8 @@ struct Renewal {
     emigrants: Vec<Emigrant>,
     adopted: Vec<Adoption>,
     refined: Vec<Refined>,
+    /// Scratch: the tiles around one.
+    beside: Vec<u32>,
 }
 
 /// A tile that takes its new rows. In its place in the lattice is an empty one.
@@ -107,8 +109,6 @@ impl Renewals {
     /// Prepares for so many threads at most.
     pub fn reset(&mut self, shares: usize) {
         self.shares.resize_with(shares, Renewal::default);
-        self.errands.reserve(64);
-        self.arranged.reserve(32);
     }
 
     /// Writes down the better courses of those in tiles that were renewed at `now`.
@@ -118,23 +118,26 @@ impl Renewals {
         }
     }
 
-    /// Takes more memory than was ever needed.
-    pub fn stock_up(&mut self) {
-        stock_up_as_used(&mut self.errands);
-        stock_up_as_used(&mut self.arranged);
-        let shares = &mut self.shares;
-        Workbench::stock_up(shares, |share| &mut share.bench);
-        stock_up_alike(shares, |share| &mut share.ends);
-        stock_up_alike(shares, |share| &mut share.emigrants);
-        stock_up_alike(shares, |share| &mut share.adopted);
-        stock_up_alike(shares, |share| &mut share.refined);
+    /// Takes more memory for some of the lists than was ever needed.
+    pub fn stock_up(&mut self, part: Part) {
+        let lists: [fn(&mut Renewals); 8] = [
+            |all| stock_up_as_used(&mut all.errands),
+            |all| stock_up_as_used(&mut all.arranged),
+            |all| Workbench::stock_up(&mut all.shares, |share| &mut share.bench),
+            |all| stock_up_alike(&mut all.shares, |share| &mut share.ends),
+            |all| stock_up_alike(&mut all.shares, |share| &mut share.emigrants),
+            |all| stock_up_alike(&mut all.shares, |share| &mut share.adopted),
+            |all| stock_up_alike(&mut all.shares, |share| &mut share.refined),
+            |all| stock_up_alike(&mut all.shares, |share| &mut share.beside),
+        ];
+        part.of(lists).for_each(|stock_up| stock_up(self));
     }
 
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
         let of_share = |share: &Renewal| {
             share.bench.bytes()
-                + share.ends.capacity() * 4
+                + (share.ends.capacity() + share.beside.capacity()) * 4
                 + share.emigrants.capacity() * size_of::<Emigrant>()
                 + share.adopted.capacity() * size_of::<Adoption>()
                 + share.refined.capacity() * size_of::<Refined>()
@@ -296,7 +299,7 @@ impl Terms<'_> {
             let tile = &self.lattice.tiles[errand.tile as usize];
             match errand.rows {
                 Some((first, end)) => self.renew(errand.tile, tile, first as usize..end as usize, renewal),
-                None => self.adopt(errand.tile, tile, &mut renewal.bench, &mut renewal.adopted),
+                None => self.adopt(errand.tile, tile, renewal),
             }
             renewal.ends.push(renewal.bench.len() as u32);
         }
@@ -352,15 +355,18 @@ impl Terms<'_> {
     }
 
     /// Takes in those of the tiles around who have moved on to this one: they are entered in its cells.
-    fn adopt(&self, number: u32, tile: &Tile, bench: &mut Workbench, adopted: &mut Vec<Adoption>) {
+    fn adopt(&self, number: u32, tile: &Tile, renewal: &mut Renewal) {
+        let Renewal { bench, adopted, beside, .. } = renewal;
         let key = tile.key;
         let Layer { cells, life, .. } = self.lattice.layer_of(tile);
-        self.lattice.tiles_beside(tile, |other| {
+        beside.clear();
+        self.lattice.tiles_beside(tile, beside);
+        for &other in beside.iter() {
             let from = &self.lattice.tiles[other as usize];
             let Block { low, high } = from.block().common(cells.block_of(key));
             // One that is due, too, enters its own anew, its guests among them.
             if from.due == self.now || low[0] > high[0] {
-                return;
+                continue;
             }
             for (y, z) in (low[2]..=high[2]).flat_map(|z| (low[1]..=high[1]).map(move |y| (y, z))) {
                 for row in from.line(y, z, low[0], high[0]) {
@@ -375,7 +381,7 @@ impl Terms<'_> {
                     }
                 }
             }
-        });
+        }
     }
 
     /// How many ticks ago the course was set of somebody in a tile that is due. It was not in this one: who strayed is in no

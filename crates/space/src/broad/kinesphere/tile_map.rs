@@ -33,23 +33,29 @@ impl TileMap {
         self.tiles.get(self.places[self.find(key)] as usize).map(|&(_, tile)| tile)
     }
 
-    /// Calls `found` with every tile from `first` to `last` along each axis; along the first one with one in `step` of them.
-    pub fn within(&self, first: Key, last: Key, step: u32, mut found: impl FnMut(u32)) {
+    /// Adds to `found` every tile from `first` to `last` along each axis; along the first one, one in `step` of them.
+    pub fn within(&self, first: Key, last: Key, step: u32, found: &mut Vec<u32>) {
         let spans: [u32; 3] = std::array::from_fn(|axis| last[axis].abs_diff(first[axis]));
         let asked = [spans[0] / step, spans[1], spans[2]];
         let keys = asked.iter().try_fold(ASKING, |keys, &span| keys.checked_mul(span as usize + 1));
         if keys.is_none_or(|keys| keys > self.tiles.len()) {
-            // Without a branch for each axis: which of them a tile is off by is anybody's guess.
             let off = |key: Key, axis: usize| key[axis].wrapping_sub(first[axis]) as u32;
             let is_within = |key: Key| (0..3).fold(true, |is, axis| is & (off(key, axis) <= spans[axis]));
-            let is_meant = |key: Key| is_within(key) && (step == 1 || off(key, 0).is_multiple_of(step));
-            self.tiles.iter().filter(|(key, _)| is_meant(*key)).for_each(|(_, tile)| found(*tile));
+            let is_meant = |key: Key| is_within(key) & (step == 1 || off(key, 0).is_multiple_of(step));
+            // Without a branch on what is found, for that is anybody's guess: each is written over the last one that was not.
+            let mut count = found.len();
+            found.resize(count + self.tiles.len(), EMPTY);
+            for &(key, tile) in &self.tiles {
+                found[count] = tile;
+                count += usize::from(is_meant(key));
+            }
+            found.truncate(count);
             return;
         }
         for z in first[2]..=last[2] {
             for y in first[1]..=last[1] {
                 for x in (first[0]..=last[0]).step_by(step as usize) {
-                    self.get([x, y, z]).into_iter().for_each(&mut found);
+                    found.extend(self.get([x, y, z]));
                 }
             }
         }
@@ -184,7 +190,7 @@ mod tests {
                             && (key[0] - first[0]) % step as i32 == 0
                     };
                     let mut found = Vec::new();
-                    map.within(first, last, step, |tile| found.push(tile));
+                    map.within(first, last, step, &mut found);
                     found.sort_unstable();
                     let mut meant: Vec<u32> =
                         twin.iter().filter(|(key, _)| is_meant(key)).map(|(_, &tile)| tile).collect();
