@@ -102,7 +102,7 @@ impl Search<'_> {
         let tile = self.tile(own);
         let (low, high) = self.path(looker);
         scratch.others.clear();
-        self.lattice.tiles_near(low, high, entry.radius, &mut scratch.others);
+        scratch.tally.passed += self.lattice.tiles_near(low, high, entry.radius, &mut scratch.others);
         scratch.runs_ahead.clear();
         for &number in &scratch.others {
             let other = self.tile(number);
@@ -117,6 +117,7 @@ impl Search<'_> {
                 continue;
             }
             for (y, z) in (low[2]..=high[2]).flat_map(|z| (low[1]..=high[1]).map(move |y| (y, z))) {
+                scratch.tally.lines += 1;
                 let rows = other.line(y, z, low[0], high[0]);
                 let end = if number == own { rows.end.min(before) } else { rows.end };
                 if rows.start < end {

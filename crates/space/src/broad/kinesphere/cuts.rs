@@ -5,7 +5,7 @@
 //! and mostly rejected.
 
 use super::alone::ALONE;
-use super::plan::{LINE, LOOK, SORT, TEST};
+use super::plan::{LINE, LINE_ALONE, LOOK, PASS, SORT, TEST};
 
 /// So many objects, and so many of them in a cubic metre where they are.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,6 +42,8 @@ pub struct Cuts<'a> {
 
 /// Objects per cell, in whatever layer, that cells are widened for, where nothing else asks for wide cells.
 const OCCUPANCY: f64 = 2.5;
+/// About how many tiles of a layer somebody passes who looks for those near.
+const TILES: f64 = 64.0;
 /// More layers than this never pay.
 const LAYERS: usize = 6;
 
@@ -133,18 +135,21 @@ impl<'a> Cuts<'a> {
     /// What all objects cost when their tiles fall due: each is sorted, and looks into every layer.
     fn cost(&self, around: &[Cuts<'_>]) -> f64 {
         let objects = self.population.objects + around.iter().map(|cuts| cuts.population.objects).sum::<f64>();
+        let around = || around.iter().flat_map(Cuts::iter);
         let cost_each = |looker: &Cut| {
             let mut each = SORT;
+            if looker.population.objects * (ALONE as f64) < objects {
+                let width = |layer: &Cut| 2.0 * (looker.reach + layer.reach) + layer.edge;
+                return each + self.iter().chain(around()).map(|layer| layer.price_alone(width(&layer))).sum::<f64>();
+            }
+            // Those of a cell look together at all that any of them may meet.
             for layer in self.iter() {
                 // Within a layer most pairs are looked at once, from one of the two.
                 let once = if layer.reach == looker.reach { 0.66 } else { 1.0 };
                 each += LOOK + once * layer.price_of_a_look(2.0 * looker.reach + layer.edge + layer.edge);
             }
-            // Those of a cell look together at all that any of them may meet, who is alone only at what it may meet itself.
-            let is_alone = looker.population.objects * (ALONE as f64) < objects;
-            let cell = if is_alone { 0.0 } else { looker.edge };
-            for layer in around.iter().flat_map(Cuts::iter) {
-                each += LOOK + layer.price_of_a_look(cell + 2.0 * (looker.reach + layer.reach) + layer.edge);
+            for layer in around() {
+                each += LOOK + layer.price_of_a_look(looker.edge + 2.0 * (looker.reach + layer.reach) + layer.edge);
             }
             each
         };
@@ -158,6 +163,13 @@ impl Cut {
         // Nobody looks at lines without objects.
         let lines = (width / self.edge).powi(2).min(self.population.objects);
         LINE * lines + TEST * self.population.in_cube(width)
+    }
+
+    /// The same for somebody who looks alone, and what it costs to find out where to look.
+    fn price_alone(&self, width: f64) -> f64 {
+        let lines = (width / self.edge).powi(2).min(self.population.objects);
+        let tiles = self.population.objects.min(TILES);
+        LOOK + PASS * tiles + LINE_ALONE * lines + TEST * self.population.in_cube(width)
     }
 }
 

@@ -248,8 +248,10 @@ impl Lattice {
         self.spare.push(tile);
     }
 
-    /// Adds to `found` every tile, of any layer, that holds somebody entered within `reach` and its own reach of the box.
-    pub fn tiles_near(&self, low: Vec3, high: Vec3, reach: f32, found: &mut Vec<u32>) {
+    /// Adds to `found` every tile, of any layer, that holds somebody entered within `reach` and its own reach of the box. Returns
+    /// how many were passed for that.
+    pub fn tiles_near(&self, low: Vec3, high: Vec3, reach: f32, found: &mut Vec<u32>) -> u64 {
+        let mut passed = 0;
         for layer in self.layers.iter().filter(|layer| layer.objects > 0) {
             let margin = outward(reach + layer.reach, low.abs().max(high.abs()));
             let (low, high) = (low - margin, high + margin);
@@ -259,7 +261,7 @@ impl Lattice {
             let (first, last) = (layer.cells.key(block.low), layer.cells.key(block.high));
             let (first, last) = (layer.place(first, 0), layer.place(last, layer.plies - 1));
             let mut count = found.len();
-            layer.map.within(first, last, 1, found);
+            passed += layer.map.within(first, last, 1, found);
             // Without a branch on who is touched.
             for index in count..found.len() {
                 let tile = found[index];
@@ -268,6 +270,7 @@ impl Lattice {
             }
             found.truncate(count);
         }
+        passed
     }
 
     /// Adds to `found` every tile beside one, itself among them, whose objects were dealt as its own were.

@@ -94,9 +94,10 @@ pub struct Kinesphere {
     started_at: u64,
     /// Whether it is to end with this tick: by then its work is done, and is not done twice.
     is_over: bool,
-    /// What the tick's effort may cost on average before it is not worth it; and what it has cost, averaged.
+    /// What the tick's effort may cost on average before it is not worth it; what it has cost, averaged, and in all.
     cost_limit: f64,
     cost: f64,
+    spent: f64,
     /// What the plan promised, and how many times as much the last ones took that were given up: plans are trusted less
     /// then, and more again as time goes by.
     promised: f64,
@@ -114,6 +115,15 @@ pub struct Kinesphere {
     pairs_found: usize,
     tests_made: u64,
     changes: Option<Changes>,
+}
+
+/// Why objects are not followed any longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Over {
+    /// The plan does not fit the world, or no longer: following took too much, or was not possible.
+    Unfit,
+    /// Nobody knows what happened meanwhile.
+    Interrupted,
 }
 
 /// By how much plans were too hopeful: a factor.
@@ -138,13 +148,17 @@ struct Changes {
     replaced: Vec<Slot>,
 }
 
-/// Disappointments are taken for no greater than this, and forgotten by a tenth with every plan that is made.
-const DISAPPOINTMENT_MAX: f64 = 4.0;
-const FORGETTING: f64 = 0.9;
+/// Disappointments are taken for no greater than this, and forgotten by one in twenty with every plan that is made.
+const DISAPPOINTMENT_MAX: f64 = 16.0;
+const FORGETTING: f64 = 0.95;
 /// Ticks in which an average forgets.
 const MEMORY: f64 = 16.0;
 /// The first pause after courses were given up, and the longest.
 const RESTS: (u64, u64) = (8, 512);
+/// Courses that were given up after so many ticks were not worth it, whatever they cost; nor were others that cost this share of
+/// what finding pairs afresh does, or more, all in all.
+const SHORT: u64 = 64;
+const MISTAKE: f64 = 0.5;
 /// Ticks may be looked at again, after changes, so often within [`LOOK_AHEAD`] ticks. An object gets up to two courses
 /// per look, and they are counted modulo 256: more might bring a meeting that waits for its time back to life.
 const EXTRA_LOOKS: u64 = 8;
@@ -208,17 +222,17 @@ impl Kinesphere {
         }
         let is_new = self.seen != Some(next);
         if !is_same_tick && !is_next_tick {
-            self.give_up();
+            self.give_up(Over::Interrupted);
             self.planning = None;
             self.scout.reset();
         } else if is_new && !self.is_reported {
             // Meetings began and ended, and nobody looked.
-            self.give_up();
+            self.give_up(Over::Interrupted);
         } else if is_new && is_same_tick {
             let (looks, since) = self.extra_looks;
             self.extra_looks = if self.now - since < LOOK_AHEAD { (looks + 1, since) } else { (1, self.now) };
             if self.extra_looks.0 > EXTRA_LOOKS {
-                self.give_up();
+                self.give_up(Over::Interrupted);
             }
         }
         self.is_repeated = is_same_tick;
@@ -228,7 +242,9 @@ impl Kinesphere {
         is_new
     }
 
-    fn give_up(&mut self) {
+    /// No longer follows the objects. After courses that were not worth it there is a pause; a new plan may do for a world that has
+    /// changed, hardly for one that is just as it was.
+    fn give_up(&mut self, why: Over) {
         self.is_over = false;
         if std::mem::replace(&mut self.is_following, false) {
             let mut nobody = Vec::new();
@@ -236,8 +252,13 @@ impl Kinesphere {
             self.following.stop(lost);
             self.scout.reset();
             let lasted = self.now - self.started_at;
+            let cost = if lasted > SHORT { self.spent / lasted as f64 } else { self.cost.max(self.cost_limit) };
+            let was_a_mistake = why == Over::Unfit && cost > MISTAKE * self.cost_limit;
+            if was_a_mistake {
+                self.disappointment.0 = (cost / self.promised).clamp(1.0, DISAPPOINTMENT_MAX);
+            }
             self.rest = if lasted > 4 * RESTS.1 { RESTS.0 } else { (2 * self.rest).clamp(RESTS.0, RESTS.1) };
-            self.rests_until = self.now + if lasted > 64 { 0 } else { self.rest };
+            self.rests_until = self.now + if lasted > SHORT && !was_a_mistake { 0 } else { self.rest };
         }
     }
 
@@ -296,7 +317,7 @@ impl Kinesphere {
         self.anchors = Vec::new();
         self.census = Census::default();
         self.started_at = self.now;
-        (self.cost, self.promised) = (plan.cost, plan.cost);
+        (self.cost, self.promised, self.spent) = (plan.cost, plan.cost, 0.0);
         Work { sphere_tests, ..Work::default() }
     }
 
@@ -305,11 +326,8 @@ impl Kinesphere {
     fn weigh(&mut self, effort: Effort, objects: usize) {
         let cost = Plan::cost_of(effort, objects);
         self.cost += (cost - self.cost) / MEMORY;
-        let is_too_dear = self.cost > self.cost_limit;
-        if is_too_dear {
-            self.disappointment.0 = (self.cost / self.promised).clamp(1.0, DISAPPOINTMENT_MAX);
-        }
-        self.is_over = is_too_dear || self.following.has_outgrown_its_plan(objects);
+        self.spent += cost;
+        self.is_over = self.cost > self.cost_limit || self.following.has_outgrown_its_plan(objects);
     }
 
     fn note_changes(&mut self, spheres: &Spheres, pairs: &[Pair]) {
@@ -357,7 +375,7 @@ impl BroadPhase for Kinesphere {
             return Work::default();
         }
         if self.is_over {
-            self.give_up();
+            self.give_up(Over::Unfit);
         }
         if self.is_following {
             match self.following.advance(spheres, self.now) {
@@ -365,7 +383,7 @@ impl BroadPhase for Kinesphere {
                     self.weigh(effort, spheres.len());
                     return Work { sphere_tests: effort.search.tests, cells: effort.renewed as u64, ..Work::default() };
                 }
-                None => self.give_up(),
+                None => self.give_up(Over::Unfit),
             }
         } else if !self.is_repeated
             && let Some(planning) = self.planning.take()

@@ -219,7 +219,7 @@ impl Lookout<'_> {
         let sphere = self.moment.columns.sphere(row as usize);
         let Search { lattice, .. } = self.search;
         scratch.others.clear();
-        lattice.tiles_near(sphere.center, sphere.center, sphere.radius, &mut scratch.others);
+        scratch.tally.passed += lattice.tiles_near(sphere.center, sphere.center, sphere.radius, &mut scratch.others);
         scratch.runs.clear();
         for &number in &scratch.others {
             let tile = self.search.tile(number);
@@ -227,6 +227,7 @@ impl Lookout<'_> {
             let ball = Ball::new(sphere, lattice.layer_of(tile));
             let Block { low, high } = ball.block().common(tile.block());
             for (y, z) in (low[2]..=high[2]).flat_map(|z| (low[1]..=high[1]).map(move |y| (y, z))) {
+                scratch.tally.lines += 1;
                 let Some(chord) = ball.chord(y, z) else { continue };
                 let [before, everybody, after] = chord.within(low[0], high[0]);
                 for cells in [before, after] {

@@ -71,11 +71,11 @@ struct Idea {
 
 /// A tick, however few objects there are: lists of tiles, of due ticks and of meetings, which other work has meanwhile
 /// pushed out of the caches.
-const TICK: f64 = 80_000.0;
+const TICK: f64 = 40_000.0;
 /// An object to which nothing happens: two bits.
 const IDLE: f64 = 0.1;
 /// Checking a course, and reporting its share of meetings.
-const CHECK: f64 = 5.0;
+const CHECK: f64 = 3.0;
 /// Entering an object anew and sorting it.
 pub const SORT: f64 = 80.0;
 /// Renewing a tile, whoever is in it.
@@ -84,6 +84,10 @@ const TILE: f64 = 1_200.0;
 pub const LOOK: f64 = 80.0;
 /// Looking at one line of cells.
 pub const LINE: f64 = 4.0;
+/// The same for somebody who is alone, with whatever is there: every line is somewhere else in memory.
+pub const LINE_ALONE: f64 = 100.0;
+/// Passing a tile in a list, to see whether it is near.
+pub const PASS: f64 = 10.0;
 /// Gathering a run of rows from somewhere, however short.
 const RUN: f64 = 16.0;
 /// Testing two courses against each other.
@@ -98,7 +102,7 @@ const COMPARE: f64 = 10.0;
 const OUTSIDE: f64 = 1_000.0;
 const OUTSIDE_EACH: f64 = 10.0;
 /// Finding another course and another place for one that strayed, where objects move and where they stand.
-const STRAY: f64 = 1_800.0;
+const STRAY: f64 = 1_200.0;
 const STRAY_STANDING: f64 = 700.0;
 /// Sorting an object into a grid of the moment; testing it against another there; reporting a pair.
 const DIRECT: f64 = 18.5;
@@ -156,8 +160,8 @@ impl Plan {
     }
 
     /// How long such a search took.
-    pub fn time_to_search(Tally { runs, tests, found }: Tally) -> f64 {
-        runs as f64 * RUN + tests as f64 * TEST + found as f64 * FIND
+    pub fn time_to_search(Tally { passed, lines, runs, tests, found }: Tally) -> f64 {
+        passed as f64 * PASS + lines as f64 * LINE_ALONE + runs as f64 * RUN + tests as f64 * TEST + found as f64 * FIND
     }
 
     /// How long it took to renew a tile, or a piece of it, and to search from there.
@@ -250,14 +254,18 @@ impl Census {
             // On a bend one gets off the line with the square of the time, in a crowd from one's place with the root.
             let followed = FOLLOWED as f64;
             let on_line = followed * (slack / f64::from(outlook.off_line).max(1e-9)).sqrt();
-            let in_place = followed * (slack / f64::from(outlook.off_place).max(1e-9)).powi(2);
+            let in_place = slack / f64::from(outlook.off_place).max(1e-9);
+            // Unless they go straight on: then they get away from it all the same.
+            let is_straight = 2.0 * outlook.off_line < outlook.off_place;
+            let in_place = followed * if is_straight { in_place } else { in_place * in_place };
             // If few move they do not decide: more may begin to, and differently.
             let lives = if self.moving * MANY_MOVE < self.objects { &LIVES[..1] } else { &LIVES[..] };
             for &life in lives {
                 // Courses are set anew when tiles fall due, so only those stray who get off sooner: one in four where
                 // courses last just as long as tiles, fewer where they last longer.
-                let strays = 0.25 * (life as f64 / on_line).powi(2);
-                consider(Idea { life, level, all_stand: false, lasting: life as f64 / strays });
+                let strays = 0.25 * (life as f64 / on_line).powi(2) / life as f64;
+                let turn = f64::from(outlook.turn[level]);
+                consider(Idea { life, level, all_stand: false, lasting: 1.0 / (strays + turn) });
             }
             // Where three in four stand anyway, how far they get says nothing about the others.
             if self.moving * 4 > self.objects {
@@ -445,7 +453,7 @@ impl Meetings {
 mod tests {
     use super::*;
 
-    const SMOOTH: Outlook = Outlook { off_line: 0.0, off_place: 0.4 };
+    const SMOOTH: Outlook = Outlook { off_line: 0.0, off_place: 0.4, turn: [0.0; SLACKS.len()] };
 
     /// The best plan for many of these.
     fn plan(movers: Vec<(f32, f32)>, outlook: Outlook) -> Option<Plan> {
@@ -474,18 +482,18 @@ mod tests {
     fn bends_get_a_short_life_and_a_wide_slack() {
         let sample = vec![(1.0, 0.1); 100];
         let smooth = plan(sample.clone(), SMOOTH).unwrap();
-        let bent = plan(sample, Outlook { off_line: 0.003, off_place: 0.4 }).unwrap();
+        let bent = plan(sample, Outlook { off_line: 0.003, ..SMOOTH }).unwrap();
         assert!(bent.pace.longest < smooth.pace.longest && bent.level > smooth.level, "{bent:?}");
     }
 
     #[test]
     fn milling_objects_are_expected_to_stand() {
-        let plan = plan(vec![(1.0, 0.1); 100], Outlook { off_line: 0.5, off_place: 0.2 }).unwrap();
+        let plan = plan(vec![(1.0, 0.1); 100], Outlook { off_line: 0.5, off_place: 0.2, ..SMOOTH }).unwrap();
         assert!(plan.all_stand, "{plan:?}");
     }
 
     #[test]
     fn what_cannot_be_predicted_is_not() {
-        assert_eq!(plan(vec![(1.0, 90.0); 100], Outlook { off_line: 2.0, off_place: 1.0 }), None);
+        assert_eq!(plan(vec![(1.0, 90.0); 100], Outlook { off_line: 2.0, off_place: 1.0, ..SMOOTH }), None);
     }
 }

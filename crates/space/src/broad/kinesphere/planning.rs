@@ -69,7 +69,11 @@ mod tests {
                 (0..2_000).map(|_| random.direction() * 0.1 * random.log_uniform(10.0)).collect();
             let mut census = Census::default();
             census.take(&spheres, 2_000, |row| velocities[row]);
-            let outlook = Outlook { off_line: random.between(0.0, 0.1), off_place: random.between(0.1, 1.0) };
+            let outlook = Outlook {
+                off_line: random.between(0.0, 0.1),
+                off_place: random.between(0.1, 1.0),
+                ..Outlook::default()
+            };
             let limit = f64::from(random.between(100.0, 1_200.0));
             let mut at_once = None;
             census.improve(&mut at_once, 0..SLACKS.len(), outlook, limit);

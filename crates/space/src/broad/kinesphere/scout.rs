@@ -5,7 +5,7 @@
 
 use glam::Vec3;
 
-use super::mood::size;
+use super::mood::{SLACKS, size};
 use crate::Spheres;
 use crate::bits::Bits;
 
@@ -15,6 +15,9 @@ pub const FOLLOWED: usize = 4;
 /// may not take much longer than a tick.
 const SAMPLE: (usize, usize) = (64, 1024);
 const OBJECTS_PER_SAMPLE: usize = 48;
+
+/// Who gets off its line so many times as far as most has turned.
+const UNLIKE: f32 = 4.0;
 
 /// Follows a sample of objects.
 #[derive(Debug, Default)]
@@ -27,12 +30,14 @@ pub struct Scout {
 }
 
 /// How far objects get within [`FOLLOWED`] ticks, as a share of their size; three in four get no farther.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Outlook {
     /// From the line through their first two places.
     pub off_line: f32,
     /// From their first place.
     pub off_place: f32,
+    /// The share of all who turn in a tick, unlike most: by so much that they stray, with each of the [`SLACKS`].
+    pub turn: [f32; SLACKS.len()],
 }
 
 /// Of so many rows, some that stand for all.
@@ -58,15 +63,17 @@ impl Scout {
         if self.places.len() < self.rows.len() * (FOLLOWED + 1) || self.rows.is_empty() {
             return None;
         }
-        let outlook = Outlook {
-            off_line: self.most(spheres, |places| {
-                let step = places[1] - places[0];
-                farthest((2..=FOLLOWED).map(|tick| places[tick] - places[0] - step * tick as f32))
-            }),
-            off_place: self.most(spheres, |places| farthest((1..=FOLLOWED).map(|tick| places[tick] - places[0]))),
-        };
+        let off_place = self.most(spheres, |places| farthest((1..=FOLLOWED).map(|tick| places[tick] - places[0])));
+        let off_line = self.most(spheres, |places| {
+            let step = places[1] - places[0];
+            farthest((2..=FOLLOWED).map(|tick| places[tick] - places[0] - step * tick as f32))
+        });
+        // A line is known from two steps, and may be left with each of those that follow.
+        let turns = (self.rows.len() * (FOLLOWED - 1)) as f32;
+        let strays = |slack: f32| self.strays.iter().filter(|&&off| off > slack.max(UNLIKE * off_line)).count();
+        let turn = SLACKS.map(|slack| strays(slack) as f32 / turns);
         self.reset();
-        Some(outlook)
+        Some(Outlook { off_line, off_place, turn })
     }
 
     /// Heap memory, in bytes.

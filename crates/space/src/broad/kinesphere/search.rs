@@ -44,6 +44,10 @@ const FOREVER: f32 = 1e6;
 /// What a search took.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
+    /// Tiles that were passed in a list, or asked for, to find those near.
+    pub passed: u64,
+    /// Lines of cells that somebody looked at on its own.
+    pub lines: u64,
     /// Runs of rows that were gathered.
     pub runs: u64,
     /// Tests of courses against each other.
@@ -81,6 +85,8 @@ pub struct Scratch {
 impl Sum for Tally {
     fn sum<I: Iterator<Item = Tally>>(tallies: I) -> Tally {
         tallies.fold(Tally::default(), |sum, next| Tally {
+            passed: sum.passed + next.passed,
+            lines: sum.lines + next.lines,
             runs: sum.runs + next.runs,
             tests: sum.tests + next.tests,
             found: sum.found + next.found,
@@ -91,7 +97,13 @@ impl Sum for Tally {
 impl Tally {
     /// What was added to an earlier one.
     pub fn since(self, earlier: Tally) -> Tally {
-        Tally { runs: self.runs - earlier.runs, tests: self.tests - earlier.tests, found: self.found - earlier.found }
+        Tally {
+            passed: self.passed - earlier.passed,
+            lines: self.lines - earlier.lines,
+            runs: self.runs - earlier.runs,
+            tests: self.tests - earlier.tests,
+            found: self.found - earlier.found,
+        }
     }
 }
 
@@ -258,7 +270,8 @@ impl Search<'_> {
         let (low, high) = tile.bounds();
         scratch.others.clear();
         scratch.kin.clear();
-        self.lattice.tiles_near(low, high, self.lattice.layer_of(tile).reach, &mut scratch.others);
+        let reach = self.lattice.layer_of(tile).reach;
+        scratch.tally.passed += self.lattice.tiles_near(low, high, reach, &mut scratch.others);
         scratch.others.retain(|&other| {
             let neighbour = self.tile(other);
             if other == number || self.looks_itself(other, number) || self.ticks(tile, neighbour) < 0.0 {

@@ -34,11 +34,12 @@ impl TileMap {
     }
 
     /// Adds to `found` every tile from `first` to `last` along each axis; along the first one, one in `step` of them.
-    pub fn within(&self, first: Key, last: Key, step: u32, found: &mut Vec<u32>) {
+    /// Returns how many were passed for that, or what took as long.
+    pub fn within(&self, first: Key, last: Key, step: u32, found: &mut Vec<u32>) -> u64 {
         let spans: [u32; 3] = std::array::from_fn(|axis| last[axis].abs_diff(first[axis]));
         let asked = [spans[0] / step, spans[1], spans[2]];
-        let keys = asked.iter().try_fold(ASKING, |keys, &span| keys.checked_mul(span as usize + 1));
-        if keys.is_none_or(|keys| keys > self.tiles.len()) {
+        let asking = asked.iter().fold(ASKING, |keys, &span| keys.saturating_mul(span as usize + 1));
+        if asking > self.tiles.len() {
             let off = |key: Key, axis: usize| key[axis].wrapping_sub(first[axis]) as u32;
             let is_within = |key: Key| (0..3).fold(true, |is, axis| is & (off(key, axis) <= spans[axis]));
             let is_meant = |key: Key| is_within(key) & (step == 1 || off(key, 0).is_multiple_of(step));
@@ -50,7 +51,7 @@ impl TileMap {
                 count += usize::from(is_meant(key));
             }
             found.truncate(count);
-            return;
+            return self.tiles.len() as u64;
         }
         for z in first[2]..=last[2] {
             for y in first[1]..=last[1] {
@@ -59,6 +60,7 @@ impl TileMap {
                 }
             }
         }
+        asking as u64
     }
 
     /// Says that the tile at `key` is `tile`.
