@@ -167,7 +167,8 @@ impl Cut {
 
     /// The same for somebody who looks alone, and what it costs to find out where to look.
     fn price_alone(&self, width: f64) -> f64 {
-        let lines = (width / self.edge).powi(2).min(self.population.objects);
+        // A path is long and thin: most of such a cube is not near it.
+        let lines = (0.5 * (width / self.edge).powi(2)).min(self.population.objects);
         let tiles = self.population.objects.min(TILES);
         LOOK + PASS * tiles + LINE_ALONE * lines + TEST * self.population.in_cube(width)
     }

@@ -260,10 +260,11 @@ impl Lattice {
             let block = if layer.stands() { block } else { block.grown() };
             let (first, last) = (layer.cells.key(block.low), layer.cells.key(block.high));
             let (first, last) = (layer.place(first, 0), layer.place(last, layer.plies - 1));
-            let mut count = found.len();
+            let first_found = found.len();
             passed += layer.map.within(first, last, 1, found);
             // Without a branch on who is touched.
-            for index in count..found.len() {
+            let mut count = first_found;
+            for index in first_found..found.len() {
                 let tile = found[index];
                 found[count] = tile;
                 count += usize::from(self.tiles[tile as usize].touches(low, high));

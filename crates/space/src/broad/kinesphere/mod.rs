@@ -10,7 +10,7 @@
 //! sooner ([`pace`]), and who is alone looks along its path ([`alone`]). Who meets a thousand others is not followed at all
 //! ([`outsiders`]).
 //!
-//! How long tiles live and how much slack there is follows from how objects move ([`plan`], [`mood`]). Where nothing can
+//! How long tiles live and how much slack there is follows from how objects move ([`plan`], [`planning`], [`mood`]). Where nothing can
 //! be predicted, pairs are found afresh every tick by the [plain grid](super::PlainGrid), while a [`scout`] looks out for
 //! better times. `docs/broad-phase.md` tells the same story with pictures, and why it is exact.
 
@@ -148,9 +148,9 @@ struct Changes {
     replaced: Vec<Slot>,
 }
 
-/// Disappointments are taken for no greater than this, and forgotten by one in twenty with every plan that is made.
+/// Disappointments are taken for no greater than this, and forgotten by three in a hundred with every plan that is made.
 const DISAPPOINTMENT_MAX: f64 = 16.0;
-const FORGETTING: f64 = 0.95;
+const FORGETTING: f64 = 0.97;
 /// Ticks in which an average forgets.
 const MEMORY: f64 = 16.0;
 /// The first pause after courses were given up, and the longest.

@@ -264,7 +264,7 @@ impl Census {
                 // Courses are set anew when tiles fall due, so only those stray who get off sooner: one in four where
                 // courses last just as long as tiles, fewer where they last longer.
                 let strays = 0.25 * (life as f64 / on_line).powi(2) / life as f64;
-                let turn = f64::from(outlook.turn[level]);
+                let turn = f64::from(outlook.turn);
                 consider(Idea { life, level, all_stand: false, lasting: 1.0 / (strays + turn) });
             }
             // Where three in four stand anyway, how far they get says nothing about the others.
@@ -453,7 +453,7 @@ impl Meetings {
 mod tests {
     use super::*;
 
-    const SMOOTH: Outlook = Outlook { off_line: 0.0, off_place: 0.4, turn: [0.0; SLACKS.len()] };
+    const SMOOTH: Outlook = Outlook { off_line: 0.0, off_place: 0.4, turn: 0.0 };
 
     /// The best plan for many of these.
     fn plan(movers: Vec<(f32, f32)>, outlook: Outlook) -> Option<Plan> {

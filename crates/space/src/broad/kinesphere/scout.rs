@@ -5,7 +5,7 @@
 
 use glam::Vec3;
 
-use super::mood::{SLACKS, size};
+use super::mood::size;
 use crate::Spheres;
 use crate::bits::Bits;
 
@@ -16,7 +16,8 @@ pub const FOLLOWED: usize = 4;
 const SAMPLE: (usize, usize) = (64, 1024);
 const OBJECTS_PER_SAMPLE: usize = 48;
 
-/// Who gets off its line so many times as far as most has turned.
+/// Who gets off its line by this share of its size, and so many times as far as most, has turned.
+const TURNED: f32 = 0.05;
 const UNLIKE: f32 = 4.0;
 
 /// Follows a sample of objects.
@@ -36,8 +37,8 @@ pub struct Outlook {
     pub off_line: f32,
     /// From their first place.
     pub off_place: f32,
-    /// The share of all who turn in a tick, unlike most: by so much that they stray, with each of the [`SLACKS`].
-    pub turn: [f32; SLACKS.len()],
+    /// The share of all who turn in a tick, unlike most: whatever the slack, they stray before long.
+    pub turn: f32,
 }
 
 /// Of so many rows, some that stand for all.
@@ -70,8 +71,8 @@ impl Scout {
         });
         // A line is known from two steps, and may be left with each of those that follow.
         let turns = (self.rows.len() * (FOLLOWED - 1)) as f32;
-        let strays = |slack: f32| self.strays.iter().filter(|&&off| off > slack.max(UNLIKE * off_line)).count();
-        let turn = SLACKS.map(|slack| strays(slack) as f32 / turns);
+        let turned = self.strays.iter().filter(|&&off| off > TURNED.max(UNLIKE * off_line)).count();
+        let turn = turned as f32 / turns;
         self.reset();
         Some(Outlook { off_line, off_place, turn })
     }
