@@ -27,7 +27,7 @@ const UNKNOWN_WORK: f64 = 1_000.0;
 
 /// About how much work it is to look around for one who strayed. If there is as much to do as if this many had, in a usual tick,
 /// then one more or less makes no difference.
-const STRAY: u64 = 1_200;
+const STRAY: u64 = 2_400;
 const MANY_STRAYS: u64 = 16;
 
 /// No tile falls due sooner by more than one in so many ticks of its life because others have little to do.

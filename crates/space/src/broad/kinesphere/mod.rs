@@ -252,9 +252,10 @@ impl Kinesphere {
             self.following.stop(lost);
             self.scout.reset();
             let lasted = self.now - self.started_at;
-            let cost = if lasted > SHORT { self.spent / lasted as f64 } else { self.cost.max(self.cost_limit) };
-            let was_a_mistake = why == Over::Unfit && cost > MISTAKE * self.cost_limit;
+            let was_dear = lasted <= SHORT || self.spent > MISTAKE * self.cost_limit * lasted as f64;
+            let was_a_mistake = why == Over::Unfit && was_dear;
             if was_a_mistake {
+                let cost = self.cost.max(self.cost_limit);
                 self.disappointment.0 = (cost / self.promised).clamp(1.0, DISAPPOINTMENT_MAX);
             }
             self.rest = if lasted > 4 * RESTS.1 { RESTS.0 } else { (2 * self.rest).clamp(RESTS.0, RESTS.1) };
