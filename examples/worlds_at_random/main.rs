@@ -41,10 +41,10 @@ fn main() -> Result<(), SpheresError> {
 /// Tells the mean of a world's ticks, and the slowest.
 fn find_slowest(seed: u64) -> Result<(), SpheresError> {
     let mut least = [f64::INFINITY; TICKS];
-    let mut mix = None;
     for _ in 0..RUNS {
         let mut random = Random::new(seed);
-        let mut world = World::new(mix.insert(Mix::draw(&mut random)), random)?;
+        let mix = Mix::draw(&mut random);
+        let mut world = World::new(&mix, random)?;
         let (mut kinesphere, mut pairs) = (Kinesphere::new(), Vec::new());
         for tick in 0..WARM + TICKS {
             let time = time(&mut kinesphere, &world.spheres, &mut pairs);
@@ -56,6 +56,7 @@ fn find_slowest(seed: u64) -> Result<(), SpheresError> {
     }
     let mean = least.iter().sum::<f64>() / TICKS as f64;
     let slowest = least.iter().copied().fold(0.0, f64::max);
+    let mix = Mix::draw(&mut Random::new(seed));
     println!("{seed:>4}  {mean:>9.1}  {slowest:>11.1}  {:>14.2}  {mix:?}", slowest / mean);
     Ok(())
 }
