@@ -158,7 +158,7 @@ const RESTS: (u64, u64) = (8, 512);
 /// Courses that were given up after so many ticks were not worth it, whatever they cost; nor were others that cost this share of
 /// what finding pairs afresh does, or more, all in all.
 const SHORT: u64 = 64;
-const MISTAKE: f64 = 0.5;
+const MISTAKE: f64 = 0.8;
 /// Ticks may be looked at again, after changes, so often within [`LOOK_AHEAD`] ticks. An object gets up to two courses
 /// per look, and they are counted modulo 256: more might bring a meeting that waits for its time back to life.
 const EXTRA_LOOKS: u64 = 8;
