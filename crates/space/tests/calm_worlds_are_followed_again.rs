@@ -1,0 +1,34 @@
+//! A world that was wild for a while is not given up for good.
+
+use space::workload::Random;
+use space::{BroadPhase, Kinesphere, Slot, Sphere, Spheres, Vec3};
+
+/// Everybody goes straight, teleports for forty ticks, and goes straight again.
+#[test]
+fn a_world_that_calms_down_is_followed_again() {
+    let (objects, side) = (50_000, 160.0);
+    for seed in 0..2 {
+        let mut random = Random::new(seed);
+        let mut spheres = Spheres::new();
+        for _ in 0..objects {
+            spheres.insert(Sphere::new(random.point(side), 1.0)).unwrap();
+        }
+        let velocities: Vec<Vec3> = (0..objects).map(|_| random.direction() * 0.1).collect();
+        let (mut kinesphere, mut pairs) = (Kinesphere::new(), Vec::new());
+        for tick in 0..260 {
+            kinesphere.pairs(&spheres, &mut pairs);
+            let is_wild = (100..140).contains(&tick);
+            match tick {
+                90 | 259 => assert!(kinesphere.is_following(), "seed {seed}, tick {tick}"),
+                120 => assert!(!kinesphere.is_following(), "seed {seed}, tick {tick}"),
+                _ => {}
+            }
+            spheres.end_tick();
+            for (row, velocity) in velocities.iter().enumerate() {
+                let slot = Slot::new(row as u32);
+                let next = spheres.get(slot).unwrap().center + *velocity;
+                spheres.move_to(slot, if is_wild { random.point(side) } else { next }).unwrap();
+            }
+        }
+    }
+}
