@@ -10,9 +10,9 @@
 //! sooner ([`pace`]), and who is alone looks along its path ([`alone`]). Who meets a thousand others is not followed at all
 //! ([`outsiders`]).
 //!
-//! How long tiles live and how much slack there is follows from how objects move ([`plan`], [`planning`], [`mood`]). Where nothing can
-//! be predicted, pairs are found afresh every tick by the [plain grid](super::PlainGrid), while a [`scout`] looks out for
-//! better times. `docs/broad-phase.md` tells the same story with pictures, and why it is exact.
+//! How long tiles live and how much slack there is follows from how objects move ([`plan`], [`planning`], [`mood`]). Where
+//! nothing can be predicted, pairs are found afresh every tick by the [plain grid](super::PlainGrid), while a [`scout`] looks
+//! out for better times. `docs/broad-phase.md` tells the same story with pictures, and why it is exact.
 
 mod agenda;
 mod alone;

@@ -69,7 +69,7 @@ impl Scout {
             let step = places[1] - places[0];
             farthest((2..=FOLLOWED).map(|tick| places[tick] - places[0] - step * tick as f32))
         });
-        // A line is known from two steps, and may be left with each of those that follow.
+        // A line is known from one step, and may be left with each of those that follow.
         let turns = (self.rows.len() * (FOLLOWED - 1)) as f32;
         let turned = self.strays.iter().filter(|&&off| off > TURNED.max(UNLIKE * off_line)).count();
         let turn = turned as f32 / turns;
@@ -109,7 +109,8 @@ fn farthest(ways: impl Iterator<Item = Vec3>) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::{Motion, Settings, Workload};
+    use crate::workload::{Motion, Random, Settings, Workload};
+    use crate::{Slot, Sphere};
 
     fn outlook(motion: Motion) -> Outlook {
         let mut workload = Workload::new(Settings { motion, objects: 3_000, ..Settings::default() }).unwrap();
@@ -130,5 +131,33 @@ mod tests {
         let jitter = outlook(Motion::Jitter);
         assert!(jitter.off_place < jitter.off_line && jitter.off_place < 0.3, "{jitter:?}");
         assert!(outlook(Motion::Teleport).off_line > 1.0);
+    }
+
+    /// In a world where all go straight, but one in twenty turns in a tick.
+    #[test]
+    fn the_scout_counts_who_turns() {
+        for seed in 0..10 {
+            let mut random = Random::new(seed);
+            let mut spheres = Spheres::new();
+            let mut velocities: Vec<Vec3> = (0..20_000).map(|_| random.direction() * 0.1).collect();
+            for _ in &velocities {
+                spheres.insert(Sphere::new(random.point(100.0), 1.0)).unwrap();
+            }
+            let mut scout = Scout::default();
+            let outlook = loop {
+                if let Some(outlook) = scout.observe(&spheres) {
+                    break outlook;
+                }
+                spheres.end_tick();
+                for (row, velocity) in velocities.iter_mut().enumerate() {
+                    if random.whole(0, 20) == 0 {
+                        *velocity = random.direction() * 0.1;
+                    }
+                    let slot = Slot::new(row as u32);
+                    spheres.move_to(slot, spheres.get(slot).unwrap().center + *velocity).unwrap();
+                }
+            };
+            assert!((0.03..0.07).contains(&outlook.turn), "seed {seed}: {outlook:?}");
+        }
     }
 }
