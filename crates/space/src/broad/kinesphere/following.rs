@@ -200,7 +200,7 @@ impl Following {
 
     /// Takes in the positions of tick `now`. Says what it took, or `None` when so many strayed that it gave up.
     pub fn advance(&mut self, spheres: &Spheres, now: u64) -> Option<Effort> {
-        self.now = now;
+        let is_first_look = std::mem::replace(&mut self.now, now) != now;
         self.forget_last_tick(spheres.rows());
         self.courses.check(now, spheres, self.threads, &mut self.strayed);
         for &row in &self.strayed {
@@ -218,7 +218,10 @@ impl Following {
             return None;
         }
         let columns = spheres.columns();
-        self.hasten_tiles();
+        self.early.clear();
+        if is_first_look {
+            self.hasten_tiles();
+        }
         self.see_strays_off(spheres);
         self.renew_due(columns);
         for index in 0..self.homeless.len() {
