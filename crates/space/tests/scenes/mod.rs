@@ -39,7 +39,7 @@ pub const SCENES: [Scene; 31] = [
         30,
         |world| world.fill(450, 35.0, 1.0, 0.1),
         |world| {
-            world.every(60, |world| world.turn_one_in(3, 0.1));
+            world.every(150, |world| world.turn_one_in(3, 0.1));
             world.bounce();
         },
     ),
@@ -58,7 +58,7 @@ pub const SCENES: [Scene; 31] = [
         |world| world.fill(450, 35.0, 1.0, 0.1),
         |world| {
             world.bounce();
-            world.every(70, |world| world.teleport_one_in(2));
+            world.every(150, |world| world.teleport_one_in(2));
         },
     ),
     scene(
@@ -84,8 +84,8 @@ pub const SCENES: [Scene; 31] = [
         30,
         |world| world.fill(450, 35.0, 1.0, 0.1),
         |world| {
-            world.every(50, |world| {
-                if world.tick % 100 == 50 {
+            world.every(130, |world| {
+                if world.tick % 260 == 130 {
                     world.velocities.fill(Vec3::ZERO);
                 } else {
                     world.turn_one_in(1, 0.1);
@@ -209,8 +209,8 @@ pub const SCENES: [Scene; 31] = [
         |world| world.fill(150, 30.0, 1.0, 0.08),
         |world| {
             world.bounce();
-            world.every(75, |world| {
-                if world.tick % 150 == 75 {
+            world.every(130, |world| {
+                if world.tick % 260 == 130 {
                     world.fill(world.spheres.len(), 30.0, 1.0, 0.08);
                 } else {
                     world.remove_one_in(2);

@@ -19,16 +19,7 @@ impl Following {
         let life_of = |layer: u32| layers[layer as usize].life;
         calendar.hasten(*now, strayed.len(), &mut lattice.tiles, life_of, &mut self.early);
         for index in 0..self.early.len() {
-            let tile = self.early[index] as usize;
-            for row in 0..self.lattice.tiles[tile].count() {
-                // Who strayed gets another course anyway.
-                if let Some(entry) = self.lattice.tiles[tile].get(row)
-                    && !self.outdated.contains(entry.id as usize)
-                {
-                    self.courses.renew(entry.id);
-                    self.outdate(entry.id);
-                }
-            }
+            self.outdate_all(self.early[index]);
         }
     }
 

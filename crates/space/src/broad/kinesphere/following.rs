@@ -3,14 +3,13 @@
 //! In order: who strayed leaves its tile and gets another course; tiles that fall due are renewed; newcomers move into
 //! their tiles; renewed tiles and newcomers look for meetings; and the agendas report who overlaps, and so do outsiders.
 
-use glam::Vec3;
 use rayon::prelude::*;
 
 use super::agenda::{Agenda, Moment, Turnover};
-use super::calendar::{Calendar, EARLY_MAX};
-use super::course::{Course, Courses};
+use super::beginning::Debut;
+use super::calendar::Calendar;
+use super::course::Courses;
 use super::lattice::Lattice;
-use super::mood::Mood;
 use super::outsiders::{Busy, Lookout, OUTSIDE, Outsider, Outsiders};
 use super::pace::Pace;
 use super::packed::Packed;
@@ -18,12 +17,12 @@ use super::plan::Plan;
 use super::renewal::{REFINE_EVERY, Renewals};
 use super::room::{Part, Turn, stock_up_alike, stock_up_as_used};
 use super::search::{Piece, Scratch, Search, Tally};
-use super::stagger::stagger;
 use super::strays::Departure;
-use super::tile::{Supply, Tile, Workbench};
+use super::tile::Workbench;
 use crate::bits::Bits;
 use crate::simd::mentions::Few;
 use crate::simd::sweep::Row;
+use crate::broad::Work;
 use crate::{Columns, Pair, Spheres};
 
 /// No tile.
@@ -50,7 +49,7 @@ pub struct Following {
     /// The layers from this one on were not planned.
     pub(super) planned_layers: usize,
     /// If more move than this, the plan was made for others.
-    movers_max: usize,
+    pub(super) movers_max: usize,
     /// When tiles fall due.
     pub(super) calendar: Calendar,
     /// Rows that strayed, came, went or changed size in this tick.
@@ -76,15 +75,15 @@ pub struct Following {
     pieces: Vec<Piece>,
     pub(super) bench: Workbench,
     pub(super) renewals: Renewals,
-    /// Whether everybody is being entered, and tiles are sorted later.
-    pub(super) is_starting: bool,
+    /// What is kept while courses begin.
+    pub(super) debut: Debut,
     pub(super) shares: Vec<Share>,
     /// Those who are in no tile, and scratch: those who were busy in this tick.
     pub(super) outsiders: Outsiders,
     pub(super) busy: Vec<Busy>,
-    /// When courses began, and from when on lists get more memory than they have needed until then.
-    started_at: u64,
-    stock_up_at: u64,
+    /// When tiles had, or will have, their first life, and from when on lists get more memory than they have needed until then.
+    pub(super) started_at: u64,
+    pub(super) stock_up_at: u64,
     /// Whether the lists that are empty between ticks ever did. They keep their memory, also when courses begin anew.
     is_stocked_up: bool,
     /// How many pairs the last report had, and how many positions it compared.
@@ -113,8 +112,9 @@ pub(super) struct Share {
     pairs: Vec<Pair>,
     turnover: Turnover,
     compared: u64,
-    /// The pieces of tiles that it examined, by tile, and how long each took.
+    /// The pieces of tiles that it examined, by tile, and how long each took; and what those took that looked around for the first time.
     worked: Vec<(u32, u32)>,
+    once: Tally,
 }
 
 /// What a tick took, to be weighed against finding the pairs afresh.
@@ -126,6 +126,8 @@ pub struct Effort {
     pub renewed: usize,
     /// What looking for meetings took, and what looking around took outsiders in the last report.
     pub search: Tally,
+    /// What looking for meetings took those who do so only once, as courses begin. It says nothing about other ticks.
+    pub once: Tally,
     /// Pairs of the last report, and those of them that rest.
     pub reported: usize,
     pub resting: usize,
@@ -133,63 +135,14 @@ pub struct Effort {
     pub compared: u64,
 }
 
-impl Following {
-    /// Begins to follow all objects at tick `now`. `velocity` says how a row moves, as far as is known. Returns how many
-    /// tests it took.
-    pub fn start(&mut self, spheres: &Spheres, now: u64, plan: &Plan, velocity: impl Fn(usize) -> Vec3) -> u64 {
-        self.now = now;
-        self.pace = plan.pace;
-        let (rows, columns) = (spheres.rows(), spheres.columns());
-        let mood = Mood::new(plan.level);
-        self.courses.reset(rows, now);
-        self.moods.clear();
-        self.moods.resize(rows, mood.to_byte());
-        self.homes.clear();
-        self.homes.resize(rows, NOWHERE);
-        for rows_ in [&mut self.outdated, &mut self.newcomer_rows] {
-            rows_.clear();
-            rows_.grow(rows);
-        }
-        self.strayed.clear();
-        self.adopted.clear();
-        self.newcomers.clear();
-        self.outsiders.reset();
-        self.busy.reserve(64);
-        self.early.reserve(EARLY_MAX);
-        self.calendar.reset();
-        self.shares.resize_with((spheres.len() / OBJECTS_PER_SHARE).clamp(1, SHARES_MAX), Share::default);
-        self.renewals.reset(self.shares.len());
-        for share in &mut self.shares {
-            share.agenda.open(plan.pace.longest);
-            share.scratch.reserve();
-            share.worked.reserve(64);
-        }
-        self.lattice.reset();
-        for &layer in &plan.layers {
-            self.lattice.add_layer(layer);
-        }
-        (self.planned_layers, self.movers_max) = (self.lattice.layers.len(), plan.movers_max);
-        self.is_starting = true;
-        for row in spheres.alive().iter() {
-            let place = columns.sphere(row).center;
-            let velocity = if plan.all_stand { Vec3::ZERO } else { velocity(row) };
-            let slack = mood.slack(columns.radius[row], velocity);
-            self.courses.set(row as u32, now, Course { place, velocity, slack });
-            self.enter(row as u32, columns);
-        }
-        self.is_starting = false;
-        self.stagger();
-        // By then all tiles have been renewed, and refined.
-        (self.started_at, self.stock_up_at) = (now, now + REFINE_EVERY * self.pace.longest);
-        let tests = self.search(columns).tests;
-        self.calendar.weigh(&self.lattice.tiles);
-        // Everybody has looked, so what a look takes is known. Almost: newcomers look around from where they are.
-        Scratch::stock_up(&mut self.shares, |share| &mut share.scratch);
-        // All tiles are in one piece of memory: to take a larger one later would be a slow tick.
-        self.lattice.stock_up();
-        tests
+impl Effort {
+    /// The same as whoever asks is told.
+    pub fn to_work(self) -> Work {
+        Work { sphere_tests: self.search.tests + self.once.tests, cells: self.renewed as u64, ..Work::default() }
     }
+}
 
+impl Following {
     /// Ends all meetings, adding the pairs that were reported last to `lost`.
     pub fn stop(&mut self, lost: &mut Vec<Pair>) {
         for share in &mut self.shares {
@@ -200,6 +153,28 @@ impl Following {
 
     /// Takes in the positions of tick `now`. Says what it took, or `None` when so many strayed that it gave up.
     pub fn advance(&mut self, spheres: &Spheres, now: u64) -> Option<Effort> {
+        if !self.keep_up(spheres, now) {
+            return None;
+        }
+        let search = self.search(spheres.columns());
+        self.note_work();
+        if let Some(turn) = Turn::at(now, self.stock_up_at, self.pace.longest) {
+            self.stock_up(turn);
+        }
+        let tiles = &self.lattice.tiles;
+        let renewed = self.due.iter().map(|&tile| tiles[tile as usize].len()).sum();
+        let once: Tally = self.shares.iter().map(|share| share.once).sum();
+        let (newcomers, reported, compared) = (self.newcomers.len(), self.reported, self.compared);
+        let search = [search.since(once), self.looked].into_iter().sum();
+        let resting = self.shares.iter().map(|share| share.agenda.resting()).sum();
+        let effort = Effort { newcomers, renewed, search, once, reported, resting, compared };
+        self.note_burdens(Plan::time_of(effort, spheres.len()));
+        Some(effort)
+    }
+
+    /// Takes in the positions of tick `now`, and enters everybody where it belongs. Says whether it could: not if so many strayed that
+    /// it is not worth it.
+    pub(super) fn keep_up(&mut self, spheres: &Spheres, now: u64) -> bool {
         let is_first_look = std::mem::replace(&mut self.now, now) != now;
         self.forget_last_tick(spheres.rows());
         self.courses.check(now, spheres, self.threads, &mut self.strayed);
@@ -215,12 +190,12 @@ impl Following {
         self.take_back(spheres);
         self.cast_out(spheres);
         if self.strayed.len() * 8 > spheres.len() {
-            return None;
+            return false;
         }
         let columns = spheres.columns();
-        self.early.clear();
         if is_first_look {
             self.hasten_tiles();
+            self.take_turns();
         }
         self.see_strays_off(spheres);
         self.renew_due(columns);
@@ -230,18 +205,7 @@ impl Following {
         for index in 0..self.emigrants.len() {
             self.enter(self.emigrants[index], columns);
         }
-        let search = self.search(columns);
-        self.note_work();
-        if let Some(turn) = Turn::at(now, self.stock_up_at, self.pace.longest) {
-            self.stock_up(turn);
-        }
-        let renewed = self.due.iter().map(|&tile| self.lattice.tiles[tile as usize].len()).sum();
-        let (newcomers, reported, compared) = (self.newcomers.len(), self.reported, self.compared);
-        let search = [search, self.looked].into_iter().sum();
-        let resting = self.shares.iter().map(|share| share.agenda.resting()).sum();
-        let effort = Effort { newcomers, renewed, search, reported, resting, compared };
-        self.note_burdens(Plan::time_of(effort, spheres.len()));
-        Some(effort)
+        true
     }
 
     /// Makes `pairs` those that overlap, and adds what changed to `turnover`. Returns how many positions were compared.
@@ -343,7 +307,19 @@ impl Following {
             + self.packed.bytes()
             + self.outsiders.bytes()
             + self.busy.capacity() * size_of::<Busy>()
+            + self.debut.bytes()
             + shares.sum::<usize>()
+    }
+
+    /// Makes as many agendas as so many objects are to have, all of them empty.
+    pub(super) fn open_shares(&mut self, objects: usize) {
+        self.shares.resize_with((objects / OBJECTS_PER_SHARE).clamp(1, SHARES_MAX), Share::default);
+        self.renewals.reset(self.shares.len());
+        for share in &mut self.shares {
+            share.agenda.open(self.pace.longest);
+            share.scratch.reserve();
+            share.worked.reserve(64);
+        }
     }
 
     /// Makes room for new rows, and forgets what the last tick left behind.
@@ -358,6 +334,8 @@ impl Following {
         for row in self.strayed.drain(..).chain(self.adopted.drain(..)) {
             self.outdated.remove(row as usize);
         }
+        self.early.clear();
+        self.debut.forget_last_tick();
         self.stood = Few::default();
         for newcomer in self.newcomers.drain(..) {
             self.newcomer_rows.remove(newcomer.entry.id as usize);
@@ -406,44 +384,15 @@ impl Following {
         self.renewals.stock_up(part);
     }
 
-    /// Sorts all tiles and spreads the ticks at which they fall due, so that each tick has about as much to do.
-    fn stagger(&mut self) {
-        let Following { lattice: Lattice { tiles, layers, .. }, due, calendar, now, pace, bench, .. } = self;
-        due.clear();
-        due.extend((0..tiles.len() as u32).filter(|&tile| tiles[tile as usize].len() > 0));
-        for &number in due.iter() {
-            let tile = &mut tiles[number as usize];
-            tile.sort(&layers[tile.layer as usize].cells, bench);
-            tile.stock_up(Supply::default());
-            tile.renewed = *now;
-        }
-        // Every tile has been on the bench: it will hardly need more.
-        Workbench::stock_up(std::slice::from_mut(bench), |bench| bench);
-        due.sort_by_key(|&tile| {
-            let Tile { layer, key: [x, y, z], .. } = tiles[tile as usize];
-            (layer, z, y, x)
-        });
-        calendar.reset();
-        for life in pace.lives() {
-            let has_this_life = |number: &u32| layers[tiles[*number as usize].layer as usize].life == life;
-            let alike: Vec<u32> = due.iter().copied().filter(has_this_life).collect();
-            let sizes: Vec<usize> = alike.iter().map(|&tile| tiles[tile as usize].len()).collect();
-            for (number, ahead) in alike.into_iter().zip(stagger(&sizes, life as usize)) {
-                let tile = &mut tiles[number as usize];
-                tile.due = *now + 1 + ahead as u64;
-                calendar.enter(number, tile);
-            }
-        }
-    }
-
     /// Lets renewed tiles and newcomers look for meetings.
     ///
     /// At the same time the better courses of those in renewed tiles are written down: whoever searches looks at tiles.
-    fn search(&mut self, columns: Columns<'_>) -> Tally {
+    pub(super) fn search(&mut self, columns: Columns<'_>) -> Tally {
         self.pieces.clear();
-        for &number in &self.due {
-            Piece::cut(number, &self.lattice.tiles[number as usize], &mut self.pieces);
-        }
+        let Following { lattice: Lattice { tiles, .. }, pieces, due, debut, .. } = self;
+        due.iter().for_each(|&number| Piece::cut(number, &tiles[number as usize], pieces));
+        let usual = pieces.len();
+        debut.looking().iter().for_each(|&number| Piece::cut(number, &tiles[number as usize], pieces));
         let Following { now, lattice, pieces, newcomers, newcomer_rows, courses, moods, renewals, .. } = self;
         let objects = lattice.objects();
         let (versions, mut refiner) = courses.versions_and_refiner();
@@ -453,12 +402,15 @@ impl Following {
         // Neighbours go to the same share: what one has looked at the next one finds in cache.
         let part = |index: usize, count: usize| index * count / shares..(index + 1) * count / shares;
         let task = |(index, share): (usize, &mut Share)| {
-            share.scratch.tally = Tally::default();
-            for piece in &pieces[part(index, pieces.len())] {
-                let before = share.scratch.tally;
+            (share.scratch.tally, share.once) = (Tally::default(), Tally::default());
+            for number in part(index, pieces.len()) {
+                let (piece, before) = (&pieces[number], share.scratch.tally);
                 search.examine(piece, &mut share.scratch, &mut share.agenda);
-                let work = Plan::time_to_examine(share.scratch.tally.since(before));
-                share.worked.push((piece.tile, work as u32));
+                let took = share.scratch.tally.since(before);
+                share.worked.push((piece.tile, Plan::time_to_examine(took) as u32));
+                if number >= usual {
+                    share.once = [share.once, took].into_iter().sum();
+                }
             }
             search.welcome(&newcomers[part(index, newcomers.len())], &mut share.scratch, &mut share.agenda);
         };

@@ -16,7 +16,9 @@
 
 mod agenda;
 mod alone;
+mod anchors;
 mod ball;
+mod beginning;
 mod calendar;
 mod comparison;
 mod course;
@@ -44,9 +46,9 @@ mod tile_map;
 #[cfg(test)]
 mod trial;
 
-use glam::Vec3;
-
 use self::agenda::{LOOK_AHEAD, Turnover};
+use self::anchors::Anchors;
+use self::beginning::Beginning;
 use self::comparison::Comparison;
 use self::following::{Effort, Following};
 use self::plan::{Census, Plan};
@@ -79,6 +81,8 @@ use crate::{Edition, Pair, Slot, Spheres};
 #[derive(Debug, Default)]
 pub struct Kinesphere {
     now: u64,
+    /// Since when this world has been looked at, tick by tick.
+    opened_at: u64,
     seen: Option<Edition>,
     /// Whether this tick was looked at before, and whether anything has changed since the last look.
     is_repeated: bool,
@@ -106,8 +110,11 @@ pub struct Kinesphere {
     scout: Scout,
     census: Census,
     planning: Option<Planning>,
-    /// Where everybody was in the last tick, while there is a plan in the making.
-    anchors: Vec<Vec3>,
+    /// Courses that begin little by little, and what they have to tell meanwhile, for nobody.
+    beginning: Option<Beginning>,
+    rehearsed: Vec<Pair>,
+    /// Where those were in the last tick who are about to get a course, and everybody while there is a plan in the making.
+    anchors: Anchors,
     /// Courses are not tried again before this tick; the pause grows when they did not last.
     rests_until: u64,
     rest: u64,
@@ -159,6 +166,8 @@ const RESTS: (u64, u64) = (8, 512);
 /// what finding pairs afresh does, or more, all in all.
 const SHORT: u64 = 64;
 const MISTAKE: f64 = 0.8;
+/// A world is new for so many ticks. One that is slow does not matter then: it is not the first.
+const NEW: u64 = 32;
 /// Ticks may be looked at again, after changes, so often within [`LOOK_AHEAD`] ticks. An object gets up to two courses
 /// per look, and they are counted modulo 256: more might bring a meeting that waits for its time back to life.
 const EXTRA_LOOKS: u64 = 8;
@@ -225,6 +234,7 @@ impl Kinesphere {
             self.give_up(Over::Interrupted);
             self.planning = None;
             self.scout.reset();
+            self.opened_at = self.now;
         } else if is_new && !self.is_reported {
             // Meetings began and ended, and nobody looked.
             self.give_up(Over::Interrupted);
@@ -246,10 +256,13 @@ impl Kinesphere {
     /// changed, hardly for one that is just as it was.
     fn give_up(&mut self, why: Over) {
         self.is_over = false;
-        if std::mem::replace(&mut self.is_following, false) {
+        let was_following = std::mem::replace(&mut self.is_following, false);
+        let was_beginning = self.beginning.take().is_some();
+        if was_following || was_beginning {
             let mut nobody = Vec::new();
-            let lost = self.changes.as_mut().map_or(&mut nobody, |changes| &mut changes.turnover.lost);
-            self.following.stop(lost);
+            // What was only rehearsed nobody has been told.
+            let changes = self.changes.as_mut().filter(|_| was_following);
+            self.following.stop(changes.map_or(&mut nobody, |changes| &mut changes.turnover.lost));
             self.scout.reset();
             let lasted = self.now - self.started_at;
             let was_dear = lasted <= SHORT || self.spent > MISTAKE * self.cost_limit * lasted as f64;
@@ -273,6 +286,10 @@ impl Kinesphere {
 
     /// Looks out for a time when courses would pay, and begins to plan if there may be one.
     fn look_out(&mut self, spheres: &Spheres) {
+        if let Some(beginning) = self.beginning {
+            self.anchors.note(spheres, beginning.boarders(self.now + 1));
+            return;
+        }
         let limit = self.limit(spheres);
         let is_worth_a_look = self.now >= self.rests_until && Plan::may_pay(spheres.len(), limit);
         if self.planning.is_none()
@@ -282,22 +299,15 @@ impl Kinesphere {
             self.planning = Some(Planning::new(outlook, limit / self.disappointment.0));
         }
         if self.planning.is_some() {
-            let columns = spheres.columns();
-            self.anchors.clear();
-            self.anchors.extend((0..spheres.rows()).map(|row| columns.sphere(row).center));
+            self.anchors.note(spheres, 0..spheres.rows());
         }
     }
 
-    /// Goes on planning, and begins to follow the objects if that comes to a plan that pays.
+    /// Goes on planning, and lets courses begin if that comes to a plan that pays.
     fn go_on_planning(&mut self, spheres: &Spheres, mut planning: Planning) -> Work {
-        let columns = spheres.columns();
-        let anchors = &self.anchors;
-        let velocity = |row: usize| match anchors.get(row) {
-            Some(anchor) if anchor.is_finite() => columns.sphere(row).center - *anchor,
-            _ => Vec3::ZERO,
-        };
+        let (anchors, columns) = (&self.anchors, spheres.columns());
         if planning.is_new() {
-            self.census.take(spheres, self.pairs_found, velocity);
+            self.census.take(spheres, self.pairs_found, |row| anchors.step(row, columns));
         }
         planning.go_on(&mut self.census);
         if !planning.is_over() {
@@ -310,16 +320,53 @@ impl Kinesphere {
             self.rests_until = self.now + self.rest;
             return Work::default();
         };
-        let sphere_tests = self.following.start(spheres, self.now, &plan, velocity);
-        self.is_following = true;
-        self.cost_limit = self.limit(spheres);
-        // Courses are what memory is for now; who finds pairs afresh takes its own again if need be.
-        self.direct = PlainGrid::default();
-        self.anchors = Vec::new();
-        self.census = Census::default();
-        self.started_at = self.now;
         (self.cost, self.promised, self.spent) = (plan.cost, plan.cost, 0.0);
+        (self.cost_limit, self.started_at) = (self.limit(spheres), self.now);
+        self.census = Census::default();
+        if self.now - self.opened_at > NEW {
+            self.beginning = Some(Beginning::new(&mut self.following, spheres, self.now, &plan));
+            return self.go_on_beginning(spheres);
+        }
+        let sphere_tests = self.following.start(spheres, self.now, &plan, |row| anchors.step(row, columns));
+        self.follow();
         Work { sphere_tests, ..Work::default() }
+    }
+
+    /// Goes on with courses that begin little by little, until pairs can be told by them.
+    fn go_on_beginning(&mut self, spheres: &Spheres) -> Work {
+        let Some(beginning) = self.beginning else { return Work::default() };
+        let (anchors, columns, now) = (&self.anchors, spheres.columns(), self.now);
+        if !beginning.is_rehearsal(now) {
+            self.started_at = now;
+            if !beginning.prepare(&mut self.following, spheres, now, |row| anchors.step(row, columns)) {
+                self.give_up(Over::Unfit);
+            }
+            return Work::default();
+        }
+        let Some(effort) = self.following.advance(spheres, now) else {
+            self.give_up(Over::Unfit);
+            return Work::default();
+        };
+        self.weigh(effort, spheres.len());
+        if beginning.is_over(now) {
+            self.beginning = None;
+            self.following.end_debut();
+            self.follow();
+            if let Some(changes) = &mut self.changes {
+                // What courses told in the last tick, for nobody, is what was told.
+                changes.last = Comparison::default();
+            }
+        }
+        effort.to_work()
+    }
+
+    /// From this tick on pairs are told by courses. These are what memory is for now; who finds pairs afresh takes its own again if
+    /// need be.
+    fn follow(&mut self) {
+        self.is_following = true;
+        self.direct = PlainGrid::default();
+        self.anchors = Anchors::default();
+        self.rehearsed = Vec::new();
     }
 
     /// Weighs what following took in this tick. It is over after a time in which finding pairs afresh would have been cheaper,
@@ -382,19 +429,20 @@ impl BroadPhase for Kinesphere {
             match self.following.advance(spheres, self.now) {
                 Some(effort) => {
                     self.weigh(effort, spheres.len());
-                    return Work { sphere_tests: effort.search.tests, cells: effort.renewed as u64, ..Work::default() };
+                    return effort.to_work();
                 }
                 None => self.give_up(Over::Unfit),
             }
+        }
+        let mut work = Work::default();
+        if self.beginning.is_some() && is_new {
+            work = self.go_on_beginning(spheres);
         } else if !self.is_repeated
             && let Some(planning) = self.planning.take()
         {
-            let work = self.go_on_planning(spheres, planning);
-            if self.is_following {
-                return work;
-            }
+            work = self.go_on_planning(spheres, planning);
         }
-        self.direct.update(spheres)
+        if self.is_following { work } else { work + self.direct.update(spheres) }
     }
 
     fn find(&mut self, spheres: &Spheres, pairs: &mut Vec<Pair>) -> Work {
@@ -405,8 +453,14 @@ impl BroadPhase for Kinesphere {
             let sphere_tests = self.following.report(spheres, pairs, turnover);
             Work { sphere_tests, ..Work::default() }
         } else {
-            let work = self.direct.find(spheres, pairs);
+            let mut work = self.direct.find(spheres, pairs);
             (self.pairs_found, self.tests_made) = (pairs.len(), work.sphere_tests);
+            if let Some(beginning) = self.beginning.filter(|beginning| beginning.is_rehearsal(self.now)) {
+                let mut unwanted = Turnover::default();
+                work.sphere_tests += self.following.report(spheres, &mut self.rehearsed, &mut unwanted);
+                let is_last = beginning.is_over(self.now + 1);
+                debug_assert!(!is_last || self.rehearsed.len() == pairs.len(), "everybody has looked around by now");
+            }
             if !self.is_repeated {
                 self.look_out(spheres);
             }
@@ -424,7 +478,12 @@ impl BroadPhase for Kinesphere {
                 + last.bytes()
                 + replaced.capacity() * size_of::<Slot>()
         });
-        let anchors = self.anchors.capacity() * size_of::<Vec3>();
-        self.following.bytes() + self.direct.bytes() + self.scout.bytes() + self.census.bytes() + anchors + changes
+        self.following.bytes()
+            + self.direct.bytes()
+            + self.scout.bytes()
+            + self.census.bytes()
+            + self.anchors.bytes()
+            + self.rehearsed.capacity() * size_of::<Pair>()
+            + changes
     }
 }

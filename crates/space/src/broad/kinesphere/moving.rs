@@ -65,12 +65,12 @@ impl Following {
             self.move_in(tile, entry);
             return;
         }
-        let middle = self.now + life / 2;
+        let middle = self.next_life() + life / 2;
         let entry = self.entry(row, middle, columns);
         let layer = self.layer_for(reach(&entry, life), life);
         let cells = self.lattice.layers[layer as usize].cells;
         let key = cells.key(cells.cells(entry.place.into()));
-        let due = self.calendar.idlest_tick(self.now, life);
+        let due = self.calendar.idlest_tick(self.next_life(), life);
         match self.lattice.tile_or_new(layer, key, row, middle, due) {
             (tile, true) => {
                 self.lattice.tiles[tile as usize].work = self.calendar.work_of_one();
@@ -95,6 +95,23 @@ impl Following {
         }
     }
 
+    /// Lets everybody in a tile have no meetings from before: the tile is about to find them anew.
+    pub(super) fn outdate_all(&mut self, tile: u32) {
+        let stands = self.lattice.layer_of(&self.lattice.tiles[tile as usize]).stands();
+        for row in 0..self.lattice.tiles[tile as usize].count() {
+            // Who strayed gets another course anyway.
+            if let Some(Row { id, .. }) = self.lattice.tiles[tile as usize].get(row)
+                && !self.outdated.contains(id as usize)
+            {
+                self.courses.renew(id);
+                self.outdate(id);
+                if stands {
+                    self.stood.insert(id);
+                }
+            }
+        }
+    }
+
     /// The tile that a moving object belongs to, if that is there; `entry_at` says how it is entered at some middle.
     ///
     /// It may be asked for before the tiles that are due are renewed, and knows what will become of them.
@@ -103,7 +120,7 @@ impl Following {
         if life == FOR_EVER {
             return None;
         }
-        let next_middle = self.now + life / 2;
+        let next_middle = self.next_life() + life / 2;
         let entry = entry_at(next_middle);
         let layer = self.lattice.layer_for(reach(&entry, life), life)?;
         let cells = self.lattice.layers[layer as usize].cells;
@@ -137,7 +154,8 @@ impl Following {
         let tile = &self.lattice.tiles[home as usize];
         let ahead = if tile.due == NEVER { 0.0 } else { (tile.middle as i64 - self.now as i64) as f32 };
         let cell = self.lattice.layer_of(tile).cells.cells(self.courses.at(row, self.now, ahead).place);
-        let row = tile.find(row, cell).expect("an object is in its home tile");
+        let found = if tile.is_sorted() { tile.find(row, cell) } else { Some(self.debut.place(row)) };
+        let row = found.expect("an object is in its home tile");
         Some(Whereabouts { home, row: row as u32 })
     }
 
@@ -164,6 +182,11 @@ impl Following {
         entered(row, course, columns.radius[row as usize])
     }
 
+    /// When the life begins of a tile that begins now: courses may be about to begin, and then none does before.
+    fn next_life(&self) -> u64 {
+        self.now.max(self.started_at)
+    }
+
     /// For how many ticks the tile of such an object lives.
     fn life_of(&self, entry: &Row) -> u64 {
         // Not by the speed: its square may vanish.
@@ -185,8 +208,7 @@ impl Following {
         let tile = &mut self.lattice.tiles[number as usize];
         let layer = &mut self.lattice.layers[tile.layer as usize];
         layer.objects += 1;
-        if self.is_starting {
-            tile.push(entry);
+        if self.debut.has_boarded(entry, tile) {
             return;
         }
         tile.insert(entry, &layer.cells);

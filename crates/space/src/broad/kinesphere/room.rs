@@ -70,8 +70,13 @@ pub fn stock_up_as_used<T>(list: &mut Vec<T>) {
 pub fn stock_up_alike<S, T>(owners: &mut [S], list: impl Fn(&mut S) -> &mut Vec<T>) {
     let used = owners.iter_mut().map(|owner| list(owner).capacity()).max().unwrap_or(0);
     for owner in owners {
-        make_room(list(owner), used + used.min(SMALL));
+        make_room(list(owner), twice_if_few(used));
     }
+}
+
+/// So many, or twice as many: what is little now may be more before long.
+pub fn twice_if_few(used: usize) -> usize {
+    used + used.min(SMALL)
 }
 
 /// Takes memory for a list that usually holds so many, unless there is most of that room already: what is usual is known

@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use glam::Vec3;
 
-use super::room::{make_room, roomy, stock_up, stock_up_alike};
+use super::room::{make_room, roomy, stock_up, stock_up_alike, twice_if_few};
 use super::tile_map::Key;
 use crate::simd::sweep::{PADDING, Row};
 
@@ -115,6 +115,12 @@ impl Workbench {
     /// Some of them.
     pub fn sheet(&self, range: Range<usize>) -> Sheet<'_> {
         Sheet { rows: &self.rows[range.clone()], spots: &self.spots[range] }
+    }
+
+    /// Takes memory for a few more than so many, or twice as many where that is little.
+    pub fn make_room(&mut self, rows: usize) {
+        make_room(&mut self.rows, twice_if_few(rows));
+        make_room(&mut self.spots, twice_if_few(rows));
     }
 
     /// Takes more memory than any of these owners' benches ever needed, for all of them.
@@ -263,6 +269,11 @@ impl Tile {
     /// Whether it is some layer's tile. If not it is spare: who stands gives an empty tile up, and all others fall due.
     pub fn is_used(&self) -> bool {
         self.len() > 0 || self.due != NEVER
+    }
+
+    /// Whether its rows are in the order of the cells: not after [`Tile::push`], until it is sorted for the first time.
+    pub fn is_sorted(&self) -> bool {
+        !self.starts.is_empty()
     }
 
     /// How many objects it holds.
