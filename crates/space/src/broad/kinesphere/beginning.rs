@@ -76,7 +76,7 @@ impl Beginning {
     /// Lets courses begin little by little from tick `now` on.
     pub fn new(following: &mut Following, spheres: &Spheres, now: u64, plan: &Plan) -> Beginning {
         let beginning = Beginning { began_at: now, rows: spheres.rows(), terms: Terms::of(plan) };
-        following.prepare(spheres, now, beginning.last_before_rehearsal(), plan);
+        following.get_ready(spheres, now, beginning.last_before_rehearsal(), plan);
         beginning
     }
 
@@ -99,7 +99,7 @@ impl Beginning {
 
     /// Goes through a tick before the rehearsal. Says whether it could: not if too many strayed. `velocity` says how a row moves that
     /// boards, as far as is known.
-    pub fn prepare(
+    pub fn go_on(
         &self,
         following: &mut Following,
         spheres: &Spheres,
@@ -162,7 +162,7 @@ impl Following {
     /// Begins to follow all objects at tick `now`, at once. `velocity` says how a row moves, as far as is known. Returns how many tests
     /// it took.
     pub fn start(&mut self, spheres: &Spheres, now: u64, plan: &Plan, velocity: impl Fn(usize) -> Vec3) -> u64 {
-        self.prepare(spheres, now, now, plan);
+        self.get_ready(spheres, now, now, plan);
         self.board(0..spheres.rows(), spheres, Terms::of(plan), velocity);
         self.sort_tiles(usize::MAX);
         self.spread_tiles();
@@ -180,7 +180,7 @@ impl Following {
     }
 
     /// Forgets everything, at tick `now`, and gets ready for a plan whose tiles have their first life from `started_at` on.
-    fn prepare(&mut self, spheres: &Spheres, now: u64, started_at: u64, plan: &Plan) {
+    fn get_ready(&mut self, spheres: &Spheres, now: u64, started_at: u64, plan: &Plan) {
         (self.now, self.pace) = (now, plan.pace);
         let rows = spheres.rows();
         self.courses.reset(rows, now);
@@ -188,9 +188,9 @@ impl Following {
         self.moods.resize(rows, Mood::new(plan.level).to_byte());
         self.homes.clear();
         self.homes.resize(rows, NOWHERE);
-        for rows_ in [&mut self.outdated, &mut self.newcomer_rows] {
-            rows_.clear();
-            rows_.grow(rows);
+        for bits in [&mut self.outdated, &mut self.newcomer_rows] {
+            bits.clear();
+            bits.grow(rows);
         }
         self.strayed.clear();
         self.adopted.clear();
@@ -337,7 +337,8 @@ mod tests {
             let mut spheres = Spheres::new();
             let mut velocities = Vec::new();
             for _ in 0..objects {
-                let radius = if random.whole(0, 100) == 0 { random.between(2.0, 8.0) } else { random.between(0.2, 1.0) };
+                let radius =
+                    if random.whole(0, 100) == 0 { random.between(2.0, 8.0) } else { random.between(0.2, 1.0) };
                 let walks = random.whole(0, one_walks_in) == 0;
                 let speed = if random.whole(0, 100) == 0 { 2.0 } else { 0.1 };
                 spheres.insert(Sphere::new(random.point(side), radius)).unwrap();

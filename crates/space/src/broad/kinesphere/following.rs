@@ -20,9 +20,9 @@ use super::search::{Piece, Scratch, Search, Tally};
 use super::strays::Departure;
 use super::tile::Workbench;
 use crate::bits::Bits;
+use crate::broad::Work;
 use crate::simd::mentions::Few;
 use crate::simd::sweep::Row;
-use crate::broad::Work;
 use crate::{Columns, Pair, Spheres};
 
 /// No tile.

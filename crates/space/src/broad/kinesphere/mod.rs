@@ -12,7 +12,8 @@
 //!
 //! How long tiles live and how much slack there is follows from how objects move ([`plan`], [`planning`], [`mood`]). Where
 //! nothing can be predicted, pairs are found afresh every tick by the [plain grid](super::PlainGrid), while a [`scout`] looks
-//! out for better times. `docs/broad-phase.md` tells the same story with pictures, and why it is exact.
+//! out for better times. If these have come, courses [begin](beginning); if they were not worth it, the next plan is [trusted](trust)
+//! less. `docs/broad-phase.md` tells the same story with pictures, and why it is exact.
 
 mod agenda;
 mod alone;
@@ -20,6 +21,7 @@ mod anchors;
 mod ball;
 mod beginning;
 mod calendar;
+mod changes;
 mod comparison;
 mod course;
 mod cuts;
@@ -45,18 +47,19 @@ mod tile;
 mod tile_map;
 #[cfg(test)]
 mod trial;
+mod trust;
 
 use self::agenda::{LOOK_AHEAD, Turnover};
 use self::anchors::Anchors;
 use self::beginning::Beginning;
-use self::comparison::Comparison;
+use self::changes::Changes;
 use self::following::{Effort, Following};
 use self::plan::{Census, Plan};
 use self::planning::Planning;
 use self::scout::Scout;
+use self::trust::{Outcome, Over, Trust};
 use super::{BroadPhase, PlainGrid, Work};
-use crate::pair::difference;
-use crate::{Edition, Pair, Slot, Spheres};
+use crate::{Edition, Pair, Spheres};
 
 /// The broad phase to use: exact for any motion and any mix of radii, with nothing to tune.
 ///
@@ -102,10 +105,9 @@ pub struct Kinesphere {
     cost_limit: f64,
     cost: f64,
     spent: f64,
-    /// What the plan promised, and how many times as much the last ones took that were given up: plans are trusted less
-    /// then, and more again as time goes by.
+    /// What the plan promised, and how far plans are trusted.
     promised: f64,
-    disappointment: Disappointment,
+    trust: Trust,
     direct: PlainGrid,
     scout: Scout,
     census: Census,
@@ -115,57 +117,14 @@ pub struct Kinesphere {
     rehearsed: Vec<Pair>,
     /// Where those were in the last tick who are about to get a course, and everybody while there is a plan in the making.
     anchors: Anchors,
-    /// Courses are not tried again before this tick; the pause grows when they did not last.
-    rests_until: u64,
-    rest: u64,
     /// What the last tick without courses found, and how many tests that took.
     pairs_found: usize,
     tests_made: u64,
     changes: Option<Changes>,
 }
 
-/// Why objects are not followed any longer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Over {
-    /// The plan does not fit the world, or no longer: following took too much, or was not possible.
-    Unfit,
-    /// Nobody knows what happened meanwhile.
-    Interrupted,
-}
-
-/// By how much plans were too hopeful: a factor.
-#[derive(Clone, Copy, Debug)]
-struct Disappointment(f64);
-
-impl Default for Disappointment {
-    fn default() -> Disappointment {
-        Disappointment(1.0)
-    }
-}
-
-/// What began and ended, for those who ask.
-#[derive(Debug, Default)]
-struct Changes {
-    turnover: Turnover,
-    /// The pairs of the last tick, while they are found afresh.
-    last: Comparison,
-    began: Vec<Pair>,
-    ended: Vec<Pair>,
-    /// Scratch: the slots that changed hands, ascending.
-    replaced: Vec<Slot>,
-}
-
-/// Disappointments are taken for no greater than this, and forgotten by three in a hundred with every plan that is made.
-const DISAPPOINTMENT_MAX: f64 = 16.0;
-const FORGETTING: f64 = 0.97;
 /// Ticks in which an average forgets.
 const MEMORY: f64 = 16.0;
-/// The first pause after courses were given up, and the longest.
-const RESTS: (u64, u64) = (8, 512);
-/// Courses that were given up after so many ticks were not worth it, whatever they cost; nor were others that cost this share of
-/// what finding pairs afresh does, or more, all in all.
-const SHORT: u64 = 64;
-const MISTAKE: f64 = 0.8;
 /// A world is new for so many ticks. One that is slow does not matter then: it is not the first.
 const NEW: u64 = 32;
 /// Ticks may be looked at again, after changes, so often within [`LOOK_AHEAD`] ticks. An object gets up to two courses
@@ -199,8 +158,7 @@ impl Kinesphere {
     /// Also tells, after each tick, which pairs [began](Kinesphere::began) and which [ended](Kinesphere::ended).
     #[must_use]
     pub fn tracking_changes(mut self) -> Kinesphere {
-        let turnover = Turnover { is_wanted: true, ..Turnover::default() };
-        self.changes = Some(Changes { turnover, ..Changes::default() });
+        self.changes = Some(Changes::wanted());
         self
     }
 
@@ -252,8 +210,7 @@ impl Kinesphere {
         is_new
     }
 
-    /// No longer follows the objects. After courses that were not worth it there is a pause; a new plan may do for a world that has
-    /// changed, hardly for one that is just as it was.
+    /// No longer follows the objects.
     fn give_up(&mut self, why: Over) {
         self.is_over = false;
         let was_following = std::mem::replace(&mut self.is_following, false);
@@ -264,15 +221,9 @@ impl Kinesphere {
             let changes = self.changes.as_mut().filter(|_| was_following);
             self.following.stop(changes.map_or(&mut nobody, |changes| &mut changes.turnover.lost));
             self.scout.reset();
-            let lasted = self.now - self.started_at;
-            let was_dear = lasted <= SHORT || self.spent > MISTAKE * self.cost_limit * lasted as f64;
-            let was_a_mistake = why == Over::Unfit && was_dear;
-            if was_a_mistake {
-                let cost = self.cost.max(self.cost_limit);
-                self.disappointment.0 = (cost / self.promised).clamp(1.0, DISAPPOINTMENT_MAX);
-            }
-            self.rest = if lasted > 4 * RESTS.1 { RESTS.0 } else { (2 * self.rest).clamp(RESTS.0, RESTS.1) };
-            self.rests_until = self.now + if lasted > SHORT && !was_a_mistake { 0 } else { self.rest };
+            let ticks = self.now - self.started_at;
+            let Kinesphere { cost, cost_limit, promised, spent, .. } = *self;
+            self.trust.after_courses(self.now, why, Outcome { ticks, promised, cost, spent, limit: cost_limit });
         }
     }
 
@@ -291,12 +242,12 @@ impl Kinesphere {
             return;
         }
         let limit = self.limit(spheres);
-        let is_worth_a_look = self.now >= self.rests_until && Plan::may_pay(spheres.len(), limit);
+        let is_worth_a_look = !self.trust.is_resting(self.now) && Plan::may_pay(spheres.len(), limit);
         if self.planning.is_none()
             && is_worth_a_look
             && let Some(outlook) = self.scout.observe(spheres)
         {
-            self.planning = Some(Planning::new(outlook, limit / self.disappointment.0));
+            self.planning = Some(Planning::new(outlook, self.trust.to_beat(limit)));
         }
         if self.planning.is_some() {
             self.anchors.note(spheres, 0..spheres.rows());
@@ -314,10 +265,8 @@ impl Kinesphere {
             self.planning = Some(planning);
             return Work::default();
         }
-        self.disappointment.0 = 1.0 + (self.disappointment.0 - 1.0) * FORGETTING;
         let Some(plan) = planning.plan() else {
-            self.rest = (2 * self.rest).clamp(RESTS.0, RESTS.1);
-            self.rests_until = self.now + self.rest;
+            self.trust.after_no_plan(self.now);
             return Work::default();
         };
         (self.cost, self.promised, self.spent) = (plan.cost, plan.cost, 0.0);
@@ -338,7 +287,7 @@ impl Kinesphere {
         let (anchors, columns, now) = (&self.anchors, spheres.columns(), self.now);
         if !beginning.is_rehearsal(now) {
             self.started_at = now;
-            if !beginning.prepare(&mut self.following, spheres, now, |row| anchors.step(row, columns)) {
+            if !beginning.go_on(&mut self.following, spheres, now, |row| anchors.step(row, columns)) {
                 self.give_up(Over::Unfit);
             }
             return Work::default();
@@ -352,10 +301,7 @@ impl Kinesphere {
             self.beginning = None;
             self.following.end_debut();
             self.follow();
-            if let Some(changes) = &mut self.changes {
-                // What courses told in the last tick, for nobody, is what was told.
-                changes.last = Comparison::default();
-            }
+            self.changes.iter_mut().for_each(Changes::trust_courses);
         }
         effort.to_work()
     }
@@ -376,43 +322,6 @@ impl Kinesphere {
         self.cost += (cost - self.cost) / MEMORY;
         self.spent += cost;
         self.is_over = self.cost > self.cost_limit || self.following.has_outgrown_its_plan(objects);
-    }
-
-    fn note_changes(&mut self, spheres: &Spheres, pairs: &[Pair]) {
-        let Some(changes) = &mut self.changes else { return };
-        let Changes { turnover: Turnover { gained, lost, .. }, last, began, ended, replaced } = changes;
-        began.clear();
-        ended.clear();
-        let slots_replaced = if self.is_new { spheres.replaced() } else { &[] };
-        if !self.is_following && lost.is_empty() {
-            // Nor were pairs told by courses in the last tick.
-            last.compare(pairs, spheres.columns(), slots_replaced, began, ended);
-            return;
-        }
-        last.hand_over(lost);
-        if !self.is_following {
-            gained.extend_from_slice(pairs);
-            last.remember(pairs, spheres.columns());
-        }
-        gained.sort_unstable();
-        lost.sort_unstable();
-        difference(lost, gained, ended, began);
-        if !slots_replaced.is_empty() {
-            // Both lists have these pairs, so they cancelled out; but other objects are behind the slots.
-            replaced.clear();
-            replaced.extend_from_slice(slots_replaced);
-            replaced.sort_unstable();
-            let is_replaced =
-                |pair: &&Pair| [pair.a(), pair.b()].iter().any(|slot| replaced.binary_search(slot).is_ok());
-            for pair in lost.iter().filter(is_replaced).filter(|pair| gained.binary_search(pair).is_ok()) {
-                began.push(*pair);
-                ended.push(*pair);
-            }
-            began.sort_unstable();
-            ended.sort_unstable();
-        }
-        gained.clear();
-        lost.clear();
     }
 }
 
@@ -466,24 +375,20 @@ impl BroadPhase for Kinesphere {
             }
             work
         };
-        self.note_changes(spheres, pairs);
+        if let Some(changes) = &mut self.changes {
+            let replaced = if self.is_new { spheres.replaced() } else { &[] };
+            changes.note(spheres, pairs, self.is_following, replaced);
+        }
         work
     }
 
     fn bytes(&self) -> usize {
-        let changes = self.changes.as_ref().map_or(0, |changes| {
-            let Changes { turnover, last, began, ended, replaced } = changes;
-            let pairs = [&turnover.gained, &turnover.lost, began, ended];
-            pairs.into_iter().map(Vec::capacity).sum::<usize>() * size_of::<Pair>()
-                + last.bytes()
-                + replaced.capacity() * size_of::<Slot>()
-        });
         self.following.bytes()
             + self.direct.bytes()
             + self.scout.bytes()
             + self.census.bytes()
             + self.anchors.bytes()
             + self.rehearsed.capacity() * size_of::<Pair>()
-            + changes
+            + self.changes.as_ref().map_or(0, Changes::bytes)
     }
 }
