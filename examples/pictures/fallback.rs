@@ -8,9 +8,9 @@ use crate::sheet::*;
 
 const OBJECTS: usize = 50_000;
 /// Smooth up to the first, wild up to the second, smooth up to the third.
-const PHASES: [usize; 3] = [100, 140, 260];
+const PHASES: [usize; 3] = [100, 140, 280];
 const LEFT: f32 = 76.0;
-const TICK: f32 = 2.98;
+const TICK: f32 = 2.77;
 const FLOOR: f32 = 300.0;
 
 /// One tick of both methods.
@@ -24,7 +24,7 @@ pub fn draw() -> String {
     let seen = run();
     let mut sheet = Sheet::new(880.0, 392.0, "Tests per object and tick in a world that is wild for a while");
     sheet.heading((24.0, 34.0), "Tests per object and tick: smooth, wild for a while, smooth again");
-    // The tick in which courses begin is left out: everybody looks around then, once.
+    // The tick in which courses begin at once is left out: everybody looks around then.
     let is_counted = |tick: &usize| *tick == 0 || seen[*tick].is_following == seen[*tick - 1].is_following;
     let counted: Vec<usize> = (0..seen.len()).filter(is_counted).collect();
     let most = counted.iter().map(|&tick| seen[tick].plain.max(seen[tick].ours)).fold(1.0, f32::max).ceil() + 1.0;

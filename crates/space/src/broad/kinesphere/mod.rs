@@ -292,12 +292,13 @@ impl Kinesphere {
             }
             return Work::default();
         }
+        let is_over = beginning.is_over(now, &self.following);
         let Some(effort) = self.following.advance(spheres, now) else {
             self.give_up(Over::Unfit);
             return Work::default();
         };
         self.weigh(effort, spheres.len());
-        if beginning.is_over(now) {
+        if is_over {
             self.beginning = None;
             self.following.end_debut();
             self.follow();
@@ -367,7 +368,7 @@ impl BroadPhase for Kinesphere {
             if let Some(beginning) = self.beginning.filter(|beginning| beginning.is_rehearsal(self.now)) {
                 let mut unwanted = Turnover::default();
                 work.sphere_tests += self.following.report(spheres, &mut self.rehearsed, &mut unwanted);
-                let is_last = beginning.is_over(self.now + 1);
+                let is_last = beginning.is_over(self.now + 1, &self.following);
                 debug_assert!(!is_last || self.rehearsed.len() == pairs.len(), "everybody has looked around by now");
             }
             if !self.is_repeated {
