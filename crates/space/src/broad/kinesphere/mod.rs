@@ -247,7 +247,7 @@ impl Kinesphere {
             && is_worth_a_look
             && let Some(outlook) = self.scout.observe(spheres)
         {
-            self.planning = Some(Planning::new(outlook, self.trust.to_beat(limit)));
+            self.planning = Some(Planning::new(outlook, self.trust.rival_cost(limit)));
         }
         if self.planning.is_some() {
             self.anchors.note(spheres, 0..spheres.rows());

@@ -63,7 +63,7 @@ impl Trust {
 
     /// What a plan has to beat that must not cost more than `limit`: that, if plans are trusted; and what was promised last, if they
     /// are not. The next time it will be a little more.
-    pub fn to_beat(&mut self, limit: f64) -> f64 {
+    pub fn rival_cost(&mut self, limit: f64) -> f64 {
         let doubted = limit / self.doubt;
         self.doubt = 1.0 + (self.doubt - 1.0) * REMEMBERED;
         doubted.max(self.broken_promise * limit)
@@ -114,11 +114,11 @@ mod tests {
     #[test]
     fn a_broken_promise_has_to_be_beaten() {
         let mut trust = Trust::default();
-        assert_eq!(trust.to_beat(20.0), 20.0);
+        assert_eq!(trust.rival_cost(20.0), 20.0);
         trust.after_courses(0, Over::Unfit, FAILED);
         assert!(trust.is_resting(7) && !trust.is_resting(8));
-        assert_eq!(trust.to_beat(20.0), FAILED.promised);
-        let plans = (1..).find(|_| trust.to_beat(20.0) > FAILED.promised).unwrap();
+        assert_eq!(trust.rival_cost(20.0), FAILED.promised);
+        let plans = (1..).find(|_| trust.rival_cost(20.0) > FAILED.promised).unwrap();
         assert!((50..500).contains(&plans), "trusted after {plans} plans");
     }
 
@@ -126,9 +126,9 @@ mod tests {
     fn an_interruption_is_nobodys_mistake() {
         let mut trust = Trust::default();
         trust.after_courses(0, Over::Interrupted, FAILED);
-        assert_eq!(trust.to_beat(20.0), 20.0);
+        assert_eq!(trust.rival_cost(20.0), 20.0);
         let paid = Outcome { ticks: 5_000, cost: 10.0, spent: 50_000.0, ..FAILED };
         trust.after_courses(9, Over::Unfit, paid);
-        assert!(trust.to_beat(20.0) == 20.0 && !trust.is_resting(9));
+        assert!(trust.rival_cost(20.0) == 20.0 && !trust.is_resting(9));
     }
 }
