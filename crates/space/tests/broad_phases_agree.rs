@@ -147,9 +147,12 @@ enum Seen {
     WithAnother,
     WithItsClone,
     AsClone,
+    TakenInOnly,
+    NotTakenIn,
+    AfterAnotherWasTakenIn,
 }
 
-const SIGHTS: [Seen; 7] = [
+const SIGHTS: [Seen; 10] = [
     Seen::Once,
     Seen::NotAtAll,
     Seen::TwiceAndChanged,
@@ -157,6 +160,9 @@ const SIGHTS: [Seen; 7] = [
     Seen::WithAnother,
     Seen::WithItsClone,
     Seen::AsClone,
+    Seen::TakenInOnly,
+    Seen::NotTakenIn,
+    Seen::AfterAnotherWasTakenIn,
 ];
 
 /// All methods, each with what it remembers.
@@ -169,10 +175,23 @@ impl Contest {
         Contest { methods: methods() }
     }
 
+    /// Lets all methods take a world in, and asks none of them for its pairs.
+    fn take_in(&mut self, spheres: &Spheres) {
+        self.methods.iter_mut().for_each(|(_, method)| _ = method.update(spheres));
+    }
+
     fn check(&mut self, spheres: &Spheres, circumstances: impl Display) {
+        self.take_in(spheres);
+        self.ask(spheres, circumstances);
+    }
+
+    /// Asks all methods for the pairs of a world, whatever they took in last.
+    fn ask(&mut self, spheres: &Spheres, circumstances: impl Display) {
         let expected = sorted_pairs(&mut BruteForce, spheres);
         for (name, method) in &mut self.methods {
-            let found = sorted_pairs(method.as_mut(), spheres);
+            let mut found = Vec::new();
+            method.find(spheres, &mut found);
+            found.sort_unstable();
             if found != expected {
                 let missing = expected.iter().filter(|pair| found.binary_search(pair).is_err());
                 let wrong = found.iter().filter(|pair| expected.binary_search(pair).is_err());
@@ -240,7 +259,7 @@ fn whatever_happens_to_whichever_world() {
 #[test]
 fn whatever_a_method_gets_to_see() {
     for (world, make) in WORLDS {
-        for seed in 0..3 {
+        for seed in 0..5 {
             let mut random = Random::new(seed);
             let mut spheres = strew(make, 120, &mut random);
             let other = strew(WORLDS[random.whole(0, WORLDS.len() as u32) as usize].1, 90, &mut random);
@@ -277,6 +296,13 @@ fn whatever_a_method_gets_to_see() {
                     Seen::AsClone => {
                         spheres = spheres.clone();
                         contest.check(&spheres, &circumstances);
+                    }
+                    Seen::TakenInOnly => contest.take_in(&spheres),
+                    Seen::NotTakenIn => contest.ask(&spheres, &circumstances),
+                    Seen::AfterAnotherWasTakenIn => {
+                        contest.take_in(&other);
+                        contest.ask(&spheres, &circumstances);
+                        contest.ask(&Spheres::new(), &circumstances);
                     }
                 }
                 spheres.end_tick();
@@ -333,4 +359,12 @@ fn in_worlds_made_to_break_them() {
         spheres.end_tick();
         (CHANGES[0].1)(&mut spheres, &mut random, WORLDS[0].1);
     }
+}
+
+/// Nobody has to be told of a world before it is asked for its pairs.
+#[test]
+fn when_asked_before_anything_was_taken_in() {
+    Contest::new().ask(&Spheres::new(), "An empty world");
+    let spheres = strew(WORLDS[0].1, 200, &mut Random::new(1));
+    Contest::new().ask(&spheres, format!("World \"{}\", seed 1", WORLDS[0].0));
 }

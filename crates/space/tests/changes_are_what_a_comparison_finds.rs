@@ -1,14 +1,14 @@
 //! What began and what ended is what comparing the pairs of two ticks finds, whatever the method does to find them: while
 //! it follows courses, while it does not, and when it changes its mind.
 //!
-//! One thing lists do not show: where a slot changed hands, pairs of the same two slots ended and began. Who looks again at
-//! an unchanged world is not told so again.
+//! One thing lists do not show: where a slot changed hands, pairs of the same two slots ended and began. Who looks again in
+//! the same tick is not told so again.
 
 mod scenes;
 
 use scenes::SCENES;
 use space::workload::{Motion, Settings, Workload};
-use space::{BroadPhase, Edition, Kinesphere, Pair, PairChanges, Spheres};
+use space::{BroadPhase, Edition, Kinesphere, Pair, PairChanges, Sphere, Spheres, Vec3};
 
 /// The method's own account beside a comparison.
 struct Accounts {
@@ -18,8 +18,8 @@ struct Accounts {
     changes: PairChanges,
     looks: usize,
     switches: usize,
-    /// The world when it was looked at last.
-    seen: Option<Edition>,
+    /// The world when it was looked at last, and how many slots it said had changed hands.
+    seen: Option<(Edition, usize)>,
 }
 
 impl Accounts {
@@ -42,9 +42,10 @@ impl Accounts {
         self.before.sort_unstable();
         self.kinesphere.pairs(spheres, &mut self.pairs);
         self.switches += usize::from(self.kinesphere.is_following() != was_following);
-        let seen = Some(spheres.edition());
-        let is_new = std::mem::replace(&mut self.seen, seen) != seen;
-        self.changes.update(&self.pairs, if is_new { spheres.replaced() } else { &[] });
+        let (edition, replaced) = (spheres.edition(), spheres.replaced());
+        let seen = self.seen.replace((edition, replaced.len()));
+        let told = seen.filter(|(seen, _)| edition.is_of_the_same_tick_as(*seen)).map_or(0, |(_, told)| told);
+        self.changes.update(&self.pairs, &replaced[told..]);
         let mut now = self.pairs.clone();
         now.sort_unstable();
         self.same("began", self.kinesphere.began(), &self.changes.began)?;
@@ -124,5 +125,33 @@ fn in_every_workload() {
                 .unwrap_or_else(|fault| panic!("Workload \"{name}\", seed 3, tick {tick}: {fault}"));
             workload.step();
         }
+    }
+}
+
+/// Whoever asks for the pairs is told which slots changed hands since it asked last, however often the world was taken in meanwhile.
+#[test]
+fn when_a_slot_changes_hands_and_nobody_asks() {
+    for is_eager in [false, true] {
+        let mut spheres = Spheres::new();
+        let slots = [0.0, 1.0, 40.0].map(|x| spheres.insert(Sphere::new(Vec3::new(x, 0.0, 0.0), 1.0)).unwrap());
+        let mut kinesphere = Kinesphere::new().tracking_changes();
+        kinesphere = if is_eager { kinesphere.eager() } else { kinesphere };
+        let (mut pairs, touching) = (Vec::new(), [Pair::new(slots[0], slots[1])]);
+        for _ in 0..60 {
+            kinesphere.pairs(&spheres, &mut pairs);
+            spheres.end_tick();
+        }
+        assert_eq!(kinesphere.is_following(), is_eager);
+        spheres.remove(slots[1]).unwrap();
+        assert_eq!(spheres.insert(Sphere::new(Vec3::X, 1.0)).unwrap(), slots[1]);
+        kinesphere.update(&spheres);
+        kinesphere.update(&spheres);
+        spheres.end_tick();
+        kinesphere.update(&spheres);
+        kinesphere.find(&spheres, &mut pairs);
+        assert_eq!((kinesphere.began(), kinesphere.ended()), (&touching[..], &touching[..]), "eager: {is_eager}");
+        spheres.move_to(slots[2], Vec3::splat(50.0)).unwrap();
+        kinesphere.pairs(&spheres, &mut pairs);
+        assert_eq!((kinesphere.began(), kinesphere.ended()), (&[][..], &[][..]), "told before, eager: {is_eager}");
     }
 }

@@ -11,8 +11,8 @@ use super::aabb::Aabb;
 use super::box_sweep::BoxSweep;
 use super::residents::{Change, Residents};
 use super::voxels::VoxelsError;
-use super::{BroadPhase, UniformGrid, Work};
-use crate::{Pair, Spheres};
+use super::{BroadPhase, UniformGrid, Work, take_in_if_new};
+use crate::{Edition, Pair, Spheres};
 
 /// A static grid with a sweep and prune in each voxel.
 #[derive(Clone, Debug)]
@@ -21,6 +21,8 @@ pub struct GridSweepAndPrune {
     voxels: Vec<Voxel>,
     touched: Vec<u32>,
     boxes: Vec<Aabb>,
+    /// The world at the last update.
+    seen: Option<Edition>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -43,7 +45,7 @@ impl GridSweepAndPrune {
     }
 
     fn of(residents: Residents) -> GridSweepAndPrune {
-        GridSweepAndPrune { residents, voxels: Vec::new(), touched: Vec::new(), boxes: Vec::new() }
+        GridSweepAndPrune { residents, voxels: Vec::new(), touched: Vec::new(), boxes: Vec::new(), seen: None }
     }
 }
 
@@ -56,6 +58,7 @@ impl Default for GridSweepAndPrune {
 
 impl BroadPhase for GridSweepAndPrune {
     fn update(&mut self, spheres: &Spheres) -> Work {
+        self.seen = Some(spheres.edition());
         let columns = spheres.columns();
         self.boxes.clear();
         self.boxes.extend((0..spheres.rows()).map(|row| Aabb::of(columns.sphere(row))));
@@ -87,9 +90,9 @@ impl BroadPhase for GridSweepAndPrune {
     }
 
     fn find(&mut self, spheres: &Spheres, pairs: &mut Vec<Pair>) -> Work {
+        let mut work = take_in_if_new(self, self.seen, spheres);
         pairs.clear();
         let columns = spheres.columns();
-        let mut work = Work::default();
         for (number, voxel) in self.voxels.iter().enumerate() {
             for (one, other) in voxel.sweep.pairs().iter() {
                 if self.residents.is_reported_by(number, one, other) {

@@ -34,7 +34,7 @@ pub use sweep_one_axis::SweepOneAxis;
 pub use uniform_grid::UniformGrid;
 pub use voxels::VoxelsError;
 
-use crate::{Pair, Spheres};
+use crate::{Edition, Pair, Spheres};
 
 /// Finds the pairs of spheres that overlap ([`Sphere::overlaps`](crate::Sphere::overlaps)).
 ///
@@ -46,10 +46,11 @@ use crate::{Pair, Spheres};
 /// The work comes in two steps, so that the lab can measure them apart: first `update`, then `find`.
 /// [`pairs`](BroadPhase::pairs) does both.
 pub trait BroadPhase: Send {
-    /// Takes in the new positions. Called once per tick, before `find`.
+    /// Takes in the new positions, before `find`. Once per tick will do; nothing is lost by more, or by no `find` after it.
     fn update(&mut self, spheres: &Spheres) -> Work;
 
-    /// Replaces the contents of `pairs` by the pairs that overlap. `spheres` are those of the last `update`.
+    /// Replaces the contents of `pairs` by the pairs of `spheres` that overlap. If these are not as they were at the last `update`,
+    /// they are taken in first.
     fn find(&mut self, spheres: &Spheres, pairs: &mut Vec<Pair>) -> Work;
 
     /// Heap memory held, in bytes, without what the caller owns.
@@ -90,4 +91,9 @@ impl std::ops::AddAssign for Work {
     fn add_assign(&mut self, other: Work) {
         *self = *self + other;
     }
+}
+
+/// Lets a method take these spheres in, unless it has `seen` them as they are.
+fn take_in_if_new(method: &mut impl BroadPhase, seen: Option<Edition>, spheres: &Spheres) -> Work {
+    if seen == Some(spheres.edition()) { Work::default() } else { method.update(spheres) }
 }

@@ -9,8 +9,8 @@
 use super::aabb::Aabb;
 use super::gathered::Gathered;
 use super::voxels::{VoxelRange, Voxels};
-use super::{BroadPhase, Work};
-use crate::{Pair, Spheres};
+use super::{BroadPhase, Work, take_in_if_new};
+use crate::{Edition, Pair, Spheres};
 
 /// An octree with brute force in its leaves.
 #[derive(Clone, Debug)]
@@ -26,6 +26,8 @@ pub struct Octree {
     /// Scratch: which children each object of a node is in, one bit each.
     children: Vec<u8>,
     gathered: Gathered,
+    /// The world at the last update.
+    seen: Option<Edition>,
 }
 
 /// A cube of voxels and its objects.
@@ -68,6 +70,7 @@ impl Octree {
             listed: Vec::new(),
             children: Vec::new(),
             gathered: Gathered::default(),
+            seen: None,
         })
     }
 
@@ -128,6 +131,7 @@ impl Default for Octree {
 
 impl BroadPhase for Octree {
     fn update(&mut self, spheres: &Spheres) -> Work {
+        self.seen = Some(spheres.edition());
         self.leaves.clear();
         self.open.clear();
         self.listed.clear();
@@ -156,8 +160,9 @@ impl BroadPhase for Octree {
     }
 
     fn find(&mut self, spheres: &Spheres, pairs: &mut Vec<Pair>) -> Work {
+        let mut work = take_in_if_new(self, self.seen, spheres);
+        work.cells += self.leaves.len() as u64;
         pairs.clear();
-        let mut work = Work { cells: self.leaves.len() as u64, ..Work::default() };
         for leaf in &self.leaves {
             let cube = VoxelRange { low: leaf.low, high: leaf.low.map(|low| low + leaf.edge - 1) };
             let rows = &self.listed[leaf.from..leaf.to];

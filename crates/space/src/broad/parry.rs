@@ -11,7 +11,7 @@
 use parry3d::bounding_volume::Aabb;
 use parry3d::partitioning::{Bvh, BvhBuildStrategy, BvhNode, BvhNodeWide, BvhWorkspace};
 
-use super::{BroadPhase, Work};
+use super::{BroadPhase, Work, take_in_if_new};
 use crate::{Edition, Pair, Slot, Sphere, Spheres, Vec3};
 
 /// What keeps a refitted tree in shape: without it the boxes grow into each other and the tree decays. Either way the
@@ -44,8 +44,9 @@ pub struct ParryRebuild {
 pub struct ParryIncremental {
     tree: Tree,
     upkeep: Upkeep,
-    /// The pairs of the last tick.
+    /// The pairs of the last tick, and whether they have been found since the last update.
     known: Vec<Pair>,
+    is_found: bool,
 }
 
 impl ParryRefit {
@@ -73,7 +74,7 @@ impl Default for ParryRebuild {
 impl ParryIncremental {
     /// An empty tree, kept in shape as told.
     pub fn new(upkeep: Upkeep) -> ParryIncremental {
-        ParryIncremental { tree: Tree::default(), upkeep, known: Vec::new() }
+        ParryIncremental { tree: Tree::default(), upkeep, known: Vec::new(), is_found: false }
     }
 }
 
@@ -83,8 +84,8 @@ impl BroadPhase for ParryRefit {
         self.tree.refit(self.upkeep)
     }
 
-    fn find(&mut self, _spheres: &Spheres, pairs: &mut Vec<Pair>) -> Work {
-        self.tree.pairs(pairs)
+    fn find(&mut self, spheres: &Spheres, pairs: &mut Vec<Pair>) -> Work {
+        take_in_if_new(self, self.tree.seen, spheres) + self.tree.pairs(pairs)
     }
 
     fn bytes(&self) -> usize {
@@ -98,8 +99,8 @@ impl BroadPhase for ParryRebuild {
         self.tree.rebuild(self.strategy)
     }
 
-    fn find(&mut self, _spheres: &Spheres, pairs: &mut Vec<Pair>) -> Work {
-        self.tree.pairs(pairs)
+    fn find(&mut self, spheres: &Spheres, pairs: &mut Vec<Pair>) -> Work {
+        take_in_if_new(self, self.tree.seen, spheres) + self.tree.pairs(pairs)
     }
 
     fn bytes(&self) -> usize {
@@ -109,11 +110,17 @@ impl BroadPhase for ParryRebuild {
 
 impl BroadPhase for ParryIncremental {
     fn update(&mut self, spheres: &Spheres) -> Work {
+        if !std::mem::replace(&mut self.is_found, false) {
+            // Nobody knows any more who moved since the pairs were found.
+            self.tree.seen = None;
+        }
         self.tree.take_in(spheres);
         self.tree.refit(self.upkeep)
     }
 
     fn find(&mut self, spheres: &Spheres, pairs: &mut Vec<Pair>) -> Work {
+        let work = take_in_if_new(self, self.tree.seen, spheres);
+        self.is_found = true;
         let is_new = self.tree.is_new;
         let has_changed = |slot: Slot| is_new || spheres.moved().contains(slot.row());
         self.known.retain(|pair| !has_changed(pair.a()) && !has_changed(pair.b()));
@@ -134,7 +141,7 @@ impl BroadPhase for ParryIncremental {
         }
         pairs.clear();
         pairs.extend_from_slice(&self.known);
-        Work { sphere_tests, ..Work::default() }
+        work + Work { sphere_tests, ..Work::default() }
     }
 
     fn bytes(&self) -> usize {
@@ -179,25 +186,28 @@ impl Tree {
         self.changed.clear();
         let columns = spheres.columns();
         if follows {
-            self.spheres.resize(spheres.rows(), Sphere::new(Vec3::ZERO, 0.0));
+            self.spheres.resize(spheres.rows(), NOBODY);
             for row in spheres.moved().iter() {
                 if spheres.alive().contains(row) {
                     let sphere = columns.sphere(row);
                     let before = std::mem::replace(&mut self.spheres[row], sphere);
                     let stray = (sphere.center - before.center).abs().max_element();
-                    // A dead row is NaN: who comes new has not strayed.
+                    // Who comes new has not strayed.
                     if !stray.is_nan() {
                         self.strayed += f64::from(stray);
                     }
                     self.bvh.insert_or_update_partially(boxed(sphere), row as u32, 0.0);
                     self.changed.push(row as u32);
                 } else {
+                    self.spheres[row] = NOBODY;
                     self.bvh.remove(row as u32);
                 }
             }
         } else {
             self.spheres.clear();
-            self.spheres.extend((0..spheres.rows()).map(|row| columns.sphere(row)));
+            let is_alive = |row: usize| spheres.alive().contains(row);
+            self.spheres
+                .extend((0..spheres.rows()).map(|row| if is_alive(row) { columns.sphere(row) } else { NOBODY }));
             self.changed.extend(spheres.alive().iter().map(|row| row as u32));
             let leaves = spheres.alive().iter().map(|row| (row, boxed(self.spheres[row])));
             self.bvh = built(leaves, spheres.len());
@@ -279,6 +289,9 @@ impl Tree {
             + self.changed.capacity() * size_of::<u32>()
     }
 }
+
+/// In a row without an object.
+const NOBODY: Sphere = Sphere { center: Vec3::NAN, radius: 0.0 };
 
 fn built(leaves: impl Iterator<Item = (usize, Aabb)>, count: usize) -> Bvh {
     if count > 2 {

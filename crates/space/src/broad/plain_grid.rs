@@ -16,9 +16,9 @@
 //!   neighbour beyond the border is an empty cell, not a special case.
 //! - Dead rows come last, in a cell behind the grid, and a block of rows after them: a wide test may read past a run.
 
-use super::{BroadPhase, Work};
+use super::{BroadPhase, Work, take_in_if_new};
 use crate::simd::grid::{Cells, Cut, Strips, bounds, overlaps_in_cells};
-use crate::{Columns, Pair, Spheres};
+use crate::{Columns, Edition, Pair, Spheres};
 
 /// A counting-sort grid, made anew each tick.
 #[derive(Clone, Debug, Default)]
@@ -36,6 +36,8 @@ pub struct PlainGrid {
     sorted: Sorted,
     /// Where each cell begins in `sorted`; the next one's beginning is its end.
     starts: Vec<u32>,
+    /// The world at the last update.
+    seen: Option<Edition>,
 }
 
 /// Where the cells are.
@@ -72,6 +74,7 @@ struct Sorted {
 
 impl BroadPhase for PlainGrid {
     fn update(&mut self, spheres: &Spheres) -> Work {
+        self.seen = Some(spheres.edition());
         let columns = spheres.columns();
         self.lay_out(columns, spheres.len());
         if self.live <= Self::AT_ONCE_MAX {
@@ -83,11 +86,12 @@ impl BroadPhase for PlainGrid {
         Work::default()
     }
 
-    fn find(&mut self, _spheres: &Spheres, pairs: &mut Vec<Pair>) -> Work {
+    fn find(&mut self, spheres: &Spheres, pairs: &mut Vec<Pair>) -> Work {
+        let work = take_in_if_new(self, self.seen, spheres);
         let sphere_tests = self.find_overlaps(pairs);
         let cells = &self.sorted.cell[..self.live];
         let others = cells.windows(2).filter(|cells| cells[0] != cells[1]).count();
-        Work { sphere_tests, cells: (others + cells.len().min(1)) as u64, ..Work::default() }
+        work + Work { sphere_tests, cells: (others + cells.len().min(1)) as u64, ..Work::default() }
     }
 
     fn bytes(&self) -> usize {

@@ -8,9 +8,9 @@
 
 use super::aabb::Aabb;
 use super::box_sweep::BoxSweep;
-use super::{BroadPhase, Work};
+use super::{BroadPhase, Work, take_in_if_new};
 use crate::bits::Bits;
-use crate::{Pair, Spheres};
+use crate::{Edition, Pair, Spheres};
 
 /// Boxes swept on three axes; the pairs that overlap follow from the swaps.
 #[derive(Clone, Debug, Default)]
@@ -19,10 +19,13 @@ pub struct SweepAndPrune {
     listed: Bits,
     entered: Vec<u32>,
     sweep: BoxSweep,
+    /// The world at the last update.
+    seen: Option<Edition>,
 }
 
 impl BroadPhase for SweepAndPrune {
     fn update(&mut self, spheres: &Spheres) -> Work {
+        self.seen = Some(spheres.edition());
         let columns = spheres.columns();
         self.boxes.clear();
         self.boxes.extend((0..spheres.rows()).map(|row| Aabb::of(columns.sphere(row))));
@@ -40,6 +43,7 @@ impl BroadPhase for SweepAndPrune {
     }
 
     fn find(&mut self, spheres: &Spheres, pairs: &mut Vec<Pair>) -> Work {
+        let work = take_in_if_new(self, self.seen, spheres);
         pairs.clear();
         let columns = spheres.columns();
         for (one, other) in self.sweep.pairs().iter() {
@@ -47,7 +51,7 @@ impl BroadPhase for SweepAndPrune {
                 pairs.push(Pair::of_rows(one, other));
             }
         }
-        Work { sphere_tests: self.sweep.pairs().len() as u64, ..Work::default() }
+        work + Work { sphere_tests: self.sweep.pairs().len() as u64, ..Work::default() }
     }
 
     fn bytes(&self) -> usize {

@@ -7,9 +7,9 @@
 
 use super::aabb::Aabb;
 use super::interval_ends::{End, insertion_sort, low_end, row};
-use super::{BroadPhase, Work};
+use super::{BroadPhase, Work, take_in_if_new};
 use crate::bits::Bits;
-use crate::{Columns, Pair, Spheres, simd};
+use crate::{Columns, Edition, Pair, Spheres, simd};
 
 /// Objects sorted along one axis and tested against their successors.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +19,8 @@ pub struct SweepOneAxis {
     listed: Bits,
     ends: Vec<End>,
     sorted: Sorted,
+    /// The world at the last update.
+    seen: Option<Edition>,
 }
 
 /// The objects in the order of their low ends.
@@ -49,6 +51,7 @@ impl SweepOneAxis {
 
 impl BroadPhase for SweepOneAxis {
     fn update(&mut self, spheres: &Spheres) -> Work {
+        self.seen = Some(spheres.edition());
         self.list(spheres);
         let columns = spheres.columns();
         self.axis = widest_axis(columns, self.axis);
@@ -65,7 +68,8 @@ impl BroadPhase for SweepOneAxis {
         Work { swaps: swaps.unwrap_or(swaps_max), ..Work::default() }
     }
 
-    fn find(&mut self, _spheres: &Spheres, pairs: &mut Vec<Pair>) -> Work {
+    fn find(&mut self, spheres: &Spheres, pairs: &mut Vec<Pair>) -> Work {
+        let work = take_in_if_new(self, self.seen, spheres);
         pairs.clear();
         let mut sphere_tests = 0;
         let sorted = self.sorted.columns();
@@ -84,7 +88,7 @@ impl BroadPhase for SweepOneAxis {
                 pairs.push(Pair::of_rows(row(self.ends[index]), row(self.ends[other])));
             });
         }
-        Work { sphere_tests, ..Work::default() }
+        work + Work { sphere_tests, ..Work::default() }
     }
 
     fn bytes(&self) -> usize {

@@ -10,8 +10,8 @@ use glam::Vec3;
 use super::gathered::Gathered;
 use super::residents::{Change, Residents};
 use super::voxels::VoxelsError;
-use super::{BroadPhase, Work};
-use crate::{Pair, Spheres};
+use super::{BroadPhase, Work, take_in_if_new};
+use crate::{Edition, Pair, Spheres};
 
 /// A static grid with brute force in its voxels.
 #[derive(Clone, Debug)]
@@ -20,6 +20,8 @@ pub struct UniformGrid {
     voxels: Vec<Voxel>,
     touched: Vec<u32>,
     gathered: Gathered,
+    /// The world at the last update.
+    seen: Option<Edition>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -44,7 +46,7 @@ impl UniformGrid {
     }
 
     fn of(residents: Residents) -> UniformGrid {
-        UniformGrid { residents, voxels: Vec::new(), touched: Vec::new(), gathered: Gathered::default() }
+        UniformGrid { residents, voxels: Vec::new(), touched: Vec::new(), gathered: Gathered::default(), seen: None }
     }
 }
 
@@ -57,6 +59,7 @@ impl Default for UniformGrid {
 
 impl BroadPhase for UniformGrid {
     fn update(&mut self, spheres: &Spheres) -> Work {
+        self.seen = Some(spheres.edition());
         self.voxels.resize_with(self.residents.settle(spheres), Voxel::default);
         let (voxels, touched) = (&mut self.voxels, &mut self.touched);
         self.residents.update(spheres, |number, row, change| {
@@ -78,7 +81,8 @@ impl BroadPhase for UniformGrid {
     }
 
     fn find(&mut self, spheres: &Spheres, pairs: &mut Vec<Pair>) -> Work {
-        let mut work = Work { cells: self.touched.len() as u64, ..Work::default() };
+        let mut work = take_in_if_new(self, self.seen, spheres);
+        work.cells += self.touched.len() as u64;
         for number in self.touched.drain(..) {
             let voxel = &mut self.voxels[number as usize];
             voxel.is_touched = false;

@@ -19,8 +19,9 @@ pub struct Changes {
     /// What began and ended in the last tick, ascending.
     pub began: Vec<Pair>,
     pub ended: Vec<Pair>,
-    /// Scratch: the slots that changed hands, ascending.
+    /// The slots that changed hands since pairs were told, and how many of those that this tick names were noticed.
     replaced: Vec<Slot>,
+    noticed: usize,
 }
 
 impl Changes {
@@ -34,14 +35,22 @@ impl Changes {
         self.last = Comparison::default();
     }
 
-    /// Notes what changed with these pairs, which are told by courses or found afresh. `slots_replaced` changed hands.
-    pub fn note(&mut self, spheres: &Spheres, pairs: &[Pair], is_following: bool, slots_replaced: &[Slot]) {
-        let Changes { turnover: Turnover { gained, lost, .. }, last, began, ended, replaced } = self;
+    /// Notices which slots changed hands, whether or not anybody asks for the pairs of this tick, which may have been looked at before.
+    pub fn notice_replaced(&mut self, spheres: &Spheres, is_repeated: bool) {
+        let noticed = if is_repeated { self.noticed } else { 0 };
+        self.replaced.extend(spheres.replaced().iter().skip(noticed));
+        self.noticed = spheres.replaced().len();
+    }
+
+    /// Notes what changed with these pairs, which are told by courses or found afresh.
+    pub fn note(&mut self, spheres: &Spheres, pairs: &[Pair], is_following: bool) {
+        let Changes { turnover: Turnover { gained, lost, .. }, last, began, ended, replaced, .. } = self;
         began.clear();
         ended.clear();
         if !is_following && lost.is_empty() {
             // Nor were pairs told by courses in the last tick.
-            last.compare(pairs, spheres.columns(), slots_replaced, began, ended);
+            last.compare(pairs, spheres.columns(), replaced, began, ended);
+            replaced.clear();
             return;
         }
         last.hand_over(lost);
@@ -52,10 +61,8 @@ impl Changes {
         gained.sort_unstable();
         lost.sort_unstable();
         difference(lost, gained, ended, began);
-        if !slots_replaced.is_empty() {
+        if !replaced.is_empty() {
             // Both lists have these pairs, so they cancelled out; but other objects are behind the slots.
-            replaced.clear();
-            replaced.extend_from_slice(slots_replaced);
             replaced.sort_unstable();
             let is_replaced =
                 |pair: &&Pair| [pair.a(), pair.b()].iter().any(|slot| replaced.binary_search(slot).is_ok());
@@ -65,6 +72,7 @@ impl Changes {
             }
             began.sort_unstable();
             ended.sort_unstable();
+            replaced.clear();
         }
         gained.clear();
         lost.clear();
@@ -72,7 +80,7 @@ impl Changes {
 
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
-        let Changes { turnover, last, began, ended, replaced } = self;
+        let Changes { turnover, last, began, ended, replaced, .. } = self;
         let pairs = [&turnover.gained, &turnover.lost, began, ended];
         pairs.into_iter().map(Vec::capacity).sum::<usize>() * size_of::<Pair>()
             + last.bytes()

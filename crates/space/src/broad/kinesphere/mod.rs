@@ -58,7 +58,7 @@ use self::plan::{Census, Plan};
 use self::planning::Planning;
 use self::scout::Scout;
 use self::trust::{Outcome, Over, Trust};
-use super::{BroadPhase, PlainGrid, Work};
+use super::{BroadPhase, PlainGrid, Work, take_in_if_new};
 use crate::{Edition, Pair, Spheres};
 
 /// The broad phase to use: exact for any motion and any mix of radii, with nothing to tune.
@@ -87,9 +87,8 @@ pub struct Kinesphere {
     /// Since when this world has been looked at, tick by tick.
     opened_at: u64,
     seen: Option<Edition>,
-    /// Whether this tick was looked at before, and whether anything has changed since the last look.
+    /// Whether this tick was looked at before.
     is_repeated: bool,
-    is_new: bool,
     /// How often ticks were looked at again, after changes, since some tick.
     extra_looks: (u64, u64),
     /// Whether the last update was followed by a report.
@@ -155,7 +154,8 @@ impl Kinesphere {
         self
     }
 
-    /// Also tells, after each tick, which pairs [began](Kinesphere::began) and which [ended](Kinesphere::ended).
+    /// Also tells, after each tick, which pairs [began](Kinesphere::began) and which [ended](Kinesphere::ended). To be said before the
+    /// first tick: later on, nobody knows what there was before.
     #[must_use]
     pub fn tracking_changes(mut self) -> Kinesphere {
         self.changes = Some(Changes::wanted());
@@ -204,7 +204,6 @@ impl Kinesphere {
             }
         }
         self.is_repeated = is_same_tick;
-        self.is_new = is_new;
         self.is_reported &= !is_new;
         self.seen = Some(next);
         is_new
@@ -329,6 +328,9 @@ impl Kinesphere {
 impl BroadPhase for Kinesphere {
     fn update(&mut self, spheres: &Spheres) -> Work {
         let is_new = self.recognise(spheres);
+        if let Some(changes) = &mut self.changes {
+            changes.notice_replaced(spheres, self.is_repeated);
+        }
         if self.is_following && !is_new {
             return Work::default();
         }
@@ -356,6 +358,7 @@ impl BroadPhase for Kinesphere {
     }
 
     fn find(&mut self, spheres: &Spheres, pairs: &mut Vec<Pair>) -> Work {
+        let taken_in = take_in_if_new(self, self.seen, spheres);
         self.is_reported = true;
         let work = if self.is_following {
             let mut unwanted = Turnover::default();
@@ -377,10 +380,9 @@ impl BroadPhase for Kinesphere {
             work
         };
         if let Some(changes) = &mut self.changes {
-            let replaced = if self.is_new { spheres.replaced() } else { &[] };
-            changes.note(spheres, pairs, self.is_following, replaced);
+            changes.note(spheres, pairs, self.is_following);
         }
-        work
+        taken_in + work
     }
 
     fn bytes(&self) -> usize {

@@ -2,7 +2,7 @@
 
 use super::Kinesphere;
 use crate::broad::BruteForce;
-use crate::{BroadPhase, Pair, PairChanges, Spheres};
+use crate::{BroadPhase, Pair, PairChanges, Spheres, Tick};
 
 /// A run in which every tick is compared: its pairs with those of brute force, what began and ended with what a comparison
 /// finds.
@@ -14,6 +14,8 @@ pub struct Trial {
     found: Vec<Pair>,
     expected: Vec<Pair>,
     changes: PairChanges,
+    /// The tick that was looked at last, and how many slots it said had changed hands.
+    last: (Tick, usize),
 }
 
 impl Trial {
@@ -26,6 +28,7 @@ impl Trial {
             found: Vec::new(),
             expected: Vec::new(),
             changes: PairChanges::new(),
+            last: (Tick::default(), 0),
         }
     }
 
@@ -34,13 +37,15 @@ impl Trial {
     /// # Panics
     /// If anything is amiss, with the seed and the tick.
     pub fn tick(&mut self, spheres: &Spheres) {
-        let Trial { kinesphere, seed, tick, found, expected, changes } = self;
+        let Trial { kinesphere, seed, tick, found, expected, changes, last } = self;
         BruteForce.pairs(spheres, expected);
         kinesphere.pairs(spheres, found);
         found.sort_unstable();
         expected.sort_unstable();
         assert!(found == expected, "seed {seed}, tick {tick}");
-        changes.update(found, spheres.replaced());
+        let told = if last.0 == spheres.tick() { last.1 } else { 0 };
+        changes.update(found, &spheres.replaced()[told..]);
+        *last = (spheres.tick(), spheres.replaced().len());
         assert!(kinesphere.began() == changes.began, "seed {seed}, tick {tick}: began");
         assert!(kinesphere.ended() == changes.ended, "seed {seed}, tick {tick}: ended");
         *tick += 1;
