@@ -65,7 +65,8 @@ pub trait BroadPhase: Send {
 /// What a method did, counted rather than timed: the same on every machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    /// Tests of a sphere, or of its path, against another.
+    /// Tests of a sphere, or of its path, against another; and of boxes where a sweep starts afresh. What swaps compare is not counted
+    /// here.
     pub sphere_tests: u64,
     /// Cells, tiles or leaves that were looked into.
     pub cells: u64,
