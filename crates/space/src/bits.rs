@@ -12,19 +12,27 @@ impl Bits {
         Bits { words: Vec::new() }
     }
 
-    /// Makes room for the numbers below `count`, so that `insert` need not.
+    /// Makes room for the numbers below `count`, so that `insert` need not: a bit for each.
+    ///
+    /// # Panics
+    /// If there is no memory for that.
     pub fn grow(&mut self, count: usize) {
         let words = count.div_ceil(64);
-        if self.words.len() < words {
+        if let Some(more @ 1..) = words.checked_sub(self.words.len()) {
+            assert!(self.words.try_reserve(more).is_ok(), "no memory for a bit for each number below {count}");
             self.words.resize(words, 0);
         }
     }
 
-    /// Adds `number`.
+    /// Adds `number`. A set takes a bit for each number up to its largest.
+    ///
+    /// # Panics
+    /// If there is no memory for that.
     #[inline]
     pub fn insert(&mut self, number: usize) {
         if number / 64 >= self.words.len() {
-            self.grow(number + 1);
+            // The words for all numbers but the last one have room for that, too.
+            self.grow(number.saturating_add(1));
         }
         self.words[number / 64] |= 1 << (number % 64);
     }
@@ -101,6 +109,21 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
+
+    /// The first overflowed, or was an index out of bounds; the second ended the program.
+    #[test]
+    fn numbers_beyond_all_memory_are_refused() {
+        for number in [usize::MAX, usize::MAX - 1] {
+            let mut bits = Bits::new();
+            bits.insert(7);
+            let refusal = std::panic::catch_unwind(move || bits.insert(number)).unwrap_err();
+            let message = refusal.downcast::<String>().unwrap();
+            assert!(message.starts_with("no memory"), "{message}");
+        }
+        let mut bits = Bits::new();
+        bits.remove(usize::MAX);
+        assert!(!bits.contains(usize::MAX));
+    }
 
     proptest! {
         #[test]

@@ -188,8 +188,11 @@ fn nonsense_finds_nobody() {
             let place = Vec3::new(bad, 0.0, 0.0);
             finder.within_sphere(Sphere::new(place, 1.0), &mut found);
             assert!(found.is_empty());
-            finder.within_sphere(Sphere::new(Vec3::ONE, f32::NAN), &mut found);
-            assert!(found.is_empty());
+            // It must not be taken away from the radii of others: a smaller sphere would find them.
+            for radius in [f32::NAN, -0.5, -3.0, -1e-30, f32::NEG_INFINITY] {
+                finder.within_sphere(Sphere::new(Vec3::ZERO, radius), &mut found);
+                assert!(found.is_empty(), "radius {radius}");
+            }
             finder.within_box(Vec3::ONE, -Vec3::ONE, &mut found);
             assert!(found.is_empty());
             finder.within_box(place, Vec3::ONE, &mut found);

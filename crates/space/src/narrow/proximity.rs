@@ -150,7 +150,7 @@ pub fn distance_within(a: &Shape, at: &Pose, b: &Shape, bt: &Pose, error: f32, p
         let centers =
             (far.position + far.rotation * second.center.as_dvec3()).distance(near.rotation * first.center.as_dvec3());
         let radii = first.radius as f64 + second.radius as f64;
-        if 2.0 * radii <= 2.0 * error && centers > radii {
+        if radii <= error && centers > radii {
             return Approximate { distance: centers as f32, error: round_up_error(radii, centers) };
         }
     }

@@ -24,7 +24,11 @@ const TARGET_TICKS: u64 = 900;
 const SEEKER_TICKS: u64 = 400;
 
 impl Wishes {
-    /// Wishes for so many seekers, about fifty per target, to be somewhere between two corners.
+    /// Wishes for so many seekers, about fifty per target, to be somewhere between two corners. Takes some 25 bytes for
+    /// each seeker, at once.
+    ///
+    /// # Panics
+    /// If there cannot be a vector of so many; where there is only no memory for it, the program ends, as with any vector.
     pub fn new(seed: u64, seekers: usize, low: Vec3, high: Vec3) -> Wishes {
         let targets = seekers.div_ceil(50).max(1);
         Wishes { seed, low, high, targets: vec![(u64::MAX, low); targets], seekers: vec![(0, 0, 0); seekers] }
@@ -35,7 +39,7 @@ impl Wishes {
         let (seed, low, high) = (self.seed, self.low, self.high);
         for (index, (since, place)) in self.targets.iter_mut().enumerate() {
             let own = mixed(seed, index as u64, 0);
-            let change = (tick + own % TARGET_TICKS) / TARGET_TICKS;
+            let change = tick.saturating_add(own % TARGET_TICKS) / TARGET_TICKS;
             if *since != change {
                 let mut random = Random::new(mixed(own, change, 1));
                 let share = Vec3::new(random.unit(), random.unit(), random.unit());
@@ -57,11 +61,11 @@ impl Wishes {
     fn choose(&mut self, seeker: usize, tick: u64) -> u32 {
         let own = mixed(self.seed, seeker as u64, 2);
         let ahead = own % SEEKER_TICKS;
-        let change = (tick + ahead) / SEEKER_TICKS;
+        let change = tick.saturating_add(ahead) / SEEKER_TICKS;
         let target = (mixed(own, change, 3) % self.targets.len() as u64) as u32;
         if let Some(known) = self.seekers.get_mut(seeker) {
             let from = (change * SEEKER_TICKS).saturating_sub(ahead);
-            *known = (from, (change + 1) * SEEKER_TICKS - ahead, target);
+            *known = (from, (change + 1).saturating_mul(SEEKER_TICKS) - ahead, target);
         }
         target
     }
@@ -97,5 +101,20 @@ mod tests {
         assert!(places.iter().all(|place| place.cmpge(corners.0).all() && place.cmple(corners.1).all()));
         places.dedup();
         assert!((3..20).contains(&places.len()), "{} places in 2000 ticks", places.len());
+    }
+
+    /// The sums of a tick and a share of a period overflowed.
+    #[test]
+    fn the_last_ticks_have_wishes_too() {
+        let new = || Wishes::new(7, 200, Vec3::ZERO, Vec3::ONE);
+        let mut walked = new();
+        for tick in u64::MAX - 2_000..=u64::MAX {
+            let mut jumped = new();
+            walked.begin(tick);
+            jumped.begin(tick);
+            for seeker in [0, 17, 199, usize::MAX] {
+                assert_eq!(walked.place(seeker, tick), jumped.place(seeker, tick), "tick {tick}, seeker {seeker}");
+            }
+        }
     }
 }

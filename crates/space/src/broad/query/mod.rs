@@ -100,10 +100,11 @@ impl Finder {
         }
     }
 
-    /// Everybody who overlaps `sphere`, as [`Sphere::overlaps`] has it, ascending. Replaces the contents of `found`.
+    /// Everybody who overlaps `sphere`, as [`Sphere::overlaps`] has it, ascending; nobody if its radius is negative
+    /// or NaN, or its centre not finite. Replaces the contents of `found`.
     pub fn within_sphere(&self, sphere: Sphere, found: &mut Vec<Slot>) {
         found.clear();
-        if !sphere.center.is_finite() || sphere.radius.is_nan() {
+        if !sphere.center.is_finite() || sphere.radius.is_nan() || sphere.radius < 0.0 {
             return;
         }
         let (center, radius) = (sphere.center.as_dvec3(), sphere.radius as f64);

@@ -274,19 +274,21 @@ impl Object {
         ((-depth).max(0.0), nearest)
     }
 
-    /// The outward normal of a triangle; zero if it has no area.
+    /// The outward normal of a triangle; zero if it has no area, or if there is no such triangle.
     pub fn face_normal(&self, triangle: usize) -> DVec3 {
-        self.normals[triangle][0]
+        self.normals.get(triangle).map_or(DVec3::ZERO, |normals| normals[0])
     }
 
-    /// The outward normal at a point of the surface, averaged over what meets there; zero where there is none.
+    /// The outward normal at a point of the surface, averaged over what meets there; zero where there is none, and for a
+    /// point that is not of this object.
     pub fn normal(&self, nearest: &Nearest) -> DVec3 {
-        let normals = &self.normals[nearest.triangle as usize];
-        match nearest.feature {
-            Feature::Face => normals[0],
-            Feature::Edge(side) => normals[1 + usize::from(side)],
-            Feature::Corner(corner) => normals[4 + usize::from(corner)],
-        }
+        let Some(normals) = self.normals.get(nearest.triangle as usize) else { return DVec3::ZERO };
+        let found = match nearest.feature {
+            Feature::Face => normals.first(),
+            Feature::Edge(side) => normals[1..4].get(usize::from(side)),
+            Feature::Corner(corner) => normals[4..].get(usize::from(corner)),
+        };
+        found.copied().unwrap_or(DVec3::ZERO)
     }
 
     fn is_inside(&self, point: DVec3, nearest: &Nearest) -> bool {
@@ -427,4 +429,32 @@ fn bounds(vertices: &[DVec3], triangles: &[[u32; 3]]) -> Ball {
 
 fn to_unit(bounds: &Ball, point: DVec3) -> DVec3 {
     (point - bounds.center) / bounds.radius
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh::shapes::shape;
+
+    /// Both were an index out of bounds.
+    #[test]
+    fn what_is_not_of_the_object_has_no_normal() {
+        let mesh = shape("box").unwrap();
+        let vertices: Vec<DVec3> = mesh.vertices().iter().map(|vertex| vertex.as_dvec3()).collect();
+        let object = Object::new(&vertices, mesh.triangles()).unwrap();
+        let count = object.triangles().len();
+        for triangle in [count, usize::MAX] {
+            assert_eq!(object.face_normal(triangle), DVec3::ZERO);
+        }
+        let nearest = object.nearest(DVec3::X * 2.0, None);
+        assert!(object.normal(&nearest).length() > 0.5);
+        for foreign in [
+            Nearest { triangle: count as u32, ..nearest },
+            Nearest { triangle: u32::MAX, ..nearest },
+            Nearest { feature: Feature::Edge(3), ..nearest },
+            Nearest { feature: Feature::Corner(u8::MAX), ..nearest },
+        ] {
+            assert_eq!(object.normal(&foreign), DVec3::ZERO, "{foreign:?}");
+        }
+    }
 }

@@ -65,8 +65,11 @@ pub enum TreeError {
         /// What it must be.
         expected: &'static str,
     },
-    /// Parents that are not in order, not of the level above, or left without a child.
-    #[error("node {node}: its parent is {parent}, expected a node of the level above, in order, none left out")]
+    /// Parents that are not in order, not of the level above, or left without a child; or a root with another parent than
+    /// zero.
+    #[error(
+        "node {node}: its parent is {parent}, expected a node of the level above, in order, none left out; 0 for the root"
+    )]
     Parent {
         /// Which node.
         node: usize,
@@ -76,8 +79,8 @@ pub enum TreeError {
 }
 
 impl SphereTree {
-    /// The tree with these levels; each node is a ball, its error and the index of its parent within the level above.
-    /// Children of one parent lie side by side, in the order of the parents.
+    /// The tree with these levels; each node is a ball, its error and the index of its parent within the level above,
+    /// zero for the root. Children of one parent lie side by side, in the order of the parents.
     pub fn new(levels: &[Vec<(Ball, f64, u32)>], scale: f64) -> Result<SphereTree, TreeError> {
         if levels.is_empty() || levels.len() > MAX_DEPTH + 1 {
             return Err(TreeError::Levels { levels: levels.len() });
@@ -99,7 +102,7 @@ impl SphereTree {
                 let node = nodes.len();
                 check_numbers(node, ball, error)?;
                 if level > 0 {
-                    let is_same = nodes.len() as u32 > first && parent + 1 == expected;
+                    let is_same = expected > 0 && parent == expected - 1;
                     if !is_same && parent != expected || above as usize + parent as usize >= first as usize {
                         return Err(TreeError::Parent { node, parent });
                     }
@@ -109,6 +112,8 @@ impl SphereTree {
                     }
                     over.children += 1;
                     expected = parent + 1;
+                } else if parent != 0 {
+                    return Err(TreeError::Parent { node, parent });
                 }
                 nodes.push(Node { ball, error, parent: above + parent, first_child: 0, children: 0 });
             }
@@ -135,10 +140,10 @@ impl SphereTree {
         self.nodes.get(self.level_range(level)).unwrap_or(&[])
     }
 
-    /// The indices of a level's nodes.
+    /// The indices of a level's nodes; none if the tree is not so deep.
     pub fn level_range(&self, level: usize) -> std::ops::Range<usize> {
-        match (self.starts.get(level), self.starts.get(level + 1)) {
-            (Some(&start), Some(&end)) => start as usize..end as usize,
+        match self.starts.get(level..) {
+            Some(&[start, end, ..]) => start as usize..end as usize,
             _ => self.nodes.len()..self.nodes.len(),
         }
     }
@@ -148,9 +153,9 @@ impl SphereTree {
         self.scale
     }
 
-    /// The nodes from a node up to the root.
+    /// The nodes from a node up to the root; none if there is no such node.
     pub fn chain(&self, node: u32) -> impl Iterator<Item = u32> + '_ {
-        let mut next = Some(node);
+        let mut next = Some(node).filter(|&node| (node as usize) < self.nodes.len());
         std::iter::from_fn(move || {
             let node = next?;
             next = (node != 0).then(|| self.nodes[node as usize].parent);
@@ -187,4 +192,44 @@ fn check_numbers(node: usize, ball: Ball, error: f64) -> Result<(), TreeError> {
         return wrong("error", error, "of at least zero");
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::DVec3;
+
+    fn level(parents: &[u32]) -> Vec<(Ball, f64, u32)> {
+        parents.iter().map(|&parent| (Ball::new(DVec3::ZERO, 1.0), 0.0, parent)).collect()
+    }
+
+    /// A parent of `u32::MAX` overflowed, and a root had any parent.
+    #[test]
+    fn parents_that_are_not_there_are_refused() {
+        let refused = |levels: &[&[u32]], node: usize, parent: u32| {
+            let levels: Vec<_> = levels.iter().map(|parents| level(parents)).collect();
+            assert_eq!(SphereTree::new(&levels, 1.0), Err(TreeError::Parent { node, parent }), "{levels:?}");
+        };
+        refused(&[&[0], &[0, u32::MAX]], 2, u32::MAX);
+        refused(&[&[0], &[u32::MAX]], 1, u32::MAX);
+        refused(&[&[0], &[0, 1]], 2, 1);
+        refused(&[&[0], &[0, 0], &[0, 1, 0]], 5, 0);
+        refused(&[&[0], &[0, 0], &[0, 0]], 4, 0);
+        refused(&[&[77]], 0, 77);
+        refused(&[&[u32::MAX], &[0]], 0, u32::MAX);
+    }
+
+    /// Both were an index out of bounds or an overflow.
+    #[test]
+    fn levels_and_nodes_beyond_the_tree_are_empty() {
+        let tree = SphereTree::new(&[level(&[0]), level(&[0, 0]), level(&[0, 0, 1])], 1.0).unwrap();
+        assert_eq!((0..4).map(|level| tree.level(level).len()).collect::<Vec<_>>(), [1, 2, 3, 0]);
+        assert_eq!(tree.level_range(2), 3..6);
+        for level in [3, 4, 5, usize::MAX - 1, usize::MAX] {
+            assert!(tree.level(level).is_empty() && tree.level_range(level).is_empty(), "level {level}");
+        }
+        assert_eq!(tree.chain(5).collect::<Vec<_>>(), [5, 2, 0]);
+        assert_eq!(tree.chain(0).collect::<Vec<_>>(), [0]);
+        assert!([6, 9, u32::MAX].into_iter().all(|node| tree.chain(node).next().is_none()));
+    }
 }

@@ -15,9 +15,10 @@ use super::topology::solid_angle;
 const ASIDE: f64 = 1e-9;
 
 /// The volume of the ball outside of the object, in unit coordinates. `None` if the object is not closed and clean: then it
-/// is not made of cones.
+/// is not made of cones. `None`, too, if the ball is none: its centre or its volume is not finite, or its radius is negative.
 pub fn outside_volume(object: &Object, ball: Ball) -> Option<f64> {
-    if object.inside() != Inside::Normals {
+    let is_a_ball = ball.center.is_finite() && ball.radius >= 0.0 && ball.volume().is_finite();
+    if object.inside() != Inside::Normals || !is_a_ball {
         return None;
     }
     let (mut center, radius) = (ball.center, ball.radius);
@@ -146,5 +147,20 @@ mod tests {
     #[test]
     fn what_is_not_closed_has_no_outside_to_speak_of() {
         assert_eq!(outside_volume(&object("soup"), Ball::new(DVec3::ZERO, 0.5)), None);
+    }
+
+    /// A radius that is NaN or negative was a panic.
+    #[test]
+    fn what_is_not_a_ball_has_no_volume() {
+        let object = object("box");
+        for radius in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX, -0.5, -1e-200] {
+            assert_eq!(outside_volume(&object, Ball::new(DVec3::ZERO, radius)), None, "radius {radius}");
+        }
+        for bad in [f64::NAN, f64::INFINITY] {
+            assert_eq!(outside_volume(&object, Ball::new(DVec3::X * bad, 0.5)), None, "centre {bad}");
+        }
+        for radius in [0.0, -0.0, 1e-200] {
+            assert_eq!(outside_volume(&object, Ball::new(DVec3::ZERO, radius)), Some(0.0), "radius {radius}");
+        }
     }
 }

@@ -95,7 +95,10 @@ impl Search {
         }
     }
 
-    /// Goes on for up to so many operations.
+    /// Goes on for up to so many operations, with a question about the trees that it began with.
+    ///
+    /// # Panics
+    /// If the walk began with other trees and came to a node that these lack.
     pub fn refine(&mut self, question: &Question<'_>, operations: u64) -> Answer {
         let mut budget = operations;
         while !self.is_complete {
@@ -192,17 +195,26 @@ impl Search {
     }
 
     /// If the shapes are not known to be apart, they are no farther apart than this.
+    ///
+    /// # Panics
+    /// If the walk began with other trees and came to a node that these lack.
     pub fn tolerance(&self, question: &Question<'_>) -> f32 {
         self.frontier().map(|pair| question.tolerance(pair)).fold(f32::INFINITY, f32::min)
     }
 
     /// Where they touch, as far as that is known: one contact for each pair of the frontier.
+    ///
+    /// # Panics
+    /// If the walk began with other trees and came to a node that these lack.
     pub fn contacts(&self, question: &Question<'_>, contacts: &mut Vec<BallContact>) {
         contacts.clear();
         contacts.extend(self.frontier().map(|pair| contact(question, pair)));
     }
 
     /// The contact of the two balls that are deepest in each other; ties go to the lower numbers.
+    ///
+    /// # Panics
+    /// If the walk began with other trees and came to a node that these lack.
     pub fn deepest(&self, question: &Question<'_>) -> Option<BallContact> {
         let deeper =
             |one: &(f64, NodePair), other: &(f64, NodePair)| one.0.total_cmp(&other.0).then(other.1.cmp(&one.1));
@@ -211,6 +223,9 @@ impl Search {
     }
 
     /// What is known so far, for somebody else: the contacts are those of a manifold.
+    ///
+    /// # Panics
+    /// If the walk began with other trees and came to a node that these lack.
     pub fn report(&self, question: &Question<'_>) -> Report {
         let Answer { verdict, is_complete, .. } = self.answer();
         let (a, b) = (question.scene.a, question.scene.b);
