@@ -15,7 +15,7 @@ pub use report::{Disagreement, Report, Row};
 
 use space::workload::{self, Motion, Random, Workload, WorkloadError};
 
-use crate::method::{Method, UnknownMethod};
+use crate::method::Method;
 use crate::setting::{self, OutOfRange};
 use crate::stopwatch::Stopwatch;
 use runner::{Floor, Runner};
@@ -77,9 +77,6 @@ pub enum BenchError {
     /// A world that cannot be.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
-    /// A method that does not exist.
-    #[error(transparent)]
-    Method(#[from] UnknownMethod),
     /// A number beyond its bounds.
     #[error(transparent)]
     OutOfRange(#[from] OutOfRange),
