@@ -87,9 +87,7 @@ fn measured(settings: &Settings) -> Result<Report, Failure> {
 
 fn verdict(report: &Report) -> Result<(), Failure> {
     let Some(first) = report.disagreements.first() else { return Ok(()) };
-    let wrong = report.disagreements.iter().map(|other| {
-        format!("{} found {} pairs instead of {} at tick {}", other.method, other.found, other.expected, other.tick)
-    });
+    let wrong = report.disagreements.iter().map(ToString::to_string);
     Err(Failure::Check(format!(
         "the methods disagree (seed {}):\n  {}\nTo see `{}` fail again: {}",
         report.seed,
