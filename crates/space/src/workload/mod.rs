@@ -56,6 +56,11 @@ impl Motion {
     pub fn name(self) -> &'static str {
         Motion::ALL.iter().find(|(motion, _)| *motion == self).expect("every motion has a name").1
     }
+
+    /// All names, as one reads them out.
+    pub fn known() -> String {
+        Motion::ALL.map(|(_, name)| name).join(", ")
+    }
 }
 
 impl FromStr for Motion {
@@ -121,9 +126,7 @@ impl Default for Settings {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum WorkloadError {
     /// A name that no motion has.
-    #[error(
-        "no workload is called `{0}`; there are uniform, seekers, mixed, static, turning, jitter, teleport, crowds and line"
-    )]
+    #[error("no workload is called `{0}`; there are {known}", known = Motion::known())]
     UnknownMotion(String),
     /// A number that makes no world.
     #[error("`{field}` is {value}, expected {expected}")]
