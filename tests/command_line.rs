@@ -48,6 +48,21 @@ fn every_command_explains_itself_with_an_example() {
 }
 
 #[test]
+fn help_names_every_workload_and_every_method() {
+    let workloads = space::workload::Motion::ALL.map(|(_, name)| name);
+    let methods = lab::method::METHODS.iter().map(|method| method.name);
+    let is_named = |command: &str, name: &str| {
+        let output = kinesphere(command);
+        assert!(stdout(&output).contains(name), "{command} does not name {name}: {}", stdout(&output));
+    };
+    for name in workloads {
+        is_named("bench broad-phase --help", name);
+        is_named("bench queries --help", name);
+    }
+    methods.for_each(|name| is_named("bench broad-phase --help", name));
+}
+
+#[test]
 fn bad_input_is_refused_with_what_to_do() {
     let cases = [
         ("bench broad-phase --objects 1000000000", "a world holds at most 16777216"),

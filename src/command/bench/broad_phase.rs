@@ -2,7 +2,7 @@
 
 use clap::Args;
 use lab::bench::broad_phase::{self, Report, Settings};
-use lab::method::Method;
+use lab::method::{Method, known};
 use space::workload::Motion;
 
 use crate::clock::ProcessClock;
@@ -24,8 +24,12 @@ pub struct BroadPhase {
     /// Volume of all spheres, as a percentage of the world's
     #[arg(long, default_value_t = Settings::default().coverage_percent, value_name = "PERCENT")]
     coverage: f32,
-    /// How the objects move: uniform, seekers, mixed, static, turning, jitter, teleport, crowds or line
-    #[arg(long, default_value = Settings::default().motion.name(), value_name = "NAME")]
+    #[arg(
+        long,
+        default_value = Settings::default().motion.name(),
+        value_name = "NAME",
+        help = format!("How the objects move: {}", Motion::known())
+    )]
     workload: Motion,
     /// How far an object moves per tick, in radii of the smallest
     #[arg(long, default_value_t = Settings::default().speed, value_name = "RADII")]
@@ -42,8 +46,13 @@ pub struct BroadPhase {
     /// Threads that a method may use
     #[arg(long, default_value_t = Settings::default().threads, value_name = "K")]
     threads: usize,
-    /// Who takes part, separated by commas [default: all that are feasible]
-    #[arg(long, value_delimiter = ',', value_name = "A,B,...", value_parser = method)]
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "A,B,...",
+        value_parser = method,
+        help = format!("Who takes part, separated by commas: {} [default: all that are feasible]", known())
+    )]
     methods: Vec<&'static Method>,
     /// The same seed gives the same frames
     #[arg(long, default_value_t = Settings::default().seed)]
@@ -87,9 +96,7 @@ fn measured(settings: &Settings) -> Result<Report, Failure> {
 
 fn verdict(report: &Report) -> Result<(), Failure> {
     let Some(first) = report.disagreements.first() else { return Ok(()) };
-    let wrong = report.disagreements.iter().map(|other| {
-        format!("{} found {} pairs instead of {} at tick {}", other.method, other.found, other.expected, other.tick)
-    });
+    let wrong = report.disagreements.iter().map(ToString::to_string);
     Err(Failure::Check(format!(
         "the methods disagree (seed {}):\n  {}\nTo see `{}` fail again: {}",
         report.seed,

@@ -17,8 +17,12 @@ pub struct Queries {
     /// How many objects there are
     #[arg(long, default_value_t = Settings::default().objects, value_name = "N")]
     objects: usize,
-    /// How the objects move: uniform, seekers, mixed, static, turning, jitter, teleport, crowds or line
-    #[arg(long, default_value = Settings::default().motion.name(), value_name = "NAME")]
+    #[arg(
+        long,
+        default_value = Settings::default().motion.name(),
+        value_name = "NAME",
+        help = format!("How the objects move: {}", Motion::known())
+    )]
     workload: Motion,
     /// Questions of each kind
     #[arg(long, default_value_t = Settings::default().questions, value_name = "N")]

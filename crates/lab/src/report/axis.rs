@@ -32,6 +32,13 @@ pub(super) struct Frame {
     y: (Scale, Vec<f64>),
 }
 
+impl Scale {
+    /// Whether a number has a place on it: zero is infinitely far down a logarithmic one.
+    pub(super) fn shows(self, number: f64) -> bool {
+        number.is_finite() && (self == Scale::Linear || number > 0.0)
+    }
+}
+
 impl Axis {
     /// An axis with a label.
     pub fn new(label: impl Into<String>, scale: Scale) -> Axis {
@@ -102,13 +109,13 @@ fn share((scale, ticks): &(Scale, Vec<f64>), number: f64) -> f64 {
 /// Round numbers around all given ones, at least two.
 fn ticks(scale: Scale, numbers: impl Iterator<Item = f64>) -> Vec<f64> {
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-    for number in numbers.filter(|number| number.is_finite()) {
+    for number in numbers.filter(|&number| scale.shows(number)) {
         (low, high) = (low.min(number), high.max(number));
     }
     match scale {
         _ if low > high => vec![1.0, 10.0],
         Scale::Linear => linear_ticks(low, high),
-        Scale::Logarithmic => logarithmic_ticks(low.max(f64::MIN_POSITIVE), high.max(f64::MIN_POSITIVE)),
+        Scale::Logarithmic => logarithmic_ticks(low, high),
     }
 }
 
@@ -146,5 +153,7 @@ mod tests {
         assert_eq!(logarithmic(&[100.0, 900_000.0]), [100.0, 1e3, 1e4, 1e5, 1e6]);
         assert_eq!(logarithmic(&[]), [1.0, 10.0]);
         assert_eq!(logarithmic(&[5.0]).len(), 2);
+        assert_eq!(logarithmic(&[0.0, 5.0, -1.0, 10.0]), [5.0, 10.0]);
+        assert_eq!(logarithmic(&[0.0]), [1.0, 10.0]);
     }
 }

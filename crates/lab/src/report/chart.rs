@@ -6,6 +6,10 @@ use super::svg::{Anchor, Color, Svg};
 
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 420.0;
+/// From the end of the axis to where the curves' names begin.
+const NAMES_FROM: f64 = 24.0;
+/// How wide a letter of a name is, if it is a wide one.
+const LETTER: f64 = 7.8;
 
 /// One line of the chart.
 #[derive(Clone, Debug)]
@@ -16,7 +20,7 @@ pub struct Curve {
     pub color: Color,
     /// Whether it is the one to look at.
     pub is_main: bool,
-    /// Where it goes, by ascending x.
+    /// Where it goes, by ascending x. What has no place on the axes is left out, as zero on a logarithmic one.
     pub points: Vec<(f64, f64)>,
 }
 
@@ -41,10 +45,10 @@ impl Chart {
 
     /// The same with words beside some points: to the right, or to the left where the curves' names are near.
     pub fn to_svg_with(&self, labels: &[((f64, f64), String)]) -> String {
-        let points = || self.curves.iter().flat_map(|curve| &curve.points);
+        let points = || self.curves.iter().flat_map(|curve| self.shown(curve));
         let x = (self.x.scale, points().map(|point| point.0));
         let y = (self.y.scale, points().map(|point| point.1));
-        let frame = Frame::new((92.0, 56.0), (WIDTH - 138.0, HEIGHT - 56.0), x, y);
+        let frame = Frame::new((92.0, 56.0), (WIDTH - self.room_for_names(), HEIGHT - 56.0), x, y);
         let mut svg = Svg::new(WIDTH, HEIGHT);
         svg.bold_text((22.0, 26.0), &self.title, 16.0, Color::INK, Anchor::Start);
         frame.draw_heights(&mut svg, &self.y.label);
@@ -54,7 +58,7 @@ impl Chart {
         for curve in others.into_iter().chain(main) {
             self.draw_curve(&mut svg, &frame, curve);
         }
-        for (point, label) in labels {
+        for (point, label) in labels.iter().filter(|(point, _)| self.has_place(*point)) {
             let (x, y) = frame.at(*point);
             // At the right end a label lies along its curve: higher, so as not to be struck through.
             let is_at_end = x > frame.right - 60.0;
@@ -65,11 +69,30 @@ impl Chart {
         svg.finish()
     }
 
+    /// Whether there is nothing to see.
+    pub fn is_empty(&self) -> bool {
+        self.curves.iter().all(|curve| self.shown(curve).next().is_none())
+    }
+
+    fn has_place(&self, (x, y): (f64, f64)) -> bool {
+        self.x.scale.shows(x) && self.y.scale.shows(y)
+    }
+
+    fn shown<'a>(&'a self, curve: &'a Curve) -> impl DoubleEndedIterator<Item = (f64, f64)> + 'a {
+        curve.points.iter().copied().filter(|&point| self.has_place(point))
+    }
+
+    /// Enough for the longest name, and the same for all short ones: charts below each other line up.
+    fn room_for_names(&self) -> f64 {
+        let longest = self.curves.iter().map(|curve| curve.name.chars().count()).max().unwrap_or(0);
+        (NAMES_FROM + LETTER * longest as f64 + 16.0).max(138.0)
+    }
+
     fn draw_curve(&self, svg: &mut Svg, frame: &Frame, curve: &Curve) {
         let (width, radius) = if curve.is_main { (3.5, 4.5) } else { (2.0, 3.0) };
-        let places: Vec<(f64, f64)> = curve.points.iter().map(|&point| frame.at(point)).collect();
+        let places: Vec<(f64, f64)> = self.shown(curve).map(|point| frame.at(point)).collect();
         svg.line(&places, curve.color, width);
-        for (&place, &(x, y)) in places.iter().zip(&curve.points) {
+        for (&place, (x, y)) in places.iter().zip(self.shown(curve)) {
             let value = if y >= 1e3 { grouped(y.round() as u64) } else { significant(y) };
             let title = format!("{}, {} {}: {value} {}", curve.name, short(x), self.x.label, self.y.label);
             svg.dot(place, radius, curve.color, &title);
@@ -79,13 +102,13 @@ impl Chart {
     /// Names keep the order of their curves' ends, and a line's height between them.
     fn draw_names(&self, svg: &mut Svg, frame: &Frame) {
         const LINE: f64 = 18.0;
-        let end = |curve: &Curve| curve.points.last().map(|&point| frame.at(point));
+        let end = |curve: &Curve| self.shown(curve).next_back().map(|point| frame.at(point));
         let mut ends: Vec<(&Curve, (f64, f64))> =
             self.curves.iter().filter_map(|curve| Some((curve, end(curve)?))).collect();
         ends.sort_by(|one, other| one.1.1.total_cmp(&other.1.1));
         let wanted: Vec<f64> = ends.iter().map(|(_, place)| place.1).collect();
         for ((curve, (x, y)), height) in ends.iter().zip(spread(&wanted, LINE, frame.bottom)) {
-            let name_at = (frame.right + 24.0, height);
+            let name_at = (frame.right + NAMES_FROM, height);
             svg.line(&[(x + 7.0, *y), (frame.right + 10.0, height), (frame.right + 20.0, height)], curve.color, 1.0);
             if curve.is_main {
                 svg.bold_text(name_at, &curve.name, 14.0, curve.color, Anchor::Start);
@@ -136,7 +159,35 @@ mod tests {
         );
         assert!(!svg.contains("NaN") && !svg.contains("inf"));
         assert!(chart.to_svg_with(&[((500.0, 1.0), "half".to_owned())]).contains(">half</text>"));
-        let empty = Chart { curves: Vec::new(), ..chart }.to_svg();
-        assert!(empty.contains("</svg>") && !empty.contains("NaN"));
+        assert!(!chart.is_empty());
+        let empty = Chart { curves: Vec::new(), ..chart };
+        assert!(empty.is_empty() && empty.to_svg().contains("</svg>") && !empty.to_svg().contains("NaN"));
+    }
+
+    fn with_points(name: &str, points: Vec<(f64, f64)>) -> Chart {
+        Chart {
+            title: "Speeds".to_owned(),
+            x: Axis::new("widths per frame", Scale::Logarithmic),
+            y: Axis::new("frames per second", Scale::Logarithmic),
+            curves: vec![Curve { name: name.to_owned(), color: Color::INK, is_main: false, points }],
+        }
+    }
+
+    #[test]
+    fn what_has_no_place_on_a_logarithmic_axis_is_left_out() {
+        let with_zero = with_points("octree", vec![(0.0, 9.0), (0.1, 5.0), (0.3, 0.0), (1.0, 2.0)]);
+        let without = with_points("octree", vec![(0.1, 5.0), (1.0, 2.0)]);
+        assert_eq!(with_zero.to_svg_with(&[((0.0, 9.0), "rest".to_owned())]), without.to_svg());
+        assert!(with_points("octree", vec![(0.0, 9.0)]).is_empty());
+    }
+
+    #[test]
+    fn the_longest_name_keeps_away_from_the_edge() {
+        let name = "sweep and prune";
+        let svg = with_points(name, vec![(0.1, 5.0), (1.0, 2.0)]).to_svg();
+        let line = svg.lines().find(|line| line.ends_with(&format!(">{name}</text>"))).unwrap();
+        let begins: f64 = line.strip_prefix("<text x=\"").unwrap().split('"').next().unwrap().parse().unwrap();
+        // Letters of 13 pixels are 7.5 wide on average, in the widest of usual fonts.
+        assert!(begins + 7.5 * name.len() as f64 <= WIDTH - 10.0, "it begins at {begins} of {WIDTH}");
     }
 }

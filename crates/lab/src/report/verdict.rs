@@ -4,6 +4,11 @@ use std::fmt;
 
 use serde::Serialize;
 
+/// How many columns a line of a terminal has.
+const WIDTH: usize = 100;
+/// Where the text beside an outcome begins.
+const INDENT: usize = 10;
+
 /// What became of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -67,9 +72,29 @@ impl Verdict {
 
 impl fmt::Display for Verdict {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(formatter, "{:<9} {} ({})", self.outcome.name().to_uppercase(), self.claim, self.source)?;
-        write!(formatter, "{:9} {}", "", self.evidence)
+        let mut lines = wrapped(&format!("{} ({})", self.claim, self.source));
+        lines.extend(wrapped(&self.evidence));
+        for (index, line) in lines.iter().enumerate() {
+            let (end, head) = if index == 0 { ("", self.outcome.name().to_uppercase()) } else { ("\n", String::new()) };
+            write!(formatter, "{end}{head:<INDENT$}{line}")?;
+        }
+        Ok(())
     }
+}
+
+/// A text in lines that are, indented, no longer than a terminal is wide. A longer word has a line of its own.
+fn wrapped(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if INDENT + line.chars().count() + 1 + word.chars().count() <= WIDTH => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 #[cfg(test)]
@@ -82,5 +107,24 @@ mod tests {
         assert_eq!(Outcome::of_cases([true, false]), Outcome::Partly);
         assert_eq!(Outcome::of_cases([false]), Outcome::False);
         assert_eq!(Outcome::of_cases([]), Outcome::Untested);
+    }
+
+    #[test]
+    fn a_terminal_need_not_break_lines() {
+        let verdict = Verdict {
+            claim: "Short.".to_owned(),
+            source: "Section 6".to_owned(),
+            outcome: Outcome::Partly,
+            evidence: "the grid with 1,000 objects, ".repeat(20) + &"x".repeat(200),
+        };
+        let text = verdict.to_string();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], "PARTLY    Short. (Section 6)");
+        let (long, rest) = lines[1..].split_last().unwrap();
+        assert!(rest.iter().all(|line| line.starts_with("          ")), "{text}");
+        assert!(rest.iter().all(|line| line.len() <= WIDTH) && rest.len() > 5, "{text}");
+        assert_eq!(*long, format!("{:INDENT$}{}", "", "x".repeat(200)));
+        let words: Vec<&str> = text.split_whitespace().skip(4).collect();
+        assert_eq!(words.join(" "), verdict.evidence);
     }
 }

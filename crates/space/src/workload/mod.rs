@@ -32,7 +32,7 @@ pub enum Motion {
     Jitter,
     /// A new random place every tick: nothing to remember.
     Teleport,
-    /// Crowds of 100 with some 30 neighbours each, drifting, everybody milling about in theirs.
+    /// Crowds of 100, drifting, everybody milling about in theirs: some 30 neighbours in the middle of one, 20 on average.
     Crowds,
     /// All on one line, moving along it.
     Line,
@@ -55,6 +55,11 @@ impl Motion {
     /// The name that the command line knows.
     pub fn name(self) -> &'static str {
         Motion::ALL.iter().find(|(motion, _)| *motion == self).expect("every motion has a name").1
+    }
+
+    /// All names, as one reads them out.
+    pub fn known() -> String {
+        Motion::ALL.map(|(_, name)| name).join(", ")
     }
 }
 
@@ -93,7 +98,7 @@ pub struct Settings {
     pub turn_rate: f32,
     /// Objects per crowd, for [`Motion::Crowds`].
     pub crowd_size: usize,
-    /// Mean number of overlapping others in a crowd, for [`Motion::Crowds`].
+    /// How many others somebody in the middle of a crowd overlaps, for [`Motion::Crowds`]: towards its edge they are fewer.
     pub crowd_neighbours: f32,
 }
 
@@ -121,9 +126,7 @@ impl Default for Settings {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum WorkloadError {
     /// A name that no motion has.
-    #[error(
-        "no workload is called `{0}`; there are uniform, seekers, mixed, static, turning, jitter, teleport, crowds and line"
-    )]
+    #[error("no workload is called `{0}`; there are {known}", known = Motion::known())]
     UnknownMotion(String),
     /// A number that makes no world.
     #[error("`{field}` is {value}, expected {expected}")]
@@ -388,9 +391,9 @@ fn check(settings: &Settings) -> Result<(), WorkloadError> {
         ("radius_ratio", settings.radius_ratio, 1.0..=1e4, "1 to 10,000"),
         ("turn_rate", settings.turn_rate, 0.0..=3.2, "0 to 3.2 radians per tick"),
         ("crowd_neighbours", settings.crowd_neighbours, 1e-3..=1e9, "0.001 to 1e9"),
-        ("objects_per_mover", settings.objects_per_mover as f32, 1.0..=1e9, "1 or more"),
-        ("objects_per_target", settings.objects_per_target as f32, 1.0..=1e9, "1 or more"),
-        ("crowd_size", settings.crowd_size as f32, 1.0..=1e9, "1 or more"),
+        ("objects_per_mover", settings.objects_per_mover as f32, 1.0..=1e9, "1 to 1,000,000,000"),
+        ("objects_per_target", settings.objects_per_target as f32, 1.0..=1e9, "1 to 1,000,000,000"),
+        ("crowd_size", settings.crowd_size as f32, 1.0..=1e9, "1 to 1,000,000,000"),
     ];
     for (field, value, range, expected) in rules {
         // NaN is in no range.
@@ -460,7 +463,11 @@ mod tests {
             refused(Settings { coverage_percent: f32::NAN, ..Settings::default() }),
             "`coverage` is NaN, expected a percentage from 0.001 to 1,000,000"
         );
-        assert!("walkers".parse::<Motion>().unwrap_err().to_string().contains("`walkers`"));
+        let too_large = refused(Settings { crowd_size: usize::MAX, ..Settings::default() });
+        assert!(too_large.ends_with(", expected 1 to 1,000,000,000"), "{too_large}");
+        let unknown = "walkers".parse::<Motion>().unwrap_err().to_string();
+        assert!(unknown.starts_with("no workload is called `walkers`; there are uniform, "), "{unknown}");
+        assert!(Motion::ALL.iter().all(|(_, name)| unknown.contains(name)), "{unknown}");
         assert_eq!(make(Motion::Seekers, 0).spheres().len(), 0);
     }
 }

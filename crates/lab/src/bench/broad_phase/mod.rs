@@ -3,7 +3,7 @@
 //! All methods see the same frames in the same run, one after the other within a tick, in an order that is drawn anew
 //! for each: what the machine does to one it does to all, and none always follows the one that empties the cache. Methods
 //! run along, unmeasured, for the last ticks of the warm-up, so that none is judged by its first tick. Every list of every
-//! tick is compared.
+//! tick is compared; with that of a reference, also unmeasured, if there is only one method.
 //!
 //! A machine that others share takes time from single ticks. Of several runs on the same frames each tick counts with the
 //! least that it took, so what is left is what the method needs for that tick, and the slowest is slow by itself.
@@ -15,10 +15,10 @@ pub use report::{Disagreement, Report, Row};
 
 use space::workload::{self, Motion, Random, Workload, WorkloadError};
 
-use crate::method::{Method, UnknownMethod};
+use crate::method::Method;
 use crate::setting::{self, OutOfRange};
 use crate::stopwatch::Stopwatch;
-use runner::{Floor, Runner};
+use runner::{Floor, Reference, Runner};
 
 /// For how many ticks of the warm-up the methods run along.
 pub const RUN_ALONG: u32 = 10;
@@ -77,9 +77,6 @@ pub enum BenchError {
     /// A world that cannot be.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
-    /// A method that does not exist.
-    #[error(transparent)]
-    Method(#[from] UnknownMethod),
     /// A number beyond its bounds.
     #[error(transparent)]
     OutOfRange(#[from] OutOfRange),
@@ -108,6 +105,7 @@ pub fn measure(
 struct Race {
     runners: Vec<Runner>,
     floor: Floor,
+    reference: Option<&'static str>,
     pairs_found: usize,
 }
 
@@ -120,7 +118,9 @@ impl Race {
         progress: &mut dyn FnMut(u32),
     ) -> Result<Race, BenchError> {
         let mut workload = settings.workload()?;
-        let mut runners = Runner::all(&settings.chosen(), settings.threads);
+        let methods = settings.chosen();
+        let mut runners = Runner::all(&methods, settings.threads);
+        let mut reference = Reference::of(&methods, settings.objects);
         let mut order: Vec<usize> = (0..runners.len()).collect();
         let mut floor = Floor::default();
         let mut pairs = Vec::new();
@@ -138,13 +138,14 @@ impl Race {
             for &turn in &order {
                 runners[turn].run(workload.spheres(), &mut pairs, stopwatch, is_measured);
             }
-            let expected = runner::compare(&mut runners, workload.spheres().tick().number());
+            let right = reference.as_mut().map(|reference| reference.find(workload.spheres()));
+            let expected = runner::compare(&mut runners, right, workload.spheres().tick().number());
             if is_measured {
-                pairs_found += expected.pairs;
+                pairs_found += expected.map_or(pairs.len(), |expected| expected.pairs);
                 floor.run(workload.spheres(), &pairs, stopwatch);
             }
         }
-        Ok(Race { runners, floor, pairs_found })
+        Ok(Race { runners, floor, reference: reference.map(|reference| reference.method), pairs_found })
     }
 
     /// Of each tick, the least that it took in this run or the other.
@@ -154,7 +155,7 @@ impl Race {
     }
 
     fn report(self, settings: &Settings) -> Report {
-        let Race { runners, floor, pairs_found } = self;
+        let Race { runners, floor, reference, pairs_found } = self;
         let mut rows: Vec<Row> = Vec::new();
         for row in runners.iter().map(|runner| runner.row(settings.objects)) {
             match rows.iter_mut().find(|other| other.method == row.method) {
@@ -181,6 +182,7 @@ impl Race {
             seed: settings.seed,
             pairs_per_object: pairs_found as f64 / f64::from(settings.ticks) / settings.objects.max(1) as f64,
             floor_cpu_ms_mean: floor.cpu_ms_mean(),
+            reference,
             rows,
             disagreements,
         }
@@ -301,10 +303,45 @@ mod tests {
             let report = run(&tiny(methods));
             assert!(!report.agrees());
             let [wrong] = &report.disagreements[..] else { panic!("{:?}", report.disagreements) };
-            assert_eq!((wrong.method, wrong.tick, wrong.found), ("forgetful", 10, wrong.expected - 1));
+            assert_eq!((wrong.method, wrong.tick, wrong.found), ("forgetful", 10, wrong.expected.unwrap() - 1));
             assert_eq!(report.rows.iter().map(|row| row.agrees).collect::<Vec<_>>()[..2], [false, true]);
             assert!(report.to_text().contains("NO"));
         }
+    }
+
+    #[test]
+    fn a_method_alone_is_held_against_another_that_is_not_reported() {
+        let report = run(&tiny(vec![&FORGETFUL]));
+        assert_eq!((report.reference, report.rows.len()), (Some("plain-grid"), 1));
+        let [wrong] = &report.disagreements[..] else { panic!("{:?}", report.disagreements) };
+        assert_eq!((wrong.method, wrong.tick, wrong.found), ("forgetful", 10, wrong.expected.unwrap() - 1));
+        assert!(!report.rows[0].agrees && report.to_text().contains("; pairs compared with those of plain-grid\n"));
+        // Named twice, or set up in two ways, it is still alone.
+        assert!(!run(&tiny(vec![&FORGETFUL, &FORGETFUL])).agrees());
+        assert_eq!(run(&tiny(named(&["parry-refit"]))).reference, Some("plain-grid"));
+        for (objects, reference) in [(300, "brute-force"), (5_000, "parry-rebuild")] {
+            let report = run(&Settings { objects, ticks: 1, ..tiny(named(&["plain-grid"])) });
+            assert!(report.agrees() && report.reference == Some(reference), "{:?}", report.disagreements);
+        }
+        for methods in [vec!["brute-force"], vec!["plain-grid", "octree"]] {
+            assert_eq!(run(&tiny(named(&methods))).reference, None);
+        }
+    }
+
+    #[test]
+    fn nobody_is_believed_without_a_majority() {
+        let methods = vec![&FORGETFUL, Method::named("plain-grid").unwrap()];
+        for methods in [methods.clone(), methods.into_iter().rev().collect()] {
+            let report = run(&tiny(methods));
+            assert!(report.rows.iter().all(|row| !row.agrees), "{:?}", report.disagreements);
+            assert!(report.disagreements.iter().all(|wrong| (wrong.tick, wrong.expected) == (10, None)));
+            let text = report.disagreements[0].to_string();
+            assert!(text.ends_with(" at tick 10, where no answer has a majority"), "{text}");
+        }
+        // Two ways to set one method up are one vote, not two.
+        let mut methods = named(&["parry-refit"]);
+        methods.push(&FORGETFUL);
+        assert_eq!(run(&tiny(methods)).disagreements.len(), 3);
     }
 
     #[test]

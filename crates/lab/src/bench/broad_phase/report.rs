@@ -1,5 +1,7 @@
 //! What was measured, for programs and for people.
 
+use std::fmt;
+
 use serde::Serialize;
 
 use crate::report::number::{grouped, significant};
@@ -32,6 +34,9 @@ pub struct Report {
     pub pairs_per_object: f64,
     /// Processor time to read every position once and to write the pairs: nothing can be faster.
     pub floor_cpu_ms_mean: f64,
+    /// Whose pairs those of a single method were compared with; it was not measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<&'static str>,
     /// One per method.
     pub rows: Vec<Row>,
     /// Who found other pairs than the rest, and when; empty if all is well.
@@ -58,11 +63,13 @@ pub struct Row {
     pub sphere_tests: u64,
     /// Memory held at the end, without the caller's own.
     pub bytes_per_object: f64,
-    /// Whether its pairs were the right ones on every tick.
+    /// Whether its pairs were the right ones on every tick: those of brute force if it took part; else, of a method alone,
+    /// those of the reference; else those that more than half of the methods found. Where there is no such majority,
+    /// nobody agrees.
     pub agrees: bool,
 }
 
-/// A method that found other pairs than the rest.
+/// A method that found other pairs than the rest, or than the reference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Disagreement {
     /// Its name.
@@ -71,8 +78,18 @@ pub struct Disagreement {
     pub tick: u64,
     /// How many pairs it found.
     pub found: usize,
-    /// How many there are.
-    pub expected: usize,
+    /// How many there are; unknown if no answer was that of more than half of the methods.
+    pub expected: Option<usize>,
+}
+
+impl fmt::Display for Disagreement {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Disagreement { method, tick, found, .. } = self;
+        match self.expected {
+            Some(expected) => write!(formatter, "{method} found {found} pairs instead of {expected} at tick {tick}"),
+            None => write!(formatter, "{method} found {found} pairs at tick {tick}, where no answer has a majority"),
+        }
+    }
 }
 
 impl Report {
@@ -102,9 +119,11 @@ impl Report {
             cells.extend(row.variant.map(|variant| format!("({variant})")));
             table.row(cells);
         }
+        let reference =
+            self.reference.map_or(String::new(), |method| format!("; pairs compared with those of {method}"));
         format!(
             "{} objects, {}, {} % coverage, {} radii per tick, {} ticks after {}{}, {}, seed {}\n\
-             {} pairs per object; to read the positions and write the pairs takes {} ms\n\n{table}",
+             {} pairs per object; to read the positions and write the pairs takes {} ms{reference}\n\n{table}",
             grouped(self.objects as u64),
             self.workload,
             self.coverage_percent,

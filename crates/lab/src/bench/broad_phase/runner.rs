@@ -1,5 +1,6 @@
 //! Methods at work, and what they are held to.
 
+use std::collections::BTreeMap;
 use std::hint::black_box;
 
 use space::{BroadPhase, Pair, Spheres};
@@ -8,6 +9,9 @@ use super::report::{Disagreement, Row};
 use crate::fingerprint::Fingerprint;
 use crate::method::{Circumstances, Method};
 use crate::stopwatch::{Elapsed, Stopwatch, timed};
+
+/// Up to here brute force is quick enough to run along.
+const BRUTE_FORCE_BELOW: usize = 5_000;
 
 /// A method at work, and what was seen of it.
 pub struct Runner {
@@ -120,18 +124,62 @@ fn lane_sums(column: &[f32]) -> [f32; Spheres::BLOCK] {
     sums
 }
 
-/// Notes who differs, and says from what. Brute force is right by definition; without it, most are.
-pub fn compare(runners: &mut [Runner], tick: u64) -> Fingerprint {
-    let by_definition = runners.iter().find(|runner| runner.method == "brute-force");
-    let votes = |of: Fingerprint| runners.iter().filter(|runner| runner.last == of).count();
-    // Of equally many the first counts.
-    let by_majority = runners.iter().rev().max_by_key(|runner| votes(runner.last));
-    let expected = by_definition.or(by_majority).map(|runner| runner.last).unwrap_or_default();
-    for runner in runners.iter_mut().filter(|runner| runner.last != expected && runner.disagreement.is_none()) {
-        let (found, expected) = (runner.last.pairs, expected.pairs);
+/// Whom a single method is held against: nobody else would notice that it is wrong.
+pub struct Reference {
+    /// Its name.
+    pub method: &'static str,
+    broad_phase: Box<dyn BroadPhase>,
+    pairs: Vec<Pair>,
+}
+
+impl Reference {
+    /// Who that is, if there is need of one. Brute force needs none: it is right by definition.
+    pub fn of(methods: &[&'static Method], objects: usize) -> Option<Reference> {
+        let (first, rest) = methods.split_first()?;
+        if rest.iter().any(|method| method.name != first.name) {
+            return None;
+        }
+        let name = match first.name {
+            "brute-force" => return None,
+            // Ours has the plain grid inside, and would make its mistakes.
+            "plain-grid" if objects < BRUTE_FORCE_BELOW => "brute-force",
+            "plain-grid" => "parry-rebuild",
+            _ => "plain-grid",
+        };
+        let method = Method::named(name).expect("a reference is one of the methods");
+        let contender = (method.make)(Circumstances { threads: 1 }).pop().expect("every method can be made");
+        Some(Reference { method: name, broad_phase: contender.broad_phase, pairs: Vec::new() })
+    }
+
+    /// What it finds, untimed.
+    pub fn find(&mut self, spheres: &Spheres) -> Fingerprint {
+        self.broad_phase.pairs(spheres, &mut self.pairs);
+        Fingerprint::of(&self.pairs)
+    }
+}
+
+/// Notes who differs, and says from what. Brute force is right by definition, else the reference, else what more than
+/// half of the methods found; where there is no such thing, all of them are noted.
+pub fn compare(runners: &mut [Runner], reference: Option<Fingerprint>, tick: u64) -> Option<Fingerprint> {
+    let by_definition = runners.iter().find(|runner| runner.method == "brute-force").map(|runner| runner.last);
+    let expected = by_definition.or(reference).or_else(|| majority(runners));
+    for runner in runners.iter_mut().filter(|runner| Some(runner.last) != expected && runner.disagreement.is_none()) {
+        let (found, expected) = (runner.last.pairs, expected.map(|expected| expected.pairs));
         runner.disagreement = Some(Disagreement { method: runner.method, tick, found, expected });
     }
     expected
+}
+
+/// What more than half of the methods found. Each has one vote, however many ways there are to set it up, and none if
+/// these differ.
+fn majority(runners: &[Runner]) -> Option<Fingerprint> {
+    let mut votes: BTreeMap<&str, Option<Fingerprint>> = BTreeMap::new();
+    for runner in runners {
+        let vote = votes.entry(runner.method).or_insert(Some(runner.last));
+        *vote = vote.filter(|vote| *vote == runner.last);
+    }
+    let count = |of: Fingerprint| votes.values().filter(|vote| **vote == Some(of)).count();
+    votes.values().flatten().copied().find(|&vote| 2 * count(vote) > votes.len())
 }
 
 fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {

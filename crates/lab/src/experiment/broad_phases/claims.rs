@@ -15,6 +15,8 @@ pub const FIGURE_5_MAX: usize = 1_000;
 const ABOUT: f64 = 10.0;
 /// How far a share may be out of the paper's range, in percent: it was read from a figure.
 const SHARE_MARGIN: f64 = 5.0;
+/// The evidence where no room was what a claim is about.
+const NOT_MEASURED: &str = "Not measured.";
 
 /// Every claim, in the paper's order; then ours.
 pub fn verdicts(report: &BroadPhases) -> Vec<Verdict> {
@@ -37,7 +39,7 @@ fn spatial_structures_help(report: &BroadPhases) -> Verdict {
         claim: "Octree and grid are faster than brute force.".to_owned(),
         source: "Section 6, figure 4".to_owned(),
         outcome: Outcome::of_cases(octree.cases().chain(grid.cases())),
-        evidence: format!("{octree}. {grid}. {}", tests_made(report)),
+        evidence: format!("{octree}. {grid}.{}", tests_made(report)),
     }
 }
 
@@ -49,8 +51,11 @@ fn tests_made(report: &BroadPhases) -> String {
         .into_iter()
         .filter_map(|method| Some(format!("{} {}", spoken(method), grouped(tests(method)?))))
         .collect();
+    if made.is_empty() {
+        return String::new();
+    }
     format!(
-        "Brute force is helped by today's processors: it tests eight pairs at once. Tests per frame with {} objects: {}.",
+        " Brute force is helped by today's processors: it tests eight pairs at once. Tests per frame with {} objects: {}.",
         grouped(objects as u64),
         made.join(", ")
     )
@@ -76,22 +81,24 @@ fn sweep_is_fastest(report: &BroadPhases) -> Verdict {
     let at_speeds: Vec<(f32, bool)> =
         rooms.map(|room| (room[0].speed, winner(room) == Some("sweep-and-prune"))).collect();
     let won: Vec<String> = at_speeds.iter().filter(|(_, wins)| *wins).map(|(speed, _)| speed.to_string()).collect();
-    let speeds = match rows.first() {
-        None => String::new(),
-        Some(row) if won.is_empty() => format!(" With {} objects, at no speed.", grouped(row.objects as u64)),
-        Some(row) => format!(
-            " Speed decides, and the paper does not give it: with {} objects sweep and prune is the fastest at {} per \
-             frame.",
-            grouped(row.objects as u64),
-            won.join(", ")
-        ),
-    };
+    let speeds = rows.first().map_or(String::new(), |row| {
+        let objects = grouped(row.objects as u64);
+        let is_so = match won.len() {
+            0 => "at no speed that was tried".to_owned(),
+            all if all == at_speeds.len() => "at every speed that was tried".to_owned(),
+            _ => format!("at {} per frame, and at no other speed that was tried", won.join(", ")),
+        };
+        format!(" The paper does not give the speed: with {objects} objects sweep and prune is the fastest {is_so}.")
+    });
     let cases = winners.0.iter().map(|(_, method)| *method == "sweep-and-prune");
     Verdict {
         claim: "Sweep and prune is the fastest of the four.".to_owned(),
         source: "Sections 6 and 8, figure 5".to_owned(),
         outcome: Outcome::of_cases(cases.chain(at_speeds.iter().map(|(_, wins)| *wins))),
-        evidence: format!("Fastest, at {} per frame: {winners}.{speeds}", report.speed),
+        evidence: match winners.0.is_empty() {
+            true => NOT_MEASURED.to_owned(),
+            false => format!("Fastest, at {} per frame: {winners}.{speeds}", report.speed),
+        },
     }
 }
 
@@ -100,7 +107,7 @@ fn three_quarters_faster(report: &BroadPhases) -> Verdict {
     let source = "Section 8".to_owned();
     let ratios = Ratios::of(report, "sweep-and-prune", "uniform-grid", FIGURE_5_MAX);
     let Some(&(objects, ratio)) = ratios.ratios.last() else {
-        return Verdict { claim, source, outcome: Outcome::Untested, evidence: "Not measured.".to_owned() };
+        return Verdict { claim, source, outcome: Outcome::Untested, evidence: NOT_MEASURED.to_owned() };
     };
     let rows = report.speed_rows();
     let at_speeds = rows.chunk_by(|one, other| one.speed == other.speed).filter_map(|room| {
@@ -152,14 +159,15 @@ fn update_shares(report: &BroadPhases) -> Verdict {
     let sweep = shares(report, "sweep-and-prune");
     let grid = shares(report, "uniform-grid");
     if sweep.is_empty() || grid.is_empty() {
-        return Verdict { claim, source, outcome: Outcome::Untested, evidence: "Not measured.".to_owned() };
+        return Verdict { claim, source, outcome: Outcome::Untested, evidence: NOT_MEASURED.to_owned() };
     }
     let is_within = |percents: &[f64], low: f64, high: f64| {
         percents.iter().all(|percent| (low - SHARE_MARGIN..=high + SHARE_MARGIN).contains(percent))
     };
     let is_greater = sweep.iter().zip(&grid).all(|(sweep, grid)| sweep > grid);
     let evidence = format!(
-        "Sweep and prune: {}. Grid: {}. Sweep and prune's share is {} the greater one.",
+        "Sweep and prune: {}. Grid: {}. A share counts as the paper's if it is within {SHARE_MARGIN} points of its range, \
+         which was read from a figure. Sweep and prune's share is {} the greater one.",
         range(&sweep),
         range(&grid),
         if is_greater { "always" } else { "not always" }
@@ -194,10 +202,12 @@ fn plane_is_like_space(report: &BroadPhases) -> Verdict {
         claim: "Movement in the plane gives similar results to movement in space.".to_owned(),
         source: "Section 6".to_owned(),
         outcome: Outcome::of_cases(ratios.iter().map(|(_, ratio)| (0.8..=1.25).contains(ratio))),
-        evidence: format!(
-            "Time in the plane over time in space, similar if within a quarter: {}.",
-            described.join(", ")
-        ),
+        evidence: match described.is_empty() {
+            true => NOT_MEASURED.to_owned(),
+            false => {
+                format!("Time in the plane over time in space, similar if within a quarter: {}.", described.join(", "))
+            }
+        },
     }
 }
 
@@ -275,9 +285,12 @@ impl Winners {
     }
 }
 
-/// `the grid with 100 to 400, sweep and prune with 500 to 1,000 objects`
+/// `the grid with 100 to 400, sweep and prune with 500 to 1,000 objects`, or `not measured`
 impl std::fmt::Display for Winners {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.0.is_empty() {
+            return write!(formatter, "not measured");
+        }
         let reigns: Vec<String> = self
             .0
             .chunk_by(|one, next| one.1 == next.1)
@@ -329,5 +342,8 @@ fn shares(report: &BroadPhases, method: &str) -> Vec<f64> {
 
 fn range(percents: &[f64]) -> String {
     let (low, high) = percents.iter().fold((f64::INFINITY, 0f64), |(low, high), &at| (low.min(at), high.max(at)));
-    format!("{low:.0} to {high:.0} %")
+    match (format!("{low:.0}"), format!("{high:.0}")) {
+        (low, high) if low == high => format!("{low} %"),
+        (low, high) => format!("{low} to {high} %"),
+    }
 }

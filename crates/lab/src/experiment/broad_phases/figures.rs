@@ -10,6 +10,9 @@ use crate::report::number::grouped;
 use crate::report::page::Figure;
 use crate::report::svg::Color;
 
+/// In worlds as small as these ours leaves the work to the plain grid inside it.
+const UNDER_OURS: &str = "The plain grid's curve may lie under ours.";
+
 /// All figures, for both kinds of movement.
 pub fn all(report: &BroadPhases) -> Vec<Figure> {
     let figures = Movement::ALL.into_iter().rev().flat_map(|movement| of(report, movement));
@@ -18,30 +21,31 @@ pub fn all(report: &BroadPhases) -> Vec<Figure> {
 
 /// The figures for one kind of movement.
 pub fn of(report: &BroadPhases, movement: Movement) -> Vec<Figure> {
-    vec![
-        figure_4(report, movement),
-        figure_5(report, movement),
-        figure_6(report, movement),
-        everybody(report, movement),
-    ]
+    let figures = [figure_4, figure_5, figure_6, everybody];
+    figures.into_iter().filter_map(|figure| figure(report, movement)).collect()
 }
 
-fn figure_4(report: &BroadPhases, movement: Movement) -> Figure {
+fn figure_4(report: &BroadPhases, movement: Movement) -> Option<Figure> {
     let methods = ["brute-force", "octree", "uniform-grid", "kinesphere"];
-    Figure {
-        name: format!("figure-4-{}", movement.name()),
-        caption: "The paper's figure 4: structures against none, and ours. Higher is faster.".to_owned(),
-        svg: rates(report, movement, "Figure 4", &methods, 100, 500).to_svg(),
-    }
+    drawn(
+        format!("figure-4-{}", movement.name()),
+        "The paper's figure 4: structures against none, and ours. Higher is faster.",
+        &rates(report, movement, "Figure 4", &methods, 100, 500),
+    )
 }
 
-fn figure_5(report: &BroadPhases, movement: Movement) -> Figure {
+fn figure_5(report: &BroadPhases, movement: Movement) -> Option<Figure> {
     let methods = ["octree", "uniform-grid", "sweep-and-prune", "grid-sweep-and-prune", "kinesphere"];
-    Figure {
-        name: format!("figure-5-{}", movement.name()),
-        caption: "The paper's figure 5, with its hybrid, which it mentions but does not plot, and ours.".to_owned(),
-        svg: rates(report, movement, "Figure 5", &methods, 100, FIGURE_5_MAX).to_svg(),
-    }
+    drawn(
+        format!("figure-5-{}", movement.name()),
+        "The paper's figure 5, with its hybrid, which it mentions but does not plot, and ours.",
+        &rates(report, movement, "Figure 5", &methods, 100, FIGURE_5_MAX),
+    )
+}
+
+/// A chart as a figure, if there is anything to see.
+fn drawn(name: String, caption: &str, chart: &Chart) -> Option<Figure> {
+    (!chart.is_empty()).then(|| Figure { name, caption: caption.to_owned(), svg: chart.to_svg() })
 }
 
 fn rates(report: &BroadPhases, movement: Movement, title: &str, methods: &[&str], from: usize, to: usize) -> Chart {
@@ -53,7 +57,7 @@ fn rates(report: &BroadPhases, movement: Movement, title: &str, methods: &[&str]
     }
 }
 
-fn figure_6(report: &BroadPhases, movement: Movement) -> Figure {
+fn figure_6(report: &BroadPhases, movement: Movement) -> Option<Figure> {
     let objects = readable(report.objects(100, FIGURE_5_MAX));
     let frames = f64::from(report.frames);
     let bar = |row: &Row| Bar {
@@ -73,30 +77,27 @@ fn figure_6(report: &BroadPhases, movement: Movement) -> Figure {
         x_label: "objects".to_owned(),
         y_label: format!("milliseconds in {} frames", grouped(u64::from(report.frames))),
         parts: vec!["updating".to_owned(), "processing".to_owned()],
-        groups: objects.iter().map(group).collect(),
+        groups: objects.iter().map(group).filter(|group| !group.bars.is_empty()).collect(),
     };
-    Figure {
+    (!chart.groups.is_empty()).then(|| Figure {
         name: format!("figure-6-{}", movement.name()),
         caption: "The paper's figure 6. Above each bar stands the share of updating.".to_owned(),
         svg: chart.to_svg(),
-    }
+    })
 }
 
-fn everybody(report: &BroadPhases, movement: Movement) -> Figure {
+fn everybody(report: &BroadPhases, movement: Movement) -> Option<Figure> {
     let chart = Chart {
         title: format!("Everybody: microseconds per frame, movement in {}", movement.axes()),
         x: Axis::new("objects", Scale::Logarithmic),
         y: Axis::new("microseconds per frame", Scale::Logarithmic),
         curves: curves(report, movement, &report.methods(), 0, usize::MAX, Row::frame_us),
     };
-    Figure {
-        name: format!("everybody-{}", movement.name()),
-        caption: "All methods over the whole range, both axes logarithmic. Lower is faster.".to_owned(),
-        svg: chart.to_svg(),
-    }
+    let caption = format!("All methods over the whole range, both axes logarithmic. Lower is faster. {UNDER_OURS}");
+    drawn(format!("everybody-{}", movement.name()), &caption, &chart)
 }
 
-/// What the paper does not give, and what decides whether keeping lists sorted pays.
+/// What the paper does not give, and what sorted lists depend on.
 pub fn speeds(report: &BroadPhases) -> Option<Figure> {
     let rows = report.speed_rows();
     let objects = rows.first()?.objects;
@@ -111,16 +112,19 @@ pub fn speeds(report: &BroadPhases) -> Option<Figure> {
         points: points(method),
     };
     let chart = Chart {
-        title: format!("Speed decides: frames per second, {} objects", grouped(objects as u64)),
+        title: format!("How speed matters: frames per second, {} objects", grouped(objects as u64)),
         x: Axis::new("widths per frame", Scale::Logarithmic),
         y: Axis::new("frames per second", Scale::Logarithmic),
         curves: report.methods().into_iter().map(curve).collect(),
     };
-    Some(Figure {
-        name: "speeds".to_owned(),
-        caption: "Not in the paper: how far an object moves per frame. Sorted lists live from small steps.".to_owned(),
-        svg: chart.to_svg(),
-    })
+    let mut caption = format!(
+        "Not in the paper: how far an object moves per frame. The further, the more there is to sort for those who keep \
+         sorted lists. {UNDER_OURS}"
+    );
+    if report.speed == 0.0 {
+        caption += " Objects at rest have no place on a logarithmic axis.";
+    }
+    drawn("speeds".to_owned(), &caption, &chart)
 }
 
 fn curves(

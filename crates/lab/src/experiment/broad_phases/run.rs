@@ -271,7 +271,44 @@ mod tests {
         let grid = report.row(Movement::Space, 200, "uniform-grid").unwrap();
         assert!((grid.frames_per_second - 5_000.0).abs() < 1e-6 && (grid.update_share - 0.6).abs() < 1e-9, "{grid:?}");
         let text = report.to_text();
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let text = words.join(" ");
         assert!(text.contains("its time is 75 % lower and its rate is 300 % higher"), "{text}");
+        assert!(
+            text.contains("Sweep and prune: 90 %. Grid: 60 %. A share counts as the paper's if it is within 5 points")
+        );
+        assert!(
+            text.contains("with 200 objects sweep and prune is the fastest at every speed that was tried"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn without_a_small_room_no_figure_is_empty_and_no_list_of_evidence_either() {
+        let settings = Settings { objects: vec![1_500], frames: 1, ..Settings::default() };
+        let methods: Vec<&Method> = PAPER.iter().collect();
+        let report = run_methods(&settings, &methods, &mut Script, &mut |_, _| {}).unwrap();
+        let untested = report.verdicts.iter().filter(|verdict| verdict.outcome == Outcome::Untested);
+        assert_eq!(untested.clone().count(), report.verdicts.len() - 1, "all but the one about ours");
+        for verdict in untested {
+            assert!(verdict.evidence.to_lowercase().contains("not measured"), "{verdict}");
+        }
+        for verdict in &report.verdicts {
+            assert!(!verdict.evidence.contains(": .") && !verdict.evidence.contains("  "), "{verdict}");
+        }
+        let names: Vec<String> = report.documents().into_iter().map(|document| document.name).collect();
+        let plots: Vec<&String> = names.iter().filter(|name| name.ends_with(".svg")).collect();
+        assert_eq!(plots, ["everybody-space.svg", "everybody-plane.svg"]);
+    }
+
+    #[test]
+    fn objects_at_rest_leave_a_plot_of_speeds_that_one_can_read() {
+        let settings = Settings { speed: 0.0, ..tiny() };
+        let report = run_methods(&settings, &[&PAPER[3], &PAPER[5]], &mut Script, &mut |_, _| {}).unwrap();
+        let documents = report.documents();
+        let plot = documents.iter().find(|document| document.name == "speeds.svg").unwrap();
+        assert!(plot.contents.contains(">0.001</text>"), "{}", plot.contents);
+        assert_eq!(plot.contents.matches("<circle").count(), 2 * SPEEDS.len(), "all but those at rest");
     }
 
     #[test]
