@@ -316,7 +316,7 @@ impl Following {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::broad::kinesphere::trial::Trial;
+    use crate::broad::kinesphere::trial::{Trial, walk};
     use crate::workload::Random;
     use crate::{Slot, Sphere};
 
@@ -352,16 +352,11 @@ mod tests {
             self.spheres.end_tick();
             let World { random, side, spheres, velocities, .. } = self;
             for (row, velocity) in velocities.iter_mut().enumerate().filter(|(_, velocity)| **velocity != Vec3::ZERO) {
-                let slot = Slot::new(row as u32);
-                let Ok(Sphere { center, .. }) = spheres.get(slot) else { continue };
-                if random.whole(0, 300) == 0 {
+                if spheres.is_alive(Slot::new(row as u32)) && random.whole(0, 300) == 0 {
                     *velocity = random.direction() * velocity.length();
                 }
-                let next = center + *velocity;
-                let is_outside = next.cmplt(Vec3::ZERO) | next.cmpgt(Vec3::splat(*side));
-                *velocity = Vec3::select(is_outside, -*velocity, *velocity);
-                spheres.move_to(slot, next).unwrap();
             }
+            walk(spheres, velocities, *side);
             if random.whole(0, self.rarely) == 0 {
                 self.happen();
             }

@@ -34,9 +34,9 @@ impl Following {
 
 #[cfg(test)]
 mod tests {
-    use crate::broad::kinesphere::trial::Trial;
+    use crate::broad::kinesphere::trial::{Trial, walk};
     use crate::workload::Random;
-    use crate::{Slot, Sphere, Spheres, Vec3};
+    use crate::{Slot, Sphere, Spheres};
 
     /// A few who turn every now and then, in a crowd that stands, so that tiles fall due early: the pairs are those of brute force,
     /// and what began and ended is what a comparison finds, also in ticks that are looked at again.
@@ -69,16 +69,12 @@ mod tests {
                     trial.tick(&spheres);
                 }
                 spheres.end_tick();
-                for (row, velocity) in velocities.iter_mut().enumerate() {
+                for velocity in &mut velocities {
                     if random.whole(0, 100) == 0 {
                         *velocity = random.direction() * 0.1;
                     }
-                    let slot = Slot::new(row as u32);
-                    let next = spheres.get(slot).unwrap().center + *velocity;
-                    let is_outside = next.cmplt(Vec3::ZERO) | next.cmpgt(Vec3::splat(side));
-                    *velocity = Vec3::select(is_outside, -*velocity, *velocity);
-                    spheres.move_to(slot, next).unwrap();
                 }
+                walk(&mut spheres, &mut velocities, side);
             }
         }
         println!("{early} tiles fell due early; somebody strayed in {with_strays} ticks");

@@ -387,7 +387,7 @@ mod tests {
     use crate::BroadPhase;
     use crate::broad::BruteForce;
     use crate::broad::kinesphere::Kinesphere;
-    use crate::broad::kinesphere::trial::Trial;
+    use crate::broad::kinesphere::trial::{Trial, walk};
     use crate::workload::Random;
 
     /// A few giants in a crowd of which most stand, and what becomes of them.
@@ -419,16 +419,7 @@ mod tests {
         fn step(&mut self) {
             let World { random, side, spheres, velocities, giants } = self;
             spheres.end_tick();
-            for (row, velocity) in velocities.iter_mut().enumerate() {
-                let slot = Slot::new(row as u32);
-                let Ok(sphere) = spheres.get(slot) else { continue };
-                let next = sphere.center + *velocity;
-                let is_outside = next.cmplt(Vec3::ZERO) | next.cmpgt(Vec3::splat(*side));
-                *velocity = Vec3::select(is_outside, -*velocity, *velocity);
-                if *velocity != Vec3::ZERO {
-                    spheres.move_to(slot, next).unwrap();
-                }
-            }
+            walk(spheres, velocities, *side);
             let row = random.whole(0, *giants as u32);
             let slot = Slot::new(row);
             if !spheres.is_alive(slot) {

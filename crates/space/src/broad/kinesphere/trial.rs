@@ -1,8 +1,8 @@
-//! For tests: ours beside brute force, tick by tick.
+//! For tests: ours beside brute force, tick by tick, and how those move who are looked at.
 
 use super::Kinesphere;
 use crate::broad::BruteForce;
-use crate::{BroadPhase, Pair, PairChanges, Spheres, Tick};
+use crate::{BroadPhase, Pair, PairChanges, Slot, Sphere, Spheres, Tick, Vec3};
 
 /// A run in which every tick is compared: its pairs with those of brute force, what began and ended with what a comparison
 /// finds.
@@ -49,5 +49,17 @@ impl Trial {
         assert!(kinesphere.began() == changes.began, "seed {seed}, tick {tick}: began");
         assert!(kinesphere.ended() == changes.ended, "seed {seed}, tick {tick}: ended");
         *tick += 1;
+    }
+}
+
+/// Moves everybody on in a room, whose walls reflect them.
+pub fn walk(spheres: &mut Spheres, velocities: &mut [Vec3], side: f32) {
+    for (row, velocity) in velocities.iter_mut().enumerate().filter(|(_, velocity)| **velocity != Vec3::ZERO) {
+        let slot = Slot::new(row as u32);
+        let Ok(Sphere { center, .. }) = spheres.get(slot) else { continue };
+        let next = center + *velocity;
+        let is_outside = next.cmplt(Vec3::ZERO) | next.cmpgt(Vec3::splat(side));
+        *velocity = Vec3::select(is_outside, -*velocity, *velocity);
+        spheres.move_to(slot, next).unwrap();
     }
 }
