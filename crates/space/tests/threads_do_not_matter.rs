@@ -72,15 +72,20 @@ fn in_a_large_world() {
     assert!(teams.iter().all(|team| team.kinesphere.is_following()));
 }
 
+/// Long enough that courses are given up in some, and begin again little by little.
 #[test]
 fn in_every_scene() {
+    let mut began_late = 0;
     for scene in SCENES {
         let mut world = scene.play(5);
         let mut teams = teams();
-        for tick in 0..110 {
+        for tick in 0..260 {
+            let was_following = teams[0].kinesphere.is_following();
             check(&mut teams, &world.spheres, &format!("Scene \"{}\", seed 5, tick {tick}", scene.name));
+            began_late += usize::from(tick > 50 && !was_following && teams[0].kinesphere.is_following());
             world.spheres.end_tick();
             scene.step(&mut world);
         }
     }
+    assert!(began_late > 5, "courses began late only {began_late} times, too seldom to test it");
 }
