@@ -190,6 +190,21 @@ pub struct Piece {
     end: u32,
 }
 
+/// Which cells of another layer those of a block of cells reach. Tiles of one layer are looked at one after another, so that this is worked
+/// out once for all of them.
+struct Reached {
+    from: Block,
+    /// The other layer, if any yet.
+    layer: u32,
+    block: Block,
+}
+
+impl Reached {
+    fn by(from: Block) -> Reached {
+        Reached { from, layer: u32::MAX, block: from }
+    }
+}
+
 /// A piece has so many rows, or is one line: enough that looking for the tiles around it is worth it, and so few that there
 /// are many pieces for threads to share even where one or two large tiles fall due.
 const PIECE_ROWS: u32 = 128;
@@ -249,9 +264,9 @@ impl Search<'_> {
             scratch.gathered.clear();
             scratch.gathered.add(stored, tile.line(y, z, x, (x + 1).min(high[0])), shift, ticks);
             self.gather_strips(x, scratch);
+            let mut reached = Reached::by(Block { low: [x, y, z], high: [x, y, z] });
             for index in 0..scratch.beside.len() {
-                let cell = Block { low: [x, y, z], high: [x, y, z] };
-                self.runs_around(tile, cell, scratch.beside[index], |run| {
+                self.runs_around(tile, &mut reached, scratch.beside[index], |run| {
                     scratch.tally.runs += 1;
                     self.gather(run, &mut scratch.gathered);
                 });
@@ -305,8 +320,10 @@ impl Search<'_> {
             }
         }
         scratch.beside.clear();
-        let others = scratch.others.iter().copied();
-        scratch.beside.extend(others.filter(|&other| !self.neighbourhood(tile, line, self.tile(other)).is_empty()));
+        let (others, mut reached) = (scratch.others.iter().copied(), Reached::by(line));
+        scratch
+            .beside
+            .extend(others.filter(|&other| !self.neighbourhood(tile, &mut reached, self.tile(other)).is_empty()));
     }
 
     /// The line at `y` and `z` of another tile, if it has one there with anybody in it.
@@ -349,13 +366,13 @@ impl Search<'_> {
 
     /// Calls `found` with the rows of another tile that those of a block of cells may meet.
     #[inline]
-    fn runs_around(&self, tile: &Tile, block: Block, number: u32, mut found: impl FnMut(Run)) {
+    fn runs_around(&self, tile: &Tile, reached: &mut Reached, number: u32, mut found: impl FnMut(Run)) {
         let other = self.tile(number);
         let (shift, ticks) = (self.shift(other), self.ticks(tile, other));
         if ticks < 0.0 {
             return;
         }
-        let Block { low, high } = self.neighbourhood(tile, block, other);
+        let Block { low, high } = self.neighbourhood(tile, reached, other);
         if low[0] <= high[0] {
             for z in low[2]..=high[2] {
                 for y in low[1]..=high[1] {
@@ -368,16 +385,16 @@ impl Search<'_> {
         }
     }
 
-    /// The cells of another tile in which somebody may be entered whom those of a block of cells may meet.
+    /// The cells of another tile, of another layer, in which somebody may be entered whom those of a block of cells may meet.
     #[inline]
-    fn neighbourhood(&self, tile: &Tile, block: Block, other: &Tile) -> Block {
-        if tile.layer == other.layer {
-            return block.grown().common(other.block());
+    fn neighbourhood(&self, tile: &Tile, reached: &mut Reached, other: &Tile) -> Block {
+        if reached.layer != other.layer {
+            let (layer, others) = (self.lattice.layer_of(tile), self.lattice.layer_of(other));
+            let (low, high) = layer.cells.corners(reached.from);
+            let margin = outward(layer.reach + others.reach, low.abs().max(high.abs()));
+            (reached.layer, reached.block) = (other.layer, others.cells.block(low - margin, high + margin));
         }
-        let (layer, others) = (self.lattice.layer_of(tile), self.lattice.layer_of(other));
-        let (low, high) = layer.cells.corners(block);
-        let margin = outward(layer.reach + others.reach, low.abs().max(high.abs()));
-        others.cells.block(low - margin, high + margin).common(other.block())
+        reached.block.common(other.block())
     }
 
     #[inline]
