@@ -112,7 +112,7 @@ impl PlainGrid {
 
     /// Makes `pairs` those that overlap, and returns how many tests that took.
     ///
-    /// Compiled once, for whoever calls it: as a part of some other function it was a fifth slower.
+    /// Compiled once, for whoever calls it: the default method has this grid inside, and is compared with it.
     #[inline(never)]
     fn find_overlaps(&self, pairs: &mut Vec<Pair>) -> u64 {
         pairs.clear();
