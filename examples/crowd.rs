@@ -14,7 +14,7 @@ fn main() -> Result<(), WorkloadError> {
     println!("{:>5} {:>8} {:>7} {:>7}", "tick", "pairs", "began", "ended");
     for tick in 0..=200 {
         broad_phase.pairs(workload.spheres(), &mut pairs);
-        changes.update(&pairs, workload.spheres().replaced());
+        changes.update(workload.spheres(), &pairs);
         if tick % 20 == 0 {
             println!("{tick:>5} {:>8} {:>7} {:>7}", pairs.len(), changes.began.len(), changes.ended.len());
         }

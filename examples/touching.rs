@@ -15,7 +15,7 @@ fn main() -> Result<(), SpheresError> {
     for second in 0..12 {
         spheres.move_to(ann, Vec3::new(second as f32, 0.0, 0.0))?;
         broad_phase.pairs(&spheres, &mut pairs);
-        changes.update(&pairs, spheres.replaced());
+        changes.update(&spheres, &pairs);
 
         for pair in &changes.began {
             println!("{second:>2} s: {} meets {}", name(pair.a()), name(pair.b()));

@@ -83,8 +83,8 @@ pub struct Audience {
     /// Slots whose aura changed since the last update.
     changed: Bits,
     any_changed: bool,
-    /// Slots that another object has since the last update.
-    replaced: Bits,
+    /// Slots to which somebody came since the last update: another may have had them.
+    newcomers: Bits,
     entered: Vec<Hearing>,
     left: Vec<Hearing>,
     hearings: usize,
@@ -123,7 +123,7 @@ impl Audience {
             watched: Vec::new(),
             changed: Bits::new(),
             any_changed: false,
-            replaced: Bits::new(),
+            newcomers: Bits::new(),
             entered: Vec::new(),
             left: Vec::new(),
             hearings: 0,
@@ -199,7 +199,7 @@ impl Audience {
         self.entered.clear();
         self.left.clear();
         self.changes.clear();
-        self.forget_replaced();
+        self.forget_predecessors();
         self.watch_changed();
         self.take_in_ended();
         self.take_in_began();
@@ -252,7 +252,7 @@ impl Audience {
             + self.broad_phase.bytes()
             + self.lists.bytes()
             + self.changed.bytes()
-            + self.replaced.bytes()
+            + self.newcomers.bytes()
             + self.objects.capacity() * size_of::<Object>()
             + self.pairs.capacity() * size_of::<Pair>()
             + self.watched.capacity() * size_of::<Watched>()
@@ -263,15 +263,16 @@ impl Audience {
     }
 
     /// Whoever has another's slot hears nobody yet, and is not watched.
-    fn forget_replaced(&mut self) {
-        let Audience { spheres, watched, changes, replaced, .. } = self;
-        replaced.clear();
-        if spheres.replaced().is_empty() {
+    fn forget_predecessors(&mut self) {
+        let Audience { spheres, watched, changes, newcomers, .. } = self;
+        newcomers.clear();
+        let mut arrivals = spheres.reshaped().iter().filter(|slot| spheres.was_taken_in_this_tick(**slot)).peekable();
+        if arrivals.peek().is_none() {
             return;
         }
-        spheres.replaced().iter().for_each(|slot| replaced.insert(slot.row()));
+        arrivals.for_each(|slot| newcomers.insert(slot.row()));
         watched.retain(|pair| {
-            let is_forgotten = replaced.contains(pair.a as usize) || replaced.contains(pair.b as usize);
+            let is_forgotten = newcomers.contains(pair.a as usize) || newcomers.contains(pair.b as usize);
             if is_forgotten {
                 note(changes, Slot::new(pair.a), Slot::new(pair.b), Ears::NONE, false);
             }
@@ -284,10 +285,10 @@ impl Audience {
         if !self.any_changed {
             return;
         }
-        let Audience { objects, watched, changed, replaced, pairs, lists, .. } = self;
+        let Audience { objects, watched, changed, newcomers, pairs, lists, .. } = self;
         let is_changed = |row: u32| changed.contains(row as usize);
         watched.retain(|pair| !is_changed(pair.a) && !is_changed(pair.b));
-        let is_new = |slot: Slot| replaced.contains(slot.row());
+        let is_new = |slot: Slot| newcomers.contains(slot.row());
         watched.extend(pairs.iter().filter(|pair| is_changed(pair.a().number()) || is_changed(pair.b().number())).map(
             |&pair| {
                 let is_new = is_new(pair.a()) || is_new(pair.b());
@@ -309,11 +310,11 @@ impl Audience {
 
     /// Watches the pairs that ended until they are parted.
     fn take_in_ended(&mut self) {
-        let Audience { broad_phase, objects, watched, changes, replaced, changed, .. } = self;
+        let Audience { broad_phase, objects, watched, changes, newcomers, changed, .. } = self;
         for (index, &pair) in broad_phase.ended().iter().enumerate() {
             fetch_pair(broad_phase.ended(), index + AHEAD, objects);
             let (a, b) = (pair.a(), pair.b());
-            if replaced.contains(a.row()) || replaced.contains(b.row()) {
+            if newcomers.contains(a.row()) || newcomers.contains(b.row()) {
                 note(changes, a, b, Ears::NONE, false);
             } else if changed.contains(a.row()) || changed.contains(b.row()) {
                 // It has been found among those whose auras changed.
@@ -325,7 +326,7 @@ impl Audience {
 
     /// Joins the pairs that began, or watches them if they are not settled at once.
     fn take_in_began(&mut self) {
-        let Audience { broad_phase, objects, watched, changes, replaced, changed, lists, .. } = self;
+        let Audience { broad_phase, objects, watched, changes, newcomers, changed, lists, .. } = self;
         for (index, &pair) in broad_phase.began().iter().enumerate() {
             fetch_pair(broad_phase.began(), index + AHEAD, objects);
             let (a, b) = (pair.a(), pair.b());
@@ -337,7 +338,7 @@ impl Audience {
                 note(changes, a, b, ears, true);
                 continue;
             }
-            let is_new = replaced.contains(a.row()) || replaced.contains(b.row());
+            let is_new = newcomers.contains(a.row()) || newcomers.contains(b.row());
             // Whoever has not been parted is watched already.
             if is_new || ears(lists, a.row(), b.number()) == Ears::NONE {
                 watched.push(Watched::new(pair, Ears::NONE));

@@ -188,13 +188,13 @@ fn objects_around_whom_no_pair_changed_keep_their_relations() {
     let (mut graph, mut cliques, mut changes) = (Graph::new(), Cliques::new(), PairChanges::new());
     let mut pairs = octahedron(6);
     pairs.push(Pair::of_rows(100, 101));
-    changes.update(&pairs, &[]);
+    changes.compare(&pairs);
     graph.update(&changes.began, &changes.ended);
     cliques.update(&graph);
     assert_eq!(cliques.len(), 65);
     assert!((2..=14).contains(&cliques.renewed()), "{} of 14 objects", cliques.renewed());
     pairs.push(Pair::of_rows(101, 102));
-    changes.update(&pairs, &[]);
+    changes.compare(&pairs);
     graph.update(&changes.began, &changes.ended);
     cliques.update(&graph);
     assert_eq!((cliques.renewed(), cliques.len()), (1, 66));

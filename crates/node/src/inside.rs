@@ -57,7 +57,7 @@ impl Insight {
     fn group(&mut self, server: &Server) -> Option<Vec<Group>> {
         let pairs = server.mutual_hearings(PAIRS_MAX)?;
         // Whose slot went to somebody else is in the same groups: members are named anew at every look.
-        self.pairs.update(&pairs, &[]);
+        self.pairs.compare(&pairs);
         self.groups.update(&self.pairs.began, &self.pairs.ended);
         let mut groups: Vec<Group> = Vec::with_capacity(self.groups.len());
         for (group, slots) in self.groups.iter() {

@@ -50,7 +50,10 @@ impl fmt::Display for NodeId {
     }
 }
 
-/// A stable handle to a row of [`Spheres`](crate::Spheres) while its object lives. Rows are reused after a removal.
+/// A stable handle to a row of [`Spheres`](crate::Spheres) while its object lives.
+///
+/// Rows are reused after a removal, and a slot does not say whose it was: kept for longer, it names whoever is there next.
+/// [`Spheres::was_taken_since`](crate::Spheres::was_taken_since) tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct Slot(u32);

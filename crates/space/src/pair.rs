@@ -1,6 +1,6 @@
 //! Two objects that overlap, and what changed about the pairs from one tick to the next.
 
-use crate::Slot;
+use crate::{Edition, Slot, Spheres};
 
 /// An unordered pair of objects: equal whichever was named first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,7 +43,8 @@ impl Pair {
 pub struct PairChanges {
     before: Vec<Pair>,
     now: Vec<Pair>,
-    replaced: Vec<Slot>,
+    /// The world that the last list was of.
+    seen: Option<Edition>,
     /// Pairs that overlap now and did not before.
     pub began: Vec<Pair>,
     /// Pairs that overlapped before and do not now.
@@ -56,10 +57,17 @@ impl PairChanges {
         PairChanges::default()
     }
 
-    /// Compares this tick's pairs, in any order, with those of the last call. Lists of slots do not show that a slot went
-    /// to another object, whose pairs are not those of the one before: `replaced` names such slots, in any order, as
-    /// [`Spheres::replaced`](crate::Spheres::replaced) does.
-    pub fn update(&mut self, pairs: &[Pair], replaced: &[Slot]) {
+    /// Compares the pairs of this world, in any order, with those of the last call. A slot may have gone to another object since
+    /// then, whose pairs are not those of the one before: they begin, and the old ones end, though they name the same slots.
+    pub fn update(&mut self, spheres: &Spheres, pairs: &[Pair]) {
+        self.compare(pairs);
+        if let Some(seen) = self.seen.replace(spheres.edition()) {
+            self.begin_anew(spheres, seen);
+        }
+    }
+
+    /// Compares a list of pairs, in any order, with that of the last call, where each slot stands for the same object as before.
+    pub fn compare(&mut self, pairs: &[Pair]) {
         std::mem::swap(&mut self.before, &mut self.now);
         self.now.clear();
         self.now.extend_from_slice(pairs);
@@ -67,18 +75,15 @@ impl PairChanges {
         self.began.clear();
         self.ended.clear();
         difference(&self.before, &self.now, &mut self.ended, &mut self.began);
-        if !replaced.is_empty() {
-            self.begin_anew(replaced);
-        }
     }
 
     /// Ends and begins the pairs that stayed, of slots that changed hands.
-    fn begin_anew(&mut self, replaced: &[Slot]) {
-        self.replaced.clear();
-        self.replaced.extend_from_slice(replaced);
-        self.replaced.sort_unstable();
-        let is_replaced = |slot: Slot| self.replaced.binary_search(&slot).is_ok();
-        for &pair in self.now.iter().filter(|pair| is_replaced(pair.a()) || is_replaced(pair.b())) {
+    fn begin_anew(&mut self, spheres: &Spheres, seen: Edition) {
+        if !spheres.has_arrivals_since(seen) {
+            return;
+        }
+        let is_another = |slot| spheres.was_taken_since(seen, slot);
+        for &pair in self.now.iter().filter(|pair| is_another(pair.a()) || is_another(pair.b())) {
             if self.before.binary_search(&pair).is_ok() {
                 self.began.push(pair);
                 self.ended.push(pair);
@@ -125,9 +130,9 @@ mod tests {
     #[test]
     fn changes_turn_the_old_pairs_into_the_new() {
         let mut changes = PairChanges::new();
-        changes.update(&[Pair::of_rows(3, 1), Pair::of_rows(1, 2)], &[]);
+        changes.compare(&[Pair::of_rows(3, 1), Pair::of_rows(1, 2)]);
         assert_eq!(changes.began, [Pair::of_rows(1, 2), Pair::of_rows(1, 3)]);
-        changes.update(&[Pair::of_rows(2, 3), Pair::of_rows(1, 3)], &[]);
+        changes.compare(&[Pair::of_rows(2, 3), Pair::of_rows(1, 3)]);
         assert_eq!(changes.began, [Pair::of_rows(2, 3)]);
         assert_eq!(changes.ended, [Pair::of_rows(1, 2)]);
     }

@@ -27,11 +27,13 @@ pub struct Spheres {
     free: Vec<u32>,
     moved: Bits,
     reshaped: Vec<Slot>,
-    replaced: Vec<Slot>,
     tick: Tick,
     /// How many changes there have been, and how many before this tick began.
     revision: u64,
     tick_revision: u64,
+    /// The last change that brought an object to each row, and to any.
+    arrivals: Vec<u64>,
+    last_arrival: u64,
     identity: u64,
 }
 
@@ -116,10 +118,11 @@ impl Spheres {
             free: Vec::new(),
             moved: Bits::new(),
             reshaped: Vec::new(),
-            replaced: Vec::new(),
             tick: Tick::new(0),
             revision: 0,
             tick_revision: 0,
+            arrivals: Vec::new(),
+            last_arrival: 0,
             identity: WORLDS.fetch_add(1, Ordering::Relaxed),
         }
     }
@@ -135,16 +138,14 @@ impl Spheres {
         }
         let row = self.free.pop().expect("a block was just added");
         let slot = Slot::new(row);
-        if self.moved.contains(slot.row()) {
-            // Nobody is here, and yet this row changed: somebody left in this tick.
-            self.replaced.push(slot);
-        }
         self.alive.insert(slot.row());
         self.live += 1;
         self.handed_out = self.handed_out.max(slot.row() + 1);
         self.write_center(slot.row(), sphere.center);
         self.radius[slot.row()] = sphere.radius;
         self.note_reshaped(slot);
+        self.arrivals[slot.row()] = self.revision;
+        self.last_arrival = self.revision;
         Ok(slot)
     }
 
@@ -237,10 +238,31 @@ impl Spheres {
         &self.reshaped
     }
 
-    /// The slots that changed hands since the tick began: one object left and another took its row. Their pairs have
-    /// ended and begun, even where the same two slots overlap before and after.
-    pub fn replaced(&self) -> &[Slot] {
-        &self.replaced
+    /// Whether somebody came to `slot` after the world was in this state. If it was anybody's then, it was another's than now:
+    /// what was known about it speaks of that one. A clone may be asked about a state of the original.
+    ///
+    /// ```
+    /// # use space::{Sphere, Spheres, Vec3};
+    /// let mut spheres = Spheres::new();
+    /// let ann = spheres.insert(Sphere::new(Vec3::ZERO, 1.0))?;
+    /// let seen = spheres.edition();
+    /// spheres.remove(ann)?;
+    /// let bob = spheres.insert(Sphere::new(Vec3::ONE, 1.0))?;
+    /// assert!(bob == ann && spheres.was_taken_since(seen, ann));
+    /// # Ok::<(), space::SpheresError>(())
+    /// ```
+    pub fn was_taken_since(&self, seen: Edition, slot: Slot) -> bool {
+        self.arrivals.get(slot.row()).is_some_and(|&arrival| arrival > seen.revision)
+    }
+
+    /// Whether anybody came after the world was in this state.
+    pub fn has_arrivals_since(&self, seen: Edition) -> bool {
+        self.last_arrival > seen.revision
+    }
+
+    /// Whether somebody came to `slot` in this tick.
+    pub fn was_taken_in_this_tick(&self, slot: Slot) -> bool {
+        self.arrivals.get(slot.row()).is_some_and(|&arrival| arrival > self.tick_revision)
     }
 
     /// Which state of which world this is. Who trusts [`moved`](Spheres::moved) compares it with that of the last look, to
@@ -256,11 +278,10 @@ impl Spheres {
     }
 
     /// Ends the tick: from here on, `moved` and `reshaped` speak of the next one. Whoever owns the world calls this
-    /// once per tick, after everybody has read the changes.
+    /// once per tick, after everybody has read the changes. In a world whose ticks never end, the list of changes only grows.
     pub fn end_tick(&mut self) {
         self.moved.clear();
         self.reshaped.clear();
-        self.replaced.clear();
         self.tick_revision = self.revision;
         self.tick = self.tick.next();
     }
@@ -270,7 +291,8 @@ impl Spheres {
         4 * (self.x.capacity() + self.y.capacity() + self.z.capacity() + self.radius.capacity() + self.free.capacity())
             + self.alive.bytes()
             + self.moved.bytes()
-            + (self.reshaped.capacity() + self.replaced.capacity()) * size_of::<Slot>()
+            + self.reshaped.capacity() * size_of::<Slot>()
+            + self.arrivals.capacity() * size_of::<u64>()
     }
 
     fn add_block(&mut self) {
@@ -280,6 +302,7 @@ impl Spheres {
             column.resize(rows, f32::NAN);
         }
         self.radius.resize(rows, 0.0);
+        self.arrivals.resize(rows, 0);
         self.alive.grow(rows);
         self.moved.grow(rows);
         self.free.extend((first as u32..rows as u32).rev());
@@ -328,10 +351,11 @@ impl Clone for Spheres {
             free: self.free.clone(),
             moved: self.moved.clone(),
             reshaped: self.reshaped.clone(),
-            replaced: self.replaced.clone(),
             tick: self.tick,
             revision: self.revision,
             tick_revision: self.tick_revision,
+            arrivals: self.arrivals.clone(),
+            last_arrival: self.last_arrival,
             identity: Spheres::new().identity,
         }
     }
@@ -458,7 +482,8 @@ mod tests {
     fn state(spheres: &Spheres) -> impl PartialEq + use<> {
         let Columns { x, y, z, radius } = spheres.columns();
         let columns = [x, y, z, radius].map(|column| column.iter().map(|number| number.to_bits()).collect::<Vec<_>>());
-        let changes = (spheres.moved().clone(), spheres.reshaped().to_vec(), spheres.replaced().to_vec());
+        let arrivals = (spheres.arrivals.clone(), spheres.last_arrival);
+        let changes = (spheres.moved().clone(), spheres.reshaped().to_vec(), arrivals);
         (columns, spheres.alive().clone(), changes, spheres.edition())
     }
 

@@ -17,6 +17,7 @@ fn methods() -> Vec<(&'static str, Box<dyn BroadPhase>)> {
     let mut methods: Vec<(&'static str, Box<dyn BroadPhase>)> = vec![
         ("Kinesphere", Box::new(Kinesphere::default())),
         ("Kinesphere, eager", Box::new(Kinesphere::default().eager())),
+        ("Kinesphere, tracking changes", Box::new(Kinesphere::default().tracking_changes())),
         ("GridSweepAndPrune", Box::new(GridSweepAndPrune::default())),
         ("GridSweepAndPrune over a small box", Box::new(GridSweepAndPrune::new(low, high, cells).unwrap())),
         ("Octree", Box::new(Octree::default())),
@@ -48,7 +49,7 @@ type MakeSphere = fn(&mut Random) -> Sphere;
 type Change = fn(&mut Spheres, &mut Random, MakeSphere);
 
 /// How the objects of a random world are strewn.
-const WORLDS: [(&str, MakeSphere); 15] = [
+const WORLDS: [(&str, MakeSphere); 16] = [
     ("equal radii", |random| Sphere::new(random.point(14.0), 1.0)),
     ("mixed radii", |random| Sphere::new(random.point(400.0), random.log_uniform(1_000.0) * 0.1)),
     ("one giant in fifty", |random| {
@@ -79,7 +80,21 @@ const WORLDS: [(&str, MakeSphere); 15] = [
         Sphere::new((random.point(2.0) - Vec3::ONE) * 1e9, radius)
     }),
     ("tiny", |random| Sphere::new(random.point(14.0) * 1e-20, 1e-20)),
+    ("of any numbers", |random| {
+        let [x, y, z, radius] = [(); 4].map(|()| any_number(random));
+        Sphere::new(Vec3::new(x, y, z), radius.abs())
+    }),
 ];
+
+/// Any number that a world may hold, whatever its bits are.
+fn any_number(random: &mut Random) -> f32 {
+    loop {
+        let number = f32::from_bits(random.whole(0, 1 << 16) << 16 | random.whole(0, 1 << 16));
+        if number.abs() <= Spheres::LIMIT {
+            return number;
+        }
+    }
+}
 
 /// What is done to a world before a tick, after the last one has ended.
 const CHANGES: [(&str, Change); 9] = [

@@ -92,7 +92,7 @@ fn check(who: &str, finder: &mut Finder, spheres: &Spheres, random: &mut Random)
 
 type MakeSphere = fn(&mut Random) -> Sphere;
 
-const WORLDS: [(&str, MakeSphere); 12] = [
+const WORLDS: [(&str, MakeSphere); 13] = [
     ("equal radii", |random| Sphere::new(random.point(14.0), 1.0)),
     ("mixed radii", |random| Sphere::new(random.point(400.0), random.log_uniform(1_000.0) * 0.1)),
     ("clustered", |random| {
@@ -113,7 +113,21 @@ const WORLDS: [(&str, MakeSphere); 12] = [
         Sphere::new((random.point(2.0) - Vec3::ONE) * 1e9, random.log_uniform(1e12) * 1e-3)
     }),
     ("tiny", |random| Sphere::new(random.point(14.0) * 1e-20, 1e-20)),
+    ("of any numbers", |random| {
+        let [x, y, z, radius] = [(); 4].map(|()| any_number(random));
+        Sphere::new(Vec3::new(x, y, z), radius.abs())
+    }),
 ];
+
+/// Any number that a world may hold, whatever its bits are.
+fn any_number(random: &mut Random) -> f32 {
+    loop {
+        let number = f32::from_bits(random.whole(0, 1 << 16) << 16 | random.whole(0, 1 << 16));
+        if number.abs() <= Spheres::LIMIT {
+            return number;
+        }
+    }
+}
 
 #[test]
 fn in_random_worlds() {

@@ -7,7 +7,7 @@
 use super::agenda::Turnover;
 use super::comparison::Comparison;
 use crate::pair::difference;
-use crate::{Pair, Slot, Spheres};
+use crate::{Edition, Pair, Spheres};
 
 /// What began and ended, for those who ask.
 #[derive(Debug, Default)]
@@ -19,9 +19,8 @@ pub struct Changes {
     /// What began and ended in the last tick, ascending.
     pub began: Vec<Pair>,
     pub ended: Vec<Pair>,
-    /// The slots that changed hands since pairs were told, and how many of those that this tick names were noticed.
-    replaced: Vec<Slot>,
-    noticed: usize,
+    /// The world when pairs were told last.
+    told: Option<Edition>,
 }
 
 impl Changes {
@@ -35,22 +34,15 @@ impl Changes {
         self.last = Comparison::default();
     }
 
-    /// Notices which slots changed hands, whether or not anybody asks for the pairs of this tick, which may have been looked at before.
-    pub fn notice_replaced(&mut self, spheres: &Spheres, is_repeated: bool) {
-        let noticed = if is_repeated { self.noticed } else { 0 };
-        self.replaced.extend(spheres.replaced().iter().skip(noticed));
-        self.noticed = spheres.replaced().len();
-    }
-
     /// Notes what changed with these pairs, which are told by courses or found afresh.
     pub fn note(&mut self, spheres: &Spheres, pairs: &[Pair], is_following: bool) {
-        let Changes { turnover: Turnover { gained, lost, .. }, last, began, ended, replaced, .. } = self;
+        let Changes { turnover: Turnover { gained, lost, .. }, last, told, began, ended } = self;
+        let told = told.replace(spheres.edition());
         began.clear();
         ended.clear();
         if !is_following && lost.is_empty() {
             // Nor were pairs told by courses in the last tick.
-            last.compare(pairs, spheres.columns(), replaced, began, ended);
-            replaced.clear();
+            last.compare(pairs, spheres, told, began, ended);
             return;
         }
         last.hand_over(lost);
@@ -61,18 +53,16 @@ impl Changes {
         gained.sort_unstable();
         lost.sort_unstable();
         difference(lost, gained, ended, began);
-        if !replaced.is_empty() {
+        if let Some(told) = told.filter(|&told| spheres.has_arrivals_since(told)) {
             // Both lists have these pairs, so they cancelled out; but other objects are behind the slots.
-            replaced.sort_unstable();
-            let is_replaced =
-                |pair: &&Pair| [pair.a(), pair.b()].iter().any(|slot| replaced.binary_search(slot).is_ok());
-            for pair in lost.iter().filter(is_replaced).filter(|pair| gained.binary_search(pair).is_ok()) {
+            let is_another = |slot| spheres.was_taken_since(told, slot);
+            let of_others = |pair: &&Pair| is_another(pair.a()) || is_another(pair.b());
+            for pair in lost.iter().filter(of_others).filter(|pair| gained.binary_search(pair).is_ok()) {
                 began.push(*pair);
                 ended.push(*pair);
             }
             began.sort_unstable();
             ended.sort_unstable();
-            replaced.clear();
         }
         gained.clear();
         lost.clear();
@@ -80,10 +70,8 @@ impl Changes {
 
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
-        let Changes { turnover, last, began, ended, replaced, .. } = self;
+        let Changes { turnover, last, began, ended, .. } = self;
         let pairs = [&turnover.gained, &turnover.lost, began, ended];
-        pairs.into_iter().map(Vec::capacity).sum::<usize>() * size_of::<Pair>()
-            + last.bytes()
-            + replaced.capacity() * size_of::<Slot>()
+        pairs.into_iter().map(Vec::capacity).sum::<usize>() * size_of::<Pair>() + last.bytes()
     }
 }

@@ -8,51 +8,50 @@
 //! Invariant: between two calls, `pairs` are those of the last one, each once, and just those of `spheres` that overlap.
 
 use super::packed::Packed;
-use crate::bits::Bits;
-use crate::{Columns, Pair, Slot};
+use crate::{Columns, Edition, Pair, Spheres};
 
 /// The last tick, ready to be compared with the next one.
 #[derive(Debug, Default)]
 pub struct Comparison {
     pairs: Vec<Pair>,
     spheres: Packed,
-    /// Scratch: the spheres of this tick, and slots that changed hands.
+    /// Scratch: the spheres of this tick.
     now: Packed,
-    replaced: Bits,
 }
 
 impl Comparison {
-    /// Compares the pairs of these spheres with those of the last call, and keeps them for the next one. Adds what changed to
-    /// `began` and `ended`, ascending. `replaced` are slots that changed hands: their pairs end and begin.
+    /// Compares the pairs of these spheres with those of the last call, if there was one, when they were as `seen`; and keeps them for
+    /// the next one. Adds what changed to `began` and `ended`, ascending.
     pub fn compare(
         &mut self,
         pairs: &[Pair],
-        columns: Columns<'_>,
-        replaced: &[Slot],
+        spheres: &Spheres,
+        seen: Option<Edition>,
         began: &mut Vec<Pair>,
         ended: &mut Vec<Pair>,
     ) {
-        self.now.take(columns, 1);
+        self.now.take(spheres.columns(), 1);
         // It may be another world, with fewer rows.
         let rows = self.now.rows().max(self.spheres.rows());
         self.now.resize(rows);
         self.spheres.resize(rows);
-        for slot in replaced {
-            self.spheres.remove(slot.row());
-            self.replaced.insert(slot.row());
+        let seen = seen.filter(|&seen| spheres.has_arrivals_since(seen));
+        if let Some(seen) = seen {
+            // Where they are now somebody else was before, if anybody.
+            let arrivals = spheres.slots().filter(|&slot| spheres.was_taken_since(seen, slot));
+            arrivals.for_each(|slot| self.spheres.remove(slot.row()));
         }
         self.spheres.apart(pairs, began);
         self.now.apart(&self.pairs, ended);
-        if !replaced.is_empty() {
+        if let Some(seen) = seen {
             // Others are behind their slots, who may overlap just as well.
-            let changed_hands =
-                |pair: &&Pair| [pair.a(), pair.b()].iter().any(|slot| self.replaced.contains(slot.row()));
+            let is_another = |slot| spheres.was_taken_since(seen, slot);
+            let of_others = |pair: &&Pair| is_another(pair.a()) || is_another(pair.b());
             let overlaps = |pair: &&Pair| self.now.overlap(pair.a().number(), pair.b().number());
-            ended.extend(self.pairs.iter().filter(changed_hands).filter(overlaps));
+            ended.extend(self.pairs.iter().filter(of_others).filter(overlaps));
         }
         began.sort_unstable();
         ended.sort_unstable();
-        replaced.iter().for_each(|slot| self.replaced.remove(slot.row()));
         std::mem::swap(&mut self.spheres, &mut self.now);
         self.pairs.clear();
         self.pairs.extend_from_slice(pairs);
@@ -73,7 +72,7 @@ impl Comparison {
 
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
-        self.pairs.capacity() * size_of::<Pair>() + self.spheres.bytes() + self.now.bytes() + self.replaced.bytes()
+        self.pairs.capacity() * size_of::<Pair>() + self.spheres.bytes() + self.now.bytes()
     }
 }
 
@@ -81,7 +80,7 @@ impl Comparison {
 mod tests {
     use super::*;
     use crate::broad::{BroadPhase, BruteForce};
-    use crate::{PairChanges, Sphere, Spheres, Vec3};
+    use crate::{PairChanges, Slot, Sphere, Vec3};
     use proptest::prelude::*;
 
     proptest! {
@@ -93,7 +92,7 @@ mod tests {
         ) {
             let mut spheres = Spheres::new();
             let (mut comparison, mut sorted) = (Comparison::default(), PairChanges::new());
-            let mut last = Vec::new();
+            let (mut last, mut seen) = (Vec::new(), None);
             for changes in ticks {
                 for (row, what, x, radius) in changes {
                     let (slot, place) = (Slot::new(row), Vec3::new(x, 0.0, 0.0));
@@ -108,8 +107,8 @@ mod tests {
                 BruteForce.pairs(&spheres, &mut pairs);
                 pairs.reverse();
                 let (mut began, mut ended) = (Vec::new(), Vec::new());
-                comparison.compare(&pairs, spheres.columns(), spheres.replaced(), &mut began, &mut ended);
-                sorted.update(&pairs, spheres.replaced());
+                comparison.compare(&pairs, &spheres, seen.replace(spheres.edition()), &mut began, &mut ended);
+                sorted.update(&spheres, &pairs);
                 prop_assert_eq!(&began, &sorted.began);
                 prop_assert_eq!(&ended, &sorted.ended);
                 last = pairs;
@@ -130,10 +129,10 @@ mod tests {
         };
         let (mut comparison, mut began, mut ended) = (Comparison::default(), Vec::new(), Vec::new());
         let all: Vec<Pair> = (0..40).flat_map(|a| (a + 1..40).map(move |b| Pair::of_rows(a, b))).collect();
-        comparison.compare(&all, world(40).columns(), &[], &mut began, &mut ended);
+        comparison.compare(&all, &world(40), None, &mut began, &mut ended);
         assert!(began == all && ended.is_empty());
         began.clear();
-        comparison.compare(&[Pair::of_rows(0, 1)], world(2).columns(), &[], &mut began, &mut ended);
+        comparison.compare(&[Pair::of_rows(0, 1)], &world(2), None, &mut began, &mut ended);
         assert!(began.is_empty() && ended == all[1..]);
     }
 }

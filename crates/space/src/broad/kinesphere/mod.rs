@@ -328,9 +328,6 @@ impl Kinesphere {
 impl BroadPhase for Kinesphere {
     fn update(&mut self, spheres: &Spheres) -> Work {
         let is_new = self.recognise(spheres);
-        if let Some(changes) = &mut self.changes {
-            changes.notice_replaced(spheres, self.is_repeated);
-        }
         if self.is_following && !is_new {
             return Work::default();
         }

@@ -336,7 +336,7 @@ impl Following {
     pub(super) fn cast_out(&mut self, spheres: &Spheres) {
         while let Some(row) = self.outsiders.burdens.pop() {
             let slot = Slot::new(row);
-            if !spheres.is_alive(slot) || spheres.replaced().contains(&slot) {
+            if !spheres.is_alive(slot) || spheres.was_taken_in_this_tick(slot) {
                 continue;
             }
             let Some(from) = self.whereabouts(row) else { continue };
@@ -365,7 +365,7 @@ impl Following {
             let is_walking = pace.life(radius, step) == pace.longest;
             let is_idle = step == 0.0 || many_move && is_walking && (outsider.touched.len() as u64) < FEW / 2;
             outsider.idle = if is_idle { outsider.idle + 1 } else { 0 };
-            let is_there = spheres.is_alive(slot) && !spheres.replaced().contains(&slot);
+            let is_there = spheres.is_alive(slot) && !spheres.was_taken_in_this_tick(slot);
             let stays = is_there && outsider.idle < PATIENCE;
             if !stays {
                 lost.extend(outsider.pairs());

@@ -13,7 +13,7 @@ use super::course::{Course, Courses};
 use super::following::Following;
 use super::mood::{Mood, Stray};
 use super::moving::{Lodging, Whereabouts, entered};
-use crate::{Columns, Slot, Spheres};
+use crate::{Slot, Spheres};
 
 /// What one needs is fetched while so many before it are looked at.
 const AHEAD: usize = 4;
@@ -38,13 +38,6 @@ struct Next {
 impl Following {
     /// Takes all who strayed out of their tiles, and gives those who are still there another course.
     pub(super) fn see_strays_off(&mut self, spheres: &Spheres) {
-        for slot in spheres.replaced() {
-            // Somebody else is here now: what the last one did says nothing about it.
-            if let Some(from) = self.whereabouts(slot.number()) {
-                self.leave(slot.number(), from);
-            }
-            self.courses.clear(slot.number());
-        }
         // Those of one tile after another: what they touch is then still in cache.
         let homes = &self.homes;
         self.strayed.sort_unstable_by_key(|&row| (homes[row as usize], row));
@@ -92,7 +85,7 @@ impl Following {
         let row = self.strayed[index];
         let next = spheres.is_alive(Slot::new(row)).then(|| {
             let columns = spheres.columns();
-            let (mood, course) = self.next_course(row, columns);
+            let (mood, course) = self.next_course(row, spheres);
             let lodging = self.lodging(|middle| {
                 let course = Courses::once_set(row, self.now, course, (middle as i64 - self.now as i64) as f32);
                 entered(row, course, columns.radius[row as usize])
@@ -103,10 +96,11 @@ impl Following {
     }
 
     /// The course of an object that strayed, or has just come into the world.
-    fn next_course(&self, row: u32, columns: Columns<'_>) -> (Mood, Course) {
-        let sphere = columns.sphere(row as usize);
+    fn next_course(&self, row: u32, spheres: &Spheres) -> (Mood, Course) {
+        let sphere = spheres.columns().sphere(row as usize);
         let old = self.courses.at(row, self.now, 0.0);
-        let (mood, velocity) = if old.place.is_finite() {
+        // What somebody else did whose slot it was says nothing about a newcomer.
+        let (mood, velocity) = if old.place.is_finite() && !spheres.was_taken_in_this_tick(Slot::new(row)) {
             Mood::from_byte(self.moods[row as usize]).after(Stray {
                 place: sphere.center,
                 expected: old.place,

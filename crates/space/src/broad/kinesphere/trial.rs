@@ -2,7 +2,7 @@
 
 use super::Kinesphere;
 use crate::broad::BruteForce;
-use crate::{BroadPhase, Pair, PairChanges, Slot, Sphere, Spheres, Tick, Vec3};
+use crate::{BroadPhase, Pair, PairChanges, Slot, Sphere, Spheres, Vec3};
 
 /// A run in which every tick is compared: its pairs with those of brute force, what began and ended with what a comparison
 /// finds.
@@ -14,8 +14,6 @@ pub struct Trial {
     found: Vec<Pair>,
     expected: Vec<Pair>,
     changes: PairChanges,
-    /// The tick that was looked at last, and how many slots it said had changed hands.
-    last: (Tick, usize),
 }
 
 impl Trial {
@@ -28,7 +26,6 @@ impl Trial {
             found: Vec::new(),
             expected: Vec::new(),
             changes: PairChanges::new(),
-            last: (Tick::default(), 0),
         }
     }
 
@@ -37,15 +34,13 @@ impl Trial {
     /// # Panics
     /// If anything is amiss, with the seed and the tick.
     pub fn tick(&mut self, spheres: &Spheres) {
-        let Trial { kinesphere, seed, tick, found, expected, changes, last } = self;
+        let Trial { kinesphere, seed, tick, found, expected, changes } = self;
         BruteForce.pairs(spheres, expected);
         kinesphere.pairs(spheres, found);
         found.sort_unstable();
         expected.sort_unstable();
         assert!(found == expected, "seed {seed}, tick {tick}");
-        let told = if last.0 == spheres.tick() { last.1 } else { 0 };
-        changes.update(found, &spheres.replaced()[told..]);
-        *last = (spheres.tick(), spheres.replaced().len());
+        changes.update(spheres, found);
         assert!(kinesphere.began() == changes.began, "seed {seed}, tick {tick}: began");
         assert!(kinesphere.ended() == changes.ended, "seed {seed}, tick {tick}: ended");
         *tick += 1;

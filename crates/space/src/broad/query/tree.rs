@@ -68,8 +68,11 @@ impl Entry {
 }
 
 impl Cube {
-    fn contains(&self, center: DVec3) -> bool {
-        (center - self.center).abs().max_element() <= self.half
+    /// Compared with its corners, which are exact as its centre is: how far the point is from the centre would be rounded, and a
+    /// point that is outside by less than that would be taken for one inside.
+    fn contains(&self, point: DVec3) -> bool {
+        let half = DVec3::splat(self.half);
+        (self.center - half).cmple(point).all() && point.cmple(self.center + half).all()
     }
 
     /// Which of its eighths a point is in: one bit per axis.
