@@ -30,8 +30,6 @@ pub struct Agenda {
     /// By the tick at which they begin, modulo how many there are: at least as many as tiles live for.
     waiting: Queues<Meeting>,
     running: Vec<Meeting>,
-    /// How many of those are over.
-    over: usize,
     /// Standing meetings that the positions decide.
     standing: Vec<Standing>,
     /// Standing meetings of objects that overlap wherever they are within their slack: ready to be reported.
@@ -60,8 +58,6 @@ struct Meeting {
     version_b: u8,
     /// Whether it was reported last.
     touching: bool,
-    /// Whether it is to be swept away.
-    is_over: bool,
 }
 
 /// Two objects that stand close to each other.
@@ -84,9 +80,9 @@ pub struct Moment<'a> {
     /// The same, where that has been prepared.
     pub packed: &'a Packed,
     /// The rows that have a new course, or none, since the last tick.
-    pub strayed: &'a Bits,
+    pub outdated: &'a Bits,
     /// Whether there are any.
-    pub any_strayed: bool,
+    pub is_any_outdated: bool,
     /// Those of them who stood before.
     pub stood: Few,
     /// The versions of all courses.
@@ -126,7 +122,6 @@ impl Agenda {
             version_a: versions[a as usize],
             version_b: versions[b as usize],
             touching: false,
-            is_over: false,
         };
         if window.may_from == 0 {
             self.running.push(meeting);
@@ -164,12 +159,11 @@ impl Agenda {
 
     /// Drops everything, adding the pairs that were reported last to `lost`.
     pub fn clear(&mut self, lost: &mut Vec<Pair>) {
-        lost.extend(self.running.iter().filter(|m| m.touching && !m.is_over).map(|m| Pair::of_rows(m.a, m.b)));
+        lost.extend(self.running.iter().filter(|m| m.touching).map(|m| Pair::of_rows(m.a, m.b)));
         lost.extend(self.standing.iter().filter(|m| m.touching).map(|m| Pair::of_rows(m.a, m.b)));
         lost.extend_from_slice(&self.resting[..self.resting_reported]);
         self.waiting.reset(self.waiting.len());
         self.running.clear();
-        self.over = 0;
         self.standing.clear();
         self.resting.clear();
         self.resting_versions.clear();
@@ -218,27 +212,26 @@ impl Agenda {
         });
     }
 
-    /// The hot loop. It mostly reads: a meeting that is over is marked, and swept away when enough of them are.
+    /// The hot loop. It mostly reads: the last meeting takes the place of one that is over.
     fn report_running(&mut self, moment: &Moment<'_>, pairs: &mut Vec<Pair>, turnover: &mut Turnover) -> u64 {
         let tick = moment.now as u8;
         self.doubtful.clear();
         pairs.reserve(self.running.len());
-        for (index, meeting) in self.running.iter_mut().enumerate() {
-            if meeting.is_over {
-                continue;
-            }
+        let mut index = 0;
+        while let Some(meeting) = self.running.get_mut(index) {
             let ends = (meeting.may_until.wrapping_sub(tick) as i8) <= 0;
             if ends || moment.outdates(meeting.a, meeting.version_a) || moment.outdates(meeting.b, meeting.version_b) {
                 if meeting.touching {
                     turnover.note(Pair::of_rows(meeting.a, meeting.b), false);
                 }
-                meeting.is_over = true;
-                self.over += 1;
+                // Those that are doubtful came before it, and stay where they are.
+                self.running.swap_remove(index);
                 continue;
             }
+            index += 1;
             let must = tick.wrapping_sub(meeting.must_from) < meeting.must_until.wrapping_sub(meeting.must_from);
             if !must {
-                self.doubtful.push(index as u32);
+                self.doubtful.push(index as u32 - 1);
                 moment.fetch(meeting.a);
                 moment.fetch(meeting.b);
                 continue;
@@ -252,10 +245,6 @@ impl Agenda {
         }
         let doubts = self.doubtful.len() as u64;
         self.report_doubtful(moment, pairs, turnover);
-        if self.over * 8 > self.running.len() {
-            self.running.retain(|meeting| !meeting.is_over);
-            self.over = 0;
-        }
         doubts
     }
 
@@ -268,15 +257,8 @@ impl Agenda {
             moment.overlap(meeting.a, meeting.b)
         }));
         for (&index, &touches) in self.doubtful.iter().zip(&self.touches) {
-            let meeting = &mut self.running[index as usize];
-            let pair = Pair::of_rows(meeting.a, meeting.b);
-            if touches {
-                pairs.push(pair);
-            }
-            if touches != meeting.touching {
-                meeting.touching = touches;
-                turnover.note(pair, touches);
-            }
+            let Meeting { a, b, touching, .. } = &mut self.running[index as usize];
+            tell(Pair::of_rows(*a, *b), touches, touching, pairs, turnover);
         }
     }
 
@@ -336,20 +318,29 @@ impl Agenda {
         self.touches.extend(self.standing.iter().map(|meeting| moment.overlap(meeting.a, meeting.b)));
         pairs.reserve(self.standing.len());
         for (meeting, &touches) in self.standing.iter_mut().zip(&self.touches) {
-            let pair = Pair::of_rows(meeting.a, meeting.b);
-            if touches {
-                pairs.push(pair);
-            }
-            if touches != meeting.touching {
-                meeting.touching = touches;
-                turnover.note(pair, touches);
-            }
+            tell(Pair::of_rows(meeting.a, meeting.b), touches, &mut meeting.touching, pairs, turnover);
         }
         self.standing.len() as u64
     }
 }
 
+/// Tells of two whose positions were compared, and what that changes if they were touching before, or not.
+fn tell(pair: Pair, touches: bool, touching: &mut bool, pairs: &mut Vec<Pair>, turnover: &mut Turnover) {
+    if touches {
+        pairs.push(pair);
+    }
+    if touches != *touching {
+        *touching = touches;
+        turnover.note(pair, touches);
+    }
+}
+
 impl Turnover {
+    /// Heap memory, in bytes.
+    pub fn bytes(&self) -> usize {
+        (self.gained.capacity() + self.lost.capacity()) * size_of::<Pair>()
+    }
+
     /// Notes that a pair is reported from now on, or no longer, if anybody wants to know.
     pub fn note(&mut self, pair: Pair, is_reported: bool) {
         if self.is_wanted {
@@ -362,8 +353,8 @@ impl Turnover {
 impl Moment<'_> {
     /// Whether a row has another course than in the last tick, or none. The bits stay in cache.
     #[inline]
-    pub fn has_strayed(&self, row: u32) -> bool {
-        self.strayed.words()[row as usize / 64] >> (row % 64) & 1 == 1
+    pub fn is_outdated(&self, row: u32) -> bool {
+        self.outdated.words()[row as usize / 64] >> (row % 64) & 1 == 1
     }
 
     /// Begins to fetch where somebody is.
@@ -390,6 +381,112 @@ impl Moment<'_> {
     /// Whether a course that had this version is no longer followed.
     #[inline]
     fn outdates(&self, row: u32, version: u8) -> bool {
-        self.any_strayed && self.has_strayed(row) && self.versions[row as usize] != version
+        self.is_any_outdated && self.is_outdated(row) && self.versions[row as usize] != version
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::Random;
+
+    const ROWS: u32 = 70;
+    const LIFE: u64 = 96;
+
+    /// A meeting as its slow twin knows it: with ticks that do not come round, and gone through in every tick.
+    struct Promise {
+        pair: Pair,
+        /// When it may overlap, and when it must.
+        may: (u64, u64),
+        must: (u64, u64),
+        /// How often both had strayed when it was made.
+        strayed: [u32; 2],
+    }
+
+    /// Whoever strays and however often, whatever waits, runs, stands or rests: what an agenda tells in a tick is what its slow twin
+    /// does, and what it says has changed leads from one tick to the next.
+    #[test]
+    fn an_agenda_tells_what_was_promised() {
+        for seed in 0..60 {
+            let mut random = Random::new(seed);
+            let mut agenda = Agenda::default();
+            agenda.open(LIFE);
+            let mut promises: Vec<Promise> = Vec::new();
+            let (mut strayed, mut told) = ([0; ROWS as usize], Vec::new());
+            let stray_one_in = [3, 30, 1_000][seed as usize % 3];
+            for now in 1_000..1_400 {
+                let (mut outdated, mut stood) = (Bits::default(), Few::default());
+                outdated.grow(ROWS as usize);
+                for row in 0..ROWS {
+                    if random.whole(0, stray_one_in) == 0 {
+                        strayed[row as usize] += 1 + random.whole(0, 2);
+                        outdated.insert(row as usize);
+                        stood.insert(row);
+                    }
+                }
+                let versions = strayed.map(|times| times as u8);
+                let times = |pair: Pair| [pair.a(), pair.b()].map(|slot| strayed[slot.row()]);
+                promises.retain(|promise| now < promise.may.1 && times(promise.pair) == promise.strayed);
+                for _ in 0..20 {
+                    let (a, b) = (random.whole(0, ROWS), random.whole(0, ROWS));
+                    let pair = Pair::of_rows(a, b);
+                    if a == b || promises.iter().any(|promise| promise.pair == pair) {
+                        continue;
+                    }
+                    let [mut may, mut must] = [(0, u64::MAX); 2];
+                    if random.whole(0, 4) == 0 {
+                        let is_certain = random.whole(0, 2) == 0;
+                        must.1 = if is_certain { u64::MAX } else { 0 };
+                        agenda.add_standing(a, b, is_certain, &versions);
+                    } else {
+                        let mut ticks = [(); 4].map(|()| random.whole(0, LIFE as u32) as u8);
+                        ticks.sort_unstable();
+                        let [may_from, must_from, must_until, may_until] = ticks;
+                        let window = Window { may_from, must_from, must_until, may_until: may_until + 1 };
+                        let tick = |ahead: u8| now + u64::from(ahead);
+                        (may, must) = ((tick(may_from), tick(may_until) + 1), (tick(must_from), tick(must_until)));
+                        agenda.add(now, a, b, window, &versions);
+                    }
+                    promises.push(Promise { pair, may, must, strayed: times(pair) });
+                }
+                let [x, y, z] = [(); 3].map(|()| [(); ROWS as usize].map(|()| random.between(0.0, 3.0)));
+                let columns = Columns { x: &x, y: &y, z: &z, radius: &[0.7; ROWS as usize] };
+                let overlap = |pair: Pair| columns.sphere(pair.a().row()).overlaps(columns.sphere(pair.b().row()));
+                let is_within = |(from, until): (u64, u64)| (from..until).contains(&now);
+                let is_told =
+                    |promise: &&Promise| is_within(promise.may) && (is_within(promise.must) || overlap(promise.pair));
+                let mut expected: Vec<Pair> = promises.iter().filter(is_told).map(|promise| promise.pair).collect();
+                let moment = Moment {
+                    now,
+                    columns,
+                    packed: &Packed::default(),
+                    outdated: &outdated,
+                    is_any_outdated: outdated.count() > 0,
+                    stood,
+                    versions: &versions,
+                };
+                let mut turnover = Turnover { is_wanted: true, ..Turnover::default() };
+                let mut pairs = Vec::new();
+                agenda.report(&moment, &mut pairs, &mut turnover);
+                pairs.sort_unstable();
+                expected.sort_unstable();
+                assert_eq!(pairs, expected, "seed {seed}, tick {now}");
+                // A pair that was found anew is in both lists.
+                let mut next: Vec<Pair> = told;
+                next.append(&mut turnover.gained);
+                for pair in turnover.lost {
+                    let index = next.iter().position(|one| *one == pair);
+                    next.swap_remove(index.unwrap_or_else(|| panic!("seed {seed}, tick {now}: {pair:?} was not told")));
+                }
+                next.sort_unstable();
+                assert_eq!(next, pairs, "seed {seed}, tick {now}: what changed");
+                told = pairs;
+            }
+            assert!(!told.is_empty() || stray_one_in == 3, "seed {seed}: nobody touched");
+            let mut lost = Vec::new();
+            agenda.clear(&mut lost);
+            lost.sort_unstable();
+            assert_eq!(lost, told, "seed {seed}: what was told last is lost");
+        }
     }
 }

@@ -3,6 +3,8 @@
 //! Objects of a tile that have many like themselves around look together, cell by cell ([`search`](super::search)). Who is
 //! alone looks along its path: into the cells, of all layers, that somebody may be in whom it may touch on its way. That is a
 //! small part of what is within its reach, if it is fast or large.
+//!
+//! Invariant: whoever is in none of these cells comes no closer than both radii and slacks before the looker's tile falls due.
 
 use glam::Vec3;
 
@@ -107,7 +109,7 @@ impl Search<'_> {
         for &number in &scratch.others {
             let other = self.tile(number);
             let (shift, ticks) = (self.shift(other), self.ticks(tile, other));
-            if ticks < 0.0 || number != own && is_spared(number) {
+            if number != own && is_spared(number) {
                 continue;
             }
             let layer = self.lattice.layer_of(other);

@@ -5,8 +5,7 @@
 //! when it is examined. When more falls due in a tick than usual, some of it falls due a little sooner the next time, in a tick
 //! that has room: a life may be shorter than others, at any time.
 //!
-//! Invariant: every tile with moving objects is entered in the day of its due tick. (There may be others: tiles that were given
-//! up.)
+//! Invariant: a tile with moving objects is entered in the day of its due tick, and nobody else is.
 
 use super::agenda::LOOK_AHEAD;
 use super::room::{Part, make_room};
@@ -59,13 +58,11 @@ impl Calendar {
         day.work += u64::from(tile.work);
     }
 
-    /// Moves those who are entered for a tick, and are still due then, to a list.
-    pub fn take(&mut self, now: u64, tiles: &[Tile], due: &mut Vec<u32>) {
+    /// Moves those who fall due in a tick to a list.
+    pub fn take(&mut self, now: u64, due: &mut Vec<u32>) {
         let day = &mut self.days[(now % LOOK_AHEAD) as usize];
-        // A tile that was given up may have been taken again, with another due tick.
-        due.extend(day.tiles.iter().filter(|&&number| tiles[number as usize].due == now));
-        // Nobody lives for so long that this day's list is written to meanwhile.
-        day.clear();
+        due.append(&mut day.tiles);
+        day.work = 0;
     }
 
     /// Notes how much there was to do in a tick: so much for so many objects of tiles that fell due, and for so many who strayed.
@@ -103,8 +100,7 @@ impl Calendar {
             let day = &mut self.days[(tick % LOOK_AHEAD) as usize];
             day.tiles.retain(|&number| {
                 let tile = &mut tiles[number as usize];
-                let is_early = tile.due == tick
-                    && early.len() < EARLY_MAX
+                let is_early = early.len() < EARLY_MAX
                     && (tick - now) * EARLIEST <= life_of(tile.layer)
                     && (work == 0 || work + u64::from(tile.work) <= with_margin(usual));
                 if is_early {
@@ -199,7 +195,7 @@ mod tests {
         let (mut now_due, mut work) = (Vec::new(), Vec::new());
         for now in 0..lives * life {
             now_due.clear();
-            calendar.take(now, &tiles, &mut now_due);
+            calendar.take(now, &mut now_due);
             work.push(now_due.iter().map(|&number| u64::from(works[number as usize])).sum());
             for &number in &now_due {
                 let tile = &mut tiles[number as usize];
@@ -257,9 +253,9 @@ mod tests {
         calendar.hasten(10, 0, &mut tiles, |_| life, &mut early);
         assert_eq!(early, [0, 2]);
         let mut due = Vec::new();
-        calendar.take(10, &tiles, &mut due);
+        calendar.take(10, &mut due);
         assert_eq!(due, [0, 2]);
-        (11..16).for_each(|tick| calendar.take(tick, &tiles, &mut due));
+        (11..16).for_each(|tick| calendar.take(tick, &mut due));
         assert_eq!(due, [0, 2, 1], "each falls due once");
         early.clear();
         tiles[1].due = 25;

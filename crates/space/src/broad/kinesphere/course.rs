@@ -5,9 +5,9 @@
 //! found in the same tick, before any pair is reported, and gets a new one.
 //!
 //! Invariants:
-//! - After [`Courses::check`], every live row that it did not name is within its slack of its course.
+//! - After [`Courses::check`], every row with a course that it did not name is within its slack of it.
 //! - A course is the same line, to within [`drift`], whichever tick it is evaluated at.
-//! - Rows without an object are expected nowhere (NaN) and never stray.
+//! - Rows without a course, because nobody is there or nobody follows who is, are expected nowhere (NaN) and never stray.
 
 use glam::Vec3;
 use rayon::prelude::*;

@@ -2,6 +2,11 @@
 //!
 //! In order: who strayed leaves its tile and gets another course; tiles that fall due are renewed; newcomers move into
 //! their tiles; renewed tiles and newcomers look for meetings; and the agendas report who overlaps, and so do outsiders.
+//!
+//! Invariants, when pairs are reported:
+//! - Everybody is in one tile, or an outsider: `homes` says which. Nobody is homeless.
+//! - No tile is due; of each two objects in tiles, whoever got its course or its tile last has looked for the other.
+//! - Whose version changed in this tick is in `outdated`.
 
 use rayon::prelude::*;
 
@@ -56,19 +61,17 @@ pub struct Following {
     pub(super) strayed: Vec<u32>,
     /// What becomes of each of them.
     pub(super) departures: Vec<Departure>,
-    /// Those of them who need a tile once all tiles are renewed.
+    /// Those of them who need a tile once all tiles are renewed, and after them those who left one when it was.
     pub(super) homeless: Vec<u32>,
     /// Those of them who stood before.
     pub(super) stood: Few,
     /// Rows whose tile changed though their course did not.
     pub(super) adopted: Vec<u32>,
-    /// Rows whose meetings of earlier ticks no longer hold: both of the above.
+    /// Rows whose meetings of earlier ticks no longer hold: those who strayed, and those whose tile changed.
     pub(super) outdated: Bits,
     /// Tiles renewed in this tick, and scratch: those of them that were not to fall due yet.
     pub(super) due: Vec<u32>,
     pub(super) early: Vec<u32>,
-    /// Rows that left a tile when it was renewed, and need another.
-    pub(super) emigrants: Vec<u32>,
     pub(super) newcomers: Vec<Newcomer>,
     pub(super) newcomer_rows: Bits,
     /// The tiles renewed in this tick, cut into pieces of work.
@@ -202,9 +205,6 @@ impl Following {
         for index in 0..self.homeless.len() {
             self.enter(self.homeless[index], columns);
         }
-        for index in 0..self.emigrants.len() {
-            self.enter(self.emigrants[index], columns);
-        }
         true
     }
 
@@ -217,8 +217,8 @@ impl Following {
             now,
             columns,
             packed: &self.packed,
-            strayed: &self.outdated,
-            any_strayed: !self.strayed.is_empty() || !self.adopted.is_empty(),
+            outdated: &self.outdated,
+            is_any_outdated: !self.strayed.is_empty() || !self.adopted.is_empty(),
             stood: self.stood,
             versions,
         };
@@ -286,10 +286,13 @@ impl Following {
 
     /// Heap memory, in bytes.
     pub fn bytes(&self) -> usize {
-        let rows = [&self.strayed, &self.homeless, &self.adopted, &self.due, &self.early, &self.emigrants];
+        let rows = [&self.strayed, &self.homeless, &self.adopted, &self.due, &self.early];
         let rows: usize = rows.into_iter().map(Vec::capacity).sum();
         let shares = self.shares.iter().map(|share| {
-            share.agenda.bytes() + share.scratch.bytes() + (share.pairs.capacity() + share.worked.capacity()) * 8
+            share.agenda.bytes()
+                + share.scratch.bytes()
+                + share.turnover.bytes()
+                + (share.pairs.capacity() + share.worked.capacity()) * 8
         });
         self.courses.bytes()
             + self.moods.capacity()
@@ -367,12 +370,11 @@ impl Following {
 
     /// The part of it that concerns lists that are empty between ticks.
     fn stock_up_lists_of_a_tick(&mut self, part: Part) {
-        let lists: [fn(&mut Following); 11] = [
+        let lists: [fn(&mut Following); 10] = [
             |all| stock_up_as_used(&mut all.strayed),
             |all| stock_up_as_used(&mut all.homeless),
             |all| stock_up_as_used(&mut all.adopted),
             |all| stock_up_as_used(&mut all.due),
-            |all| stock_up_as_used(&mut all.emigrants),
             |all| stock_up_as_used(&mut all.departures),
             |all| stock_up_as_used(&mut all.newcomers),
             |all| stock_up_as_used(&mut all.pieces),

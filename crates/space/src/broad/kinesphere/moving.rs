@@ -2,6 +2,11 @@
 //!
 //! An object is entered where its course is at its tile's middle. Tiles have different middles, so which tile that is
 //! takes a try or two; a cell outside the tile will do.
+//!
+//! Invariants:
+//! - Whoever is followed is in one tile, which `homes` names, in the cell where its course is at the tile's middle, give or take
+//!   rounding.
+//! - Its reach is at most its layer's, and its tile lives no longer than its pace allows.
 
 use glam::Vec3;
 

@@ -150,7 +150,7 @@ impl Outsider {
     /// Notes what is new since the time before. `marks` is empty, and will be.
     fn note_changes(&self, moment: &Moment<'_>, marks: &mut Bits, turnover: &mut Turnover) {
         for &other in &self.touched_before {
-            if moment.has_strayed(other) {
+            if moment.is_outdated(other) {
                 // It may be somebody else by now. If it is not, it is told of again below, and that cancels out.
                 turnover.note(Pair::of_rows(self.row, other), false);
             } else {

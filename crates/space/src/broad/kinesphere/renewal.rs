@@ -28,7 +28,8 @@ use crate::{Columns, fetch_ahead};
 /// renewals. All at once every so many renewals would be as much work, and those ticks the slowest.
 pub const REFINE_EVERY: u64 = 4;
 
-/// Nobody's course gets older: ages beyond are not known.
+/// Ages beyond are not known: who would get older gets another course, but for those whom another tile adopts meanwhile. They may be taken
+/// for younger, which costs a stray.
 const AGE_MAX: u64 = 256;
 
 /// So many rows of a tile are entered anew in one go, by one thread.
@@ -222,9 +223,12 @@ impl Following {
     /// Renews all tiles that fall due in this tick, and lets those who strayed into the other ones.
     pub(super) fn renew_due(&mut self, columns: Columns<'_>) {
         self.due.clear();
-        self.emigrants.clear();
         let now = self.now;
-        self.calendar.take(now, &self.lattice.tiles, &mut self.due);
+        self.calendar.take(now, &mut self.due);
+        debug_assert!(
+            self.due.iter().all(|&tile| self.lattice.tiles[tile as usize].due == now),
+            "who is entered is due"
+        );
         let mut renewals = std::mem::take(&mut self.renewals);
         renewals.cut(&self.due, &self.lattice);
         let Following { courses, moods, lattice, .. } = &*self;
@@ -269,7 +273,6 @@ impl Following {
             for &Emigrant { id, layer, refined } in emigrants {
                 self.homes[id as usize] = NOWHERE;
                 self.lattice.layers[layer as usize].objects -= 1;
-                self.emigrants.push(id);
                 if let Some(refined) = refined {
                     // At once: it is about to be entered elsewhere.
                     refined.write(self.now, &mut self.courses.versions_and_refiner().1, &mut self.moods);
@@ -286,6 +289,8 @@ impl Following {
         }
         // Not before: rows move when somebody comes in.
         self.take_strays_in();
+        let emigrants = shares.iter().flat_map(|share| &share.emigrants);
+        self.homeless.extend(emigrants.map(|emigrant| emigrant.id));
     }
 }
 

@@ -39,7 +39,7 @@ pub struct Search<'a> {
 }
 
 /// More ticks than anything that moves is believed for. Finite, for it is multiplied by velocities of zero.
-const FOREVER: f32 = 1e6;
+const ENDLESS: f32 = 1e6;
 
 /// What a search took.
 #[derive(Clone, Copy, Debug, Default)]
@@ -289,7 +289,7 @@ impl Search<'_> {
         scratch.tally.passed += self.lattice.tiles_near(low, high, reach, &mut scratch.others);
         scratch.others.retain(|&other| {
             let neighbour = self.tile(other);
-            if other == number || self.looks_itself(other, number) || self.ticks(tile, neighbour) < 0.0 {
+            if other == number || self.looks_itself(other, number) {
                 return false;
             }
             if neighbour.layer == tile.layer {
@@ -369,9 +369,6 @@ impl Search<'_> {
     fn runs_around(&self, tile: &Tile, reached: &mut Reached, number: u32, mut found: impl FnMut(Run)) {
         let other = self.tile(number);
         let (shift, ticks) = (self.shift(other), self.ticks(tile, other));
-        if ticks < 0.0 {
-            return;
-        }
         let Block { low, high } = self.neighbourhood(tile, reached, other);
         if low[0] <= high[0] {
             for z in low[2]..=high[2] {
@@ -408,11 +405,12 @@ impl Search<'_> {
         if tile.due == NEVER { 0.0 } else { (self.now as i64 - tile.middle as i64) as f32 }
     }
 
-    /// For how many ticks after this one both tiles answer; negative if they do not even for this one.
+    /// For how many ticks after this one both tiles answer.
     #[inline]
     pub(super) fn ticks(&self, tile: &Tile, other: &Tile) -> f32 {
         let end = tile.due.min(other.due);
-        if end == NEVER { FOREVER } else { (end as i64 - 1 - self.now as i64) as f32 }
+        debug_assert!(end > self.now, "whoever is due was renewed");
+        if end == NEVER { ENDLESS } else { (end as i64 - 1 - self.now as i64) as f32 }
     }
 
     /// Finds whom, of those gathered after it, the one at `index` may meet; `is_mine` says whether it is for this one

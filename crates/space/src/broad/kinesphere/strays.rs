@@ -4,6 +4,8 @@
 //! far apart in memory, and nothing is changed by it; so it is done for all strays first, by several threads at once, and
 //! written down in a [`Departure`] each. Only then do they leave, one after the other. They come in again while the tiles
 //! that are due are being renewed; those who belong there have to wait until that is done.
+//!
+//! Invariant: whoever strayed has one version more afterwards, whatever became of it and whoever had its slot meanwhile.
 
 use glam::Vec3;
 use rayon::prelude::*;
