@@ -3,11 +3,15 @@
 
 use space::broad::BruteForce;
 use space::workload::{Settings, Workload, WorkloadError};
-use space::{BroadPhase, Pair, Slot, Sphere, Spheres, Work};
+use space::{BroadPhase, Edition, Pair, Slot, Sphere, Spheres, Work};
 
 /// Everybody, by the place where they begin on the x axis.
 #[derive(Default)]
-struct SortedOnce(Vec<(f32, Slot)>);
+struct SortedOnce {
+    begins: Vec<(f32, Slot)>,
+    /// The world as it was taken in.
+    seen: Option<Edition>,
+}
 
 /// Where a sphere begins and ends on the x axis, rounded outward: a cull must not lose what the exact test would find.
 fn interval(sphere: Sphere) -> (f32, f32) {
@@ -18,19 +22,23 @@ fn interval(sphere: Sphere) -> (f32, f32) {
 impl BroadPhase for SortedOnce {
     fn update(&mut self, spheres: &Spheres) -> Work {
         let begin = |slot: Slot| interval(spheres.columns().sphere(slot.row())).0;
-        self.0.clear();
-        self.0.extend(spheres.slots().map(|slot| (begin(slot), slot)));
-        self.0.sort_unstable_by(|one, other| one.0.total_cmp(&other.0));
+        self.begins.clear();
+        self.begins.extend(spheres.slots().map(|slot| (begin(slot), slot)));
+        self.begins.sort_unstable_by(|one, other| one.0.total_cmp(&other.0));
+        self.seen = Some(spheres.edition());
         Work::default()
     }
 
     fn find(&mut self, spheres: &Spheres, pairs: &mut Vec<Pair>) -> Work {
         let mut work = Work::default();
+        if self.seen != Some(spheres.edition()) {
+            work = self.update(spheres);
+        }
         pairs.clear();
-        for (index, &(_, slot)) in self.0.iter().enumerate() {
+        for (index, &(_, slot)) in self.begins.iter().enumerate() {
             let sphere = spheres.columns().sphere(slot.row());
             let (_, end) = interval(sphere);
-            for &(_, other) in self.0[index + 1..].iter().take_while(|(begin, _)| *begin <= end) {
+            for &(_, other) in self.begins[index + 1..].iter().take_while(|(begin, _)| *begin <= end) {
                 work.sphere_tests += 1;
                 if sphere.overlaps(spheres.columns().sphere(other.row())) {
                     pairs.push(Pair::new(slot, other));
@@ -41,7 +49,7 @@ impl BroadPhase for SortedOnce {
     }
 
     fn bytes(&self) -> usize {
-        self.0.capacity() * size_of::<(f32, Slot)>()
+        self.begins.capacity() * size_of::<(f32, Slot)>()
     }
 }
 

@@ -9,7 +9,9 @@ mod output;
 mod progress;
 mod world_file;
 
+use std::error::Error;
 use std::ffi::OsString;
+use std::num::{ParseFloatError, ParseIntError};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser};
@@ -47,9 +49,21 @@ fn arguments() -> Result<Arguments, Failure> {
     let given: Vec<OsString> = std::env::args_os().collect();
     let matches = match settings::matches(&Arguments::command(), &given) {
         Ok(matches) => matches.map_err(|error| Failure::Input(error.to_string()))?,
-        Err(error) => error.exit(),
+        Err(error) => refuse(&error),
     };
-    Ok(Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit()))
+    Ok(Arguments::from_arg_matches(&matches).unwrap_or_else(|error| refuse(&error)))
+}
+
+/// Prints clap's error and ends. Of a text that is no number it would say which digit is wrong, and not what was expected.
+fn refuse(error: &clap::Error) -> ! {
+    let expected = match error.source() {
+        Some(source) if source.is::<ParseIntError>() => "expected a whole number from 0 on",
+        Some(source) if source.is::<ParseFloatError>() => "expected a number",
+        _ => error.exit(),
+    };
+    let reason = error.source().map(ToString::to_string).unwrap_or_default();
+    eprint!("{}", error.render().to_string().replace(&reason, expected));
+    std::process::exit(error.exit_code());
 }
 
 fn run(arguments: Arguments) -> Result<(), Failure> {

@@ -66,7 +66,9 @@ fn help_names_every_workload_and_every_method() {
 fn bad_input_is_refused_with_what_to_do() {
     let cases = [
         ("bench broad-phase --objects 1000000000", "a world holds at most 16777216"),
-        ("bench broad-phase --objects -1", "invalid value"),
+        ("bench broad-phase --objects -1", "'-1' for '--objects <N>': expected a whole number from 0 on"),
+        ("bench broad-phase --ticks 1e3", "'1e3' for '--ticks <TICKS>': expected a whole number from 0 on"),
+        ("bench broad-phase --coverage wide", "'wide' for '--coverage <PERCENT>': expected a number"),
         ("bench broad-phase --coverage NaN", "`coverage` is NaN, expected a percentage from 0.001"),
         ("bench broad-phase --coverage -5", "`coverage` is -5, expected a percentage from 0.001"),
         ("bench broad-phase --speed inf", "`speed` is inf, expected 0 to"),
