@@ -20,9 +20,10 @@ mod tile;
 use std::path::Path;
 
 /// A file's name, and who draws it.
-type Picture = (&'static str, fn() -> String);
+pub type Picture = (&'static str, fn() -> String);
 
-const PICTURES: [Picture; 9] = [
+/// All of them.
+pub const PICTURES: [Picture; 9] = [
     ("problem", problem::draw),
     ("course", course::draw),
     ("meeting", meeting::draw),

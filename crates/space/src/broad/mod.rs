@@ -68,7 +68,7 @@ pub struct Work {
     /// Tests of a sphere, or of its path, against another; and of boxes where a sweep starts afresh. What swaps compare is not counted
     /// here.
     pub sphere_tests: u64,
-    /// Cells, tiles or leaves that were looked into.
+    /// Cells, tiles or leaves that were looked into, or that somebody entered or left.
     pub cells: u64,
     /// Nodes of a tree that were made or visited.
     pub nodes: u64,

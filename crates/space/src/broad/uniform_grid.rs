@@ -62,8 +62,10 @@ impl BroadPhase for UniformGrid {
         self.seen = Some(spheres.edition());
         self.voxels.resize_with(self.residents.settle(spheres), Voxel::default);
         let (voxels, touched) = (&mut self.voxels, &mut self.touched);
+        let mut work = Work::default();
         self.residents.update(spheres, |number, row, change| {
             let voxel = &mut voxels[number];
+            work.cells += u64::from(change != Change::Stayed);
             match change {
                 Change::Entered => voxel.rows.push(row),
                 Change::Stayed => {}
@@ -77,7 +79,7 @@ impl BroadPhase for UniformGrid {
                 touched.push(number as u32);
             }
         });
-        Work::default()
+        work
     }
 
     fn find(&mut self, spheres: &Spheres, pairs: &mut Vec<Pair>) -> Work {

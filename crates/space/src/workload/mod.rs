@@ -407,6 +407,8 @@ fn check(settings: &Settings) -> Result<(), WorkloadError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::num::f32::ANY;
+    use proptest::prelude::*;
 
     fn make(motion: Motion, objects: usize) -> Workload {
         Workload::new(Settings { motion, objects, ..Settings::default() }).unwrap()
@@ -469,5 +471,48 @@ mod tests {
         assert!(unknown.starts_with("no workload is called `walkers`; there are uniform, "), "{unknown}");
         assert!(Motion::ALL.iter().all(|(_, name)| unknown.contains(name)), "{unknown}");
         assert_eq!(make(Motion::Seekers, 0).spheres().len(), 0);
+    }
+
+    proptest! {
+        /// Whatever is asked for is made, and moves on within its cube, or is refused.
+        #[test]
+        fn no_setting_breaks_a_workload(
+            (motion, objects, seed) in (0..Motion::ALL.len(), 0usize..40, any::<u64>()),
+            // A power of ten: most worlds can be, and some are at the ends of what can.
+            coverage in prop_oneof![ANY, (-3i32..6).prop_map(|exponent| 10f32.powi(exponent))],
+            speed in prop_oneof![ANY, (-40i32..7).prop_map(|exponent| 10f32.powi(exponent))],
+            radius_ratio in prop_oneof![ANY, Just(1e4)],
+            turn_rate in prop_oneof![ANY, Just(3.1)],
+            crowd_neighbours in prop_oneof![ANY, (-3i32..9).prop_map(|exponent| 10f32.powi(exponent))],
+            (objects_per_mover, objects_per_target, crowd_size) in (0usize..4, 0usize..4, 0usize..4),
+            (seeker_patience, target_patience) in (any::<(u32, u32)>(), (0u32..9, 0u32..9)),
+        ) {
+            let settings = Settings {
+                motion: Motion::ALL[motion].0,
+                objects,
+                coverage_percent: coverage,
+                speed,
+                seed,
+                radius_ratio,
+                objects_per_mover,
+                objects_per_target,
+                seeker_patience,
+                target_patience,
+                turn_rate,
+                crowd_size,
+                crowd_neighbours,
+            };
+            if let Ok(mut workload) = Workload::new(settings) {
+                for _ in 0..12 {
+                    workload.step();
+                }
+                prop_assert_eq!(workload.spheres().len(), objects);
+                let side = workload.side();
+                for slot in workload.spheres().slots() {
+                    let center = workload.spheres().get(slot).unwrap().center;
+                    prop_assert!(center.min_element() >= 0.0 && center.max_element() <= side, "{}", center);
+                }
+            }
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! What paper 003 says about its broad phases, and whether it is so.
 
-use super::{BroadPhases, Row};
+use super::{BroadPhases, Row, voxels};
 use crate::experiment::room::Movement;
 use crate::report::number::grouped;
 use crate::report::verdict::{Outcome, Verdict};
@@ -18,7 +18,7 @@ const SHARE_MARGIN: f64 = 5.0;
 /// The evidence where no room was what a claim is about.
 const NOT_MEASURED: &str = "Not measured.";
 
-/// Every claim, in the paper's order; then ours.
+/// Every claim, in the paper's order; then one of the survey that it builds on, and ours.
 pub fn verdicts(report: &BroadPhases) -> Vec<Verdict> {
     vec![
         spatial_structures_help(report),
@@ -28,6 +28,7 @@ pub fn verdicts(report: &BroadPhases) -> Vec<Verdict> {
         update_shares(report),
         hybrid_is_slower(report),
         plane_is_like_space(report),
+        voxels::verdict(&report.voxels),
         ours_is_fastest(report),
     ]
 }

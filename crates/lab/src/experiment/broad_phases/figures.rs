@@ -1,7 +1,7 @@
-//! The paper's figures 4, 5 and 6, and one that it has not: everybody, over the whole range.
+//! The paper's figures 4, 5 and 6, and some that it has not: everybody, over the whole range; speeds; voxels.
 
 use super::claims::FIGURE_5_MAX;
-use super::{BroadPhases, Row};
+use super::{BroadPhases, Row, VoxelRow};
 use crate::experiment::room::Movement;
 use crate::report::axis::{Axis, Scale};
 use crate::report::bars::{Bar, BarChart, Group, readable};
@@ -16,7 +16,7 @@ const UNDER_OURS: &str = "The plain grid's curve may lie under ours.";
 /// All figures, for both kinds of movement.
 pub fn all(report: &BroadPhases) -> Vec<Figure> {
     let figures = Movement::ALL.into_iter().rev().flat_map(|movement| of(report, movement));
-    figures.chain(speeds(report)).collect()
+    figures.chain(speeds(report)).chain(voxels(report)).collect()
 }
 
 /// The figures for one kind of movement.
@@ -125,6 +125,29 @@ pub fn speeds(report: &BroadPhases) -> Option<Figure> {
         caption += " Objects at rest have no place on a logarithmic axis.";
     }
     drawn("speeds".to_owned(), &caption, &chart)
+}
+
+/// What the grid's one setting costs and saves.
+pub fn voxels(report: &BroadPhases) -> Option<Figure> {
+    let objects = report.voxels.first()?.objects;
+    let curve = |name: &str, color, value: fn(&VoxelRow) -> f64| Curve {
+        name: name.to_owned(),
+        color,
+        is_main: false,
+        points: report.voxels.iter().rev().map(|row| (f64::from(row.edge), value(row))).collect(),
+    };
+    let chart = Chart {
+        title: format!("How large is a voxel? Work per frame, {} objects", grouped(objects as u64)),
+        x: Axis::new("a voxel's edge, in widths of an object", Scale::Logarithmic),
+        y: Axis::new("per frame", Scale::Logarithmic),
+        curves: vec![
+            curve("tests", Color("#0072B2"), |row| row.sphere_tests),
+            curve("updates", Color("#D55E00"), |row| row.updates),
+        ],
+    };
+    let caption = "The paper's grid in the same room, with cubes for voxels. An update is somebody who enters or leaves one. A \
+                   test takes far less time than an update: eight are made at once.";
+    drawn("voxels".to_owned(), caption, &chart)
 }
 
 fn curves(

@@ -9,6 +9,9 @@ mod claims;
 mod figures;
 mod page;
 mod run;
+mod voxels;
+
+pub use voxels::VoxelRow;
 
 use serde::Serialize;
 
@@ -75,6 +78,8 @@ pub struct BroadPhases {
     pub seed: u64,
     /// One per movement, number of objects, speed and method.
     pub rows: Vec<Row>,
+    /// The grid once more, with voxels of several sizes.
+    pub voxels: Vec<VoxelRow>,
     /// The paper's claims, put to the test.
     pub verdicts: Vec<Verdict>,
 }
@@ -120,7 +125,7 @@ pub fn run(
 impl BroadPhases {
     /// Whether every method found the right pairs in every frame.
     pub fn agrees(&self) -> bool {
-        self.rows.iter().all(|row| row.agrees)
+        self.rows.iter().all(|row| row.agrees) && self.voxels.iter().all(|row| row.agrees)
     }
 
     /// Everything worth keeping: a page, the numbers, and the plots.

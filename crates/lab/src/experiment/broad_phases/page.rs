@@ -17,6 +17,7 @@ pub fn page(report: &BroadPhases) -> Page {
             room(report),
             plots(report, Movement::Space),
             speed(report),
+            voxels(report),
             plots(report, Movement::Plane),
             numbers(report),
         ],
@@ -78,6 +79,33 @@ fn speed(report: &BroadPhases) -> Section {
     }
     let blocks = vec![Block::Text(text), Block::Figures(figure.into_iter().collect())];
     Section { heading: "How fast is a flying object?".to_owned(), blocks }
+}
+
+fn voxels(report: &BroadPhases) -> Section {
+    let figure = figures::voxels(report);
+    let mut text =
+        "Voxels are the grid's one setting. A voxel is looked into whole, so that large ones mean many tests; who \
+                    moves enters and leaves small ones more often, and is in more of them at a time."
+            .to_owned();
+    if figure.is_none() {
+        text += " Not measured: that takes a room of at most 1,000 objects.";
+    }
+    let mut table = Table::new(["voxels", "edge", "tests per frame", "updates per frame", "µs per frame"]);
+    for row in &report.voxels {
+        let [x, y, z] = row.voxels;
+        table.row([
+            format!("{x} x {y} x {z}"),
+            row.edge.to_string(),
+            grouped(row.sphere_tests.round() as u64),
+            format!("{:.1}", row.updates),
+            format!("{:.1}", row.frame_us()),
+        ]);
+    }
+    let mut blocks = vec![Block::Text(text), Block::Figures(figure.into_iter().collect())];
+    if !report.voxels.is_empty() {
+        blocks.push(Block::Table(table));
+    }
+    Section { heading: "How large is a voxel?".to_owned(), blocks }
 }
 
 fn plots(report: &BroadPhases, movement: Movement) -> Section {

@@ -2,7 +2,7 @@
 
 use space::{BroadPhase, Pair};
 
-use super::{BroadPhases, FRAMES_MAX, OBJECTS_MAX, ROOMS_MAX, Row, Settings, claims};
+use super::{BroadPhases, FRAMES_MAX, OBJECTS_MAX, ROOMS_MAX, Row, Settings, claims, voxels};
 use crate::experiment::room::{Movement, RADIUS, Room, SIZE};
 use crate::fingerprint::Fingerprint;
 use crate::method::{Circumstances, Method};
@@ -11,10 +11,10 @@ use crate::stopwatch::{Stopwatch, timed};
 
 /// Frames before measuring, so that no method is judged by its first.
 const WARM: u32 = 10;
-/// How far an object moves per frame, in the one room where that is varied.
+/// How far an object moves per frame, in the room where that is varied.
 const SPEEDS: [f32; 6] = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3];
-/// How many objects that room has at most: figure 5 ends there.
-const SPEEDS_OBJECTS_MAX: usize = 1_000;
+/// How many objects a room has at most where something else is varied: figure 5 ends there.
+const CROWDED_MAX: usize = 1_000;
 
 /// Runs these methods in every room. The first one's pairs move a room on.
 pub fn run_methods(
@@ -25,15 +25,22 @@ pub fn run_methods(
 ) -> Result<BroadPhases, OutOfRange> {
     check(settings)?;
     let scenes = scenes(settings);
+    let crowded = crowded(settings);
     let per_scene = WARM + settings.frames;
-    let total = per_scene * scenes.len() as u32;
+    let total = per_scene * (scenes.len() as u32 + u32::from(crowded.is_some()));
     let mut rows = Vec::new();
     for (index, scene) in scenes.iter().enumerate() {
         let done = per_scene * index as u32;
         let room = Room::new(scene.objects, scene.movement, scene.speed, settings.seed);
-        let runners = run_room(room, settings.frames, methods, stopwatch, &mut |frame| progress(done + frame, total));
+        let runners = methods.iter().map(|method| Runner::of(method)).collect();
+        let runners = run_room(room, settings.frames, runners, stopwatch, &mut |frame| progress(done + frame, total));
         rows.extend(runners.iter().map(|runner| runner.row(scene, settings.frames)));
     }
+    let voxels = crowded.map_or(Vec::new(), |scene| {
+        let done = per_scene * scenes.len() as u32;
+        let (frames, seed) = (settings.frames, settings.seed);
+        voxels::run(&scene, (frames, seed), stopwatch, &mut |frame| progress(done + frame, total))
+    });
     progress(total, total);
     let mut report = BroadPhases {
         command: command(settings),
@@ -43,6 +50,7 @@ pub fn run_methods(
         frames: settings.frames,
         seed: settings.seed,
         rows,
+        voxels,
         verdicts: Vec::new(),
     };
     report.verdicts = claims::verdicts(&report);
@@ -50,10 +58,16 @@ pub fn run_methods(
 }
 
 /// What is in a room.
-struct Scene {
-    movement: Movement,
-    objects: usize,
-    speed: f32,
+pub struct Scene {
+    pub movement: Movement,
+    pub objects: usize,
+    pub speed: f32,
+}
+
+/// The fullest room in which more is varied than objects and movement.
+fn crowded(settings: &Settings) -> Option<Scene> {
+    let objects = settings.objects.iter().copied().filter(|&objects| objects <= CROWDED_MAX).max()?;
+    Some(Scene { movement: Movement::Space, objects, speed: settings.speed })
 }
 
 /// Every number of objects with both kinds of movement, and one of them at every speed.
@@ -64,22 +78,21 @@ fn scenes(settings: &Settings) -> Vec<Scene> {
     for &objects in &settings.objects {
         scenes.extend(Movement::ALL.map(|movement| Scene { movement, objects, speed }));
     }
-    let crowded = settings.objects.iter().copied().filter(|&objects| objects <= SPEEDS_OBJECTS_MAX).max();
-    if let Some(objects) = crowded {
+    if let Some(crowded) = crowded(settings) {
         let others = SPEEDS.into_iter().filter(|&other| other != speed);
-        scenes.extend(others.map(|speed| Scene { movement: Movement::Space, objects, speed }));
+        scenes.extend(others.map(|speed| Scene { speed, ..crowded }));
     }
     scenes
 }
 
-fn run_room(
+/// Lets all runners look into a room in every frame. The first one's pairs move it on, and are what the others should find.
+pub fn run_room(
     mut room: Room,
     frames: u32,
-    methods: &[&'static Method],
+    mut runners: Vec<Runner>,
     stopwatch: &mut dyn Stopwatch,
     progress: &mut dyn FnMut(u32),
 ) -> Vec<Runner> {
-    let mut runners: Vec<Runner> = methods.iter().map(|method| Runner::new(method)).collect();
     let count = runners.len();
     let mut touching = Vec::new();
     for frame in 0..WARM + frames {
@@ -102,7 +115,7 @@ fn run_room(
 }
 
 /// A method at work, and what was seen of it.
-struct Runner {
+pub struct Runner {
     method: &'static str,
     broad_phase: Box<dyn BroadPhase>,
     pairs: Vec<Pair>,
@@ -110,22 +123,29 @@ struct Runner {
     find_ms: f64,
     /// What reading the clock took in each of the two.
     clock_ms: f64,
+    /// Cells that somebody entered or left, where the method counts that.
+    pub updates: u64,
     sphere_tests: u64,
     pairs_found: usize,
     agrees: bool,
 }
 
 impl Runner {
-    fn new(method: &'static Method) -> Runner {
+    fn of(method: &'static Method) -> Runner {
         let contenders = (method.make)(Circumstances { threads: 1 });
-        let broad_phase = contenders.into_iter().next().expect("every method can be made").broad_phase;
+        Runner::new(method.name, contenders.into_iter().next().expect("every method can be made").broad_phase)
+    }
+
+    /// One that has seen nothing yet.
+    pub fn new(method: &'static str, broad_phase: Box<dyn BroadPhase>) -> Runner {
         Runner {
-            method: method.name,
+            method,
             broad_phase,
             pairs: Vec::new(),
             update_ms: 0.0,
             find_ms: 0.0,
             clock_ms: 0.0,
+            updates: 0,
             sphere_tests: 0,
             pairs_found: 0,
             agrees: true,
@@ -140,12 +160,14 @@ impl Runner {
             self.clock_ms += nothing.cpu_ms;
             self.update_ms += update.cpu_ms;
             self.find_ms += find.cpu_ms;
+            self.updates += updating.cells;
             self.sphere_tests += (updating + finding).sphere_tests;
             self.pairs_found += self.pairs.len();
         }
     }
 
-    fn row(&self, scene: &Scene, frames: u32) -> Row {
+    /// What it did, per frame.
+    pub fn row(&self, scene: &Scene, frames: u32) -> Row {
         let per_frame = |sum: f64| sum / f64::from(frames);
         // What is shorter than the clock can tell counts as ten nanoseconds: no rate is infinite.
         let microseconds = |sum_ms: f64| per_frame(sum_ms - self.clock_ms).max(1e-5) * 1e3;
@@ -319,7 +341,7 @@ mod tests {
         use Outcome::*;
         assert_eq!(
             outcomes,
-            [True, Untested, False, False, Partly, Untested, True, Untested],
+            [True, Untested, False, False, Partly, Untested, True, True, Untested],
             "{:#?}",
             report.verdicts
         );
@@ -343,12 +365,11 @@ mod tests {
         let mut last = (0, 0);
         let report = broad_phases::run(&tiny(), &mut Script, &mut |done, total| last = (done, total)).unwrap();
         assert!(report.agrees());
-        assert_eq!(last, (14 * 9, 14 * 9));
+        assert_eq!(last, (14 * 10, 14 * 10));
         assert_eq!(report.rows.len(), 9 * report.methods().len());
         let documents = report.documents();
         let names: Vec<&str> = documents.iter().map(|document| document.name.as_str()).collect();
-        for name in ["index.html", "broad-phases.csv", "broad-phases.json", "figure-4-space.svg", "figure-6-plane.svg"]
-        {
+        for name in ["index.html", "broad-phases.csv", "broad-phases.json", "figure-4-space.svg", "voxels.svg"] {
             assert!(names.contains(&name), "{names:?}");
         }
         let json: serde_json::Value = serde_json::from_str(&documents[2].contents).unwrap();
