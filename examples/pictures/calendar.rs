@@ -1,6 +1,6 @@
 //! Tiles fall due one after another; a meeting lasts until the first of its two tiles does.
 
-use crate::sheet::*;
+use super::sheet::*;
 
 const TILES: usize = 12;
 const TICKS: usize = 40;

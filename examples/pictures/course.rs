@@ -1,6 +1,6 @@
 //! A course and its slack, and what happens to somebody who strays.
 
-use crate::sheet::*;
+use super::sheet::*;
 
 const START: Point = (70.0, 250.0);
 const STEP: Point = (30.0, -11.0);

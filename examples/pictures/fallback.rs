@@ -3,8 +3,8 @@
 use space::broad::PlainGrid;
 use space::{BroadPhase, Kinesphere, Vec3};
 
-use crate::room::Room;
-use crate::sheet::*;
+use super::room::Room;
+use super::sheet::*;
 
 const OBJECTS: usize = 50_000;
 /// Smooth up to the first, wild up to the second, smooth up to the third.

@@ -1,6 +1,6 @@
 //! How an object changes its tile: first a guest, then adopted.
 
-use crate::sheet::*;
+use super::sheet::*;
 
 const CELL: f32 = 26.0;
 const TOP: f32 = 90.0;

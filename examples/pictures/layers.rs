@@ -1,6 +1,6 @@
 //! Objects of similar reach share a layer; whoever looks, looks into all of them.
 
-use crate::sheet::*;
+use super::sheet::*;
 
 const TOP: f32 = 84.0;
 const SIDE: f32 = 192.0;

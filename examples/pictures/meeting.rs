@@ -1,6 +1,6 @@
 //! When two courses meet: the ticks at which the pair may overlap and those at which it must.
 
-use crate::sheet::*;
+use super::sheet::*;
 
 /// From one course to the other: along, across, and the change of the first per tick. All in radii.
 const ALONG: f32 = 4.2;

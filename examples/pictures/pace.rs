@@ -2,7 +2,7 @@
 
 use space::workload::Random;
 
-use crate::sheet::*;
+use super::sheet::*;
 
 const TOP: f32 = 64.0;
 const SIDE: f32 = 240.0;

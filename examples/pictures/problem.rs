@@ -3,8 +3,8 @@
 use space::broad::PlainGrid;
 use space::{BroadPhase, Kinesphere, Pair, Vec3};
 
-use crate::room::Room;
-use crate::sheet::*;
+use super::room::Room;
+use super::sheet::*;
 
 const SCALE: f32 = 13.0;
 const ROOM: Vec3 = Vec3::new(30.0, 24.0, 0.0);

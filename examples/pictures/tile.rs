@@ -1,6 +1,6 @@
 //! A tile's life, its middle, the reach of those in it, and why neighbouring cells are enough.
 
-use crate::sheet::*;
+use super::sheet::*;
 
 pub fn draw() -> String {
     let mut sheet = Sheet::new(880.0, 410.0, "A tile's life, its middle, and the reach of an object");

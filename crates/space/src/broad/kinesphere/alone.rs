@@ -13,7 +13,6 @@ use super::following::Newcomer;
 use super::lattice::outward;
 use super::outsiders::{Busy, FEW};
 use super::search::{Piece, Run, Scratch, Search};
-use super::tile::Block;
 use crate::fetch_ahead;
 use crate::simd::sweep::Row;
 
@@ -114,13 +113,10 @@ impl Search<'_> {
             }
             let layer = self.lattice.layer_of(other);
             let margin = outward(entry.radius + layer.reach, low.abs().max(high.abs()));
-            let Block { low, high } = layer.cells.block(low - margin, high + margin).common(other.block());
-            if low[0] > high[0] {
-                continue;
-            }
-            for (y, z) in (low[2]..=high[2]).flat_map(|z| (low[1]..=high[1]).map(move |y| (y, z))) {
+            let block = layer.cells.block(low - margin, high + margin).common(other.block());
+            for (y, z) in block.lines() {
                 scratch.tally.lines += 1;
-                let rows = other.line(y, z, low[0], high[0]);
+                let rows = other.line(y, z, block.low[0], block.high[0]);
                 let end = if number == own { rows.end.min(before) } else { rows.end };
                 if rows.start < end {
                     let run = Run { tile: number, first: rows.start, end, shift, ticks };

@@ -107,7 +107,7 @@ impl Lattice {
         self.spare.clear();
         self.spare.extend((0..self.tiles.len() as u32).rev());
         for tile in &mut self.tiles {
-            tile.reset([0; 3], 0, 0, NEVER);
+            tile.clear();
         }
     }
 
@@ -150,8 +150,9 @@ impl Lattice {
         });
         map.insert(place, tile);
         let ply = id % self.layers[layer as usize].plies;
-        self.tiles[tile as usize].reset(key, layer, middle, due);
-        self.tiles[tile as usize].ply = ply;
+        let opened = &mut self.tiles[tile as usize];
+        opened.clear();
+        (opened.key, opened.layer, opened.ply, opened.middle, opened.due) = (key, layer, ply, middle, due);
         (tile, true)
     }
 
@@ -184,7 +185,7 @@ impl Lattice {
         for (index, &number) in spare.iter().enumerate().filter(|(_, number)| part.has(**number as usize)) {
             let Supply { rows, cells } = *spare_supply;
             let tile = &mut tiles[number as usize];
-            tile.reset([0; 3], 0, 0, NEVER);
+            tile.clear();
             tile.stock_up(Supply { rows: if index < seldom { rows / 2 } else { rows }, cells });
         }
     }
@@ -244,7 +245,7 @@ impl Lattice {
         let Tile { layer, key, ply, .. } = self.tiles[tile as usize];
         let layer = &mut self.layers[layer as usize];
         layer.map.remove(layer.place(key, ply));
-        self.tiles[tile as usize].reset([0; 3], 0, 0, NEVER);
+        self.tiles[tile as usize].clear();
         self.spare.push(tile);
     }
 

@@ -23,7 +23,6 @@ use super::following::{Following, NOWHERE};
 use super::moving::entered;
 use super::plan::Plan;
 use super::search::{Run, Scratch, Search};
-use super::tile::Block;
 use crate::bits::Bits;
 use crate::{Pair, Slot, Sphere, Spheres};
 
@@ -225,11 +224,11 @@ impl Lookout<'_> {
             let tile = self.search.tile(number);
             let shift = self.search.shift(tile);
             let ball = Ball::new(sphere, lattice.layer_of(tile));
-            let Block { low, high } = ball.block().common(tile.block());
-            for (y, z) in (low[2]..=high[2]).flat_map(|z| (low[1]..=high[1]).map(move |y| (y, z))) {
+            let block = ball.block().common(tile.block());
+            for (y, z) in block.lines() {
                 scratch.tally.lines += 1;
                 let Some(chord) = ball.chord(y, z) else { continue };
-                let [before, everybody, after] = chord.within(low[0], high[0]);
+                let [before, everybody, after] = chord.within(block.low[0], block.high[0]);
                 for cells in [before, after] {
                     let rows = if cells.is_empty() { 0..0 } else { tile.line(y, z, *cells.start(), *cells.end()) };
                     if !rows.is_empty() {

@@ -20,7 +20,7 @@ use super::lattice::{Lattice, Layer};
 use super::mood::{Mood, bent};
 use super::moving::{entered, reach};
 use super::room::{Part, stock_up_alike, stock_up_as_used};
-use super::tile::{Block, Cells, Sheet, Tile, Workbench};
+use super::tile::{Cells, Sheet, Tile, Workbench};
 use crate::simd::sweep::{PADDING, Row};
 use crate::{Columns, fetch_ahead};
 
@@ -368,13 +368,13 @@ impl Terms<'_> {
         self.lattice.tiles_beside(tile, beside);
         for &other in beside.iter() {
             let from = &self.lattice.tiles[other as usize];
-            let Block { low, high } = from.block().common(cells.block_of(key));
             // One that is due, too, enters its own anew, its guests among them.
-            if from.due == self.now || low[0] > high[0] {
+            if from.due == self.now {
                 continue;
             }
-            for (y, z) in (low[2]..=high[2]).flat_map(|z| (low[1]..=high[1]).map(move |y| (y, z))) {
-                for row in from.line(y, z, low[0], high[0]) {
+            let block = from.block().common(cells.block_of(key));
+            for (y, z) in block.lines() {
+                for row in from.line(y, z, block.low[0], block.high[0]) {
                     let Some(Row { id, .. }) = from.get(row as usize) else { continue };
                     // From its course, not from where the other tile has it: rounding must not add up from tile to tile.
                     let course = self.courses.at(id, self.now, (life / 2) as f32);

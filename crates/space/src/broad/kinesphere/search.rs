@@ -310,14 +310,8 @@ impl Search<'_> {
             scratch.strips.extend(self.strip(tile, number, y, z));
         }
         for &other in &scratch.kin {
-            let Block { low, high } = self.tile(other).block().common(line.grown());
-            if low[0] <= high[0] {
-                for z in low[2]..=high[2] {
-                    for y in low[1]..=high[1] {
-                        scratch.strips.extend(self.strip(tile, other, y, z));
-                    }
-                }
-            }
+            let common = self.tile(other).block().common(line.grown());
+            common.lines().for_each(|(y, z)| scratch.strips.extend(self.strip(tile, other, y, z)));
         }
         scratch.beside.clear();
         let (others, mut reached) = (scratch.others.iter().copied(), Reached::by(line));
@@ -369,17 +363,13 @@ impl Search<'_> {
     fn runs_around(&self, tile: &Tile, reached: &mut Reached, number: u32, mut found: impl FnMut(Run)) {
         let other = self.tile(number);
         let (shift, ticks) = (self.shift(other), self.ticks(tile, other));
-        let Block { low, high } = self.neighbourhood(tile, reached, other);
-        if low[0] <= high[0] {
-            for z in low[2]..=high[2] {
-                for y in low[1]..=high[1] {
-                    let rows = other.line(y, z, low[0], high[0]);
-                    if !rows.is_empty() {
-                        found(Run { tile: number, first: rows.start, end: rows.end, shift, ticks });
-                    }
-                }
+        let block = self.neighbourhood(tile, reached, other);
+        block.lines().for_each(|(y, z)| {
+            let rows = other.line(y, z, block.low[0], block.high[0]);
+            if !rows.is_empty() {
+                found(Run { tile: number, first: rows.start, end: rows.end, shift, ticks });
             }
-        }
+        });
     }
 
     /// The cells of another tile, of another layer, in which somebody may be entered whom those of a block of cells may meet.

@@ -246,6 +246,13 @@ impl Block {
     pub fn is_empty(self) -> bool {
         (0..3).any(|axis| self.low[axis] > self.high[axis])
     }
+
+    /// Its lines of cells along x, each by its `y` and `z`; none if there is no cell in it.
+    pub fn lines(self) -> impl Iterator<Item = (i32, i32)> {
+        let Block { low, high } = self;
+        let layers = (low[2]..=high[2]).filter(move |_| low[0] <= high[0]);
+        layers.flat_map(move |z| (low[1]..=high[1]).map(move |y| (y, z)))
+    }
 }
 
 impl Tile {
@@ -254,10 +261,10 @@ impl Tile {
         Tile { due: NEVER, ..Tile::default() }
     }
 
-    /// Makes the tile empty.
-    pub fn reset(&mut self, key: Key, layer: u32, middle: u64, due: u64) {
-        (self.key, self.layer, self.middle, self.due) = (key, layer, middle, due);
-        (self.ply, self.work) = (0, 0);
+    /// Makes the tile empty, and nobody's. It keeps its memory.
+    pub fn clear(&mut self) {
+        self.due = NEVER;
+        self.work = 0;
         self.rows.clear();
         self.rows.resize(PADDING, HOLE);
         self.holes = 0;
@@ -578,7 +585,8 @@ mod tests {
             let key = [-1, 0, 2];
             let Block { low, high } = cells.block_of(key).grown();
             let mut tile = Tile::default();
-            tile.reset(key, 0, 0, 9);
+            tile.clear();
+            (tile.key, tile.due) = (key, 9);
             let mut twin: Vec<Row> = Vec::new();
             for step in 0..300u32 {
                 if random.unit() < 0.3 && !twin.is_empty() {
