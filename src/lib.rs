@@ -15,6 +15,8 @@
 //!   browser is shown; [`models`]: the triangles that it draws.
 //! - [`settings`]: flags, environment and a file, in that order; [`meters`]: what a server counts; [`log`]: logs that
 //!   nobody has to read.
+//! - [`failure`], [`output`], [`progress`], [`table`], [`picture`], [`levels`], [`mesh_file`], [`world_file`]: what
+//!   the command lines of the server and of the lab share.
 //! - `join`: a peer of a world without a server, with a page for its own user.
 //! - [`relay`]: a network that is worse than the real one.
 
@@ -25,26 +27,34 @@ pub mod certificate;
 pub mod cluster;
 pub mod connection;
 pub mod drive;
+pub mod failure;
 pub mod fetch;
 pub mod gate;
 pub mod http;
 #[cfg(feature = "zenoh")]
 pub mod join;
 pub mod kept;
+pub mod levels;
 pub mod link;
 pub mod listen;
 pub mod log;
+pub mod mesh_file;
 pub mod meters;
 pub mod models;
 pub mod order;
 pub mod origin;
+pub mod output;
 pub mod page;
+pub mod picture;
+pub mod progress;
 pub mod relay;
 pub mod serve;
 pub mod settings;
 pub mod store;
+pub mod table;
 pub mod token;
 pub mod trust;
 pub mod visit;
 pub mod watch;
 pub mod why;
+pub mod world_file;

@@ -2,19 +2,13 @@
 
 #![forbid(unsafe_code)]
 
-mod clock;
 mod command;
-mod mesh_file;
-mod output;
-mod progress;
-mod world_file;
 
-use std::error::Error;
 use std::ffi::OsString;
-use std::num::{ParseFloatError, ParseIntError};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser};
+use kinesphere::failure::refuse;
 use kinesphere::settings;
 
 use command::{Command, Failure};
@@ -25,7 +19,7 @@ use command::{Command, Failure};
     name = "kinesphere",
     version,
     arg_required_else_help = true,
-    after_help = "Example: kinesphere bench broad-phase --objects 100000"
+    after_help = "Example: kinesphere serve worlds/courtyard.toml"
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -54,18 +48,6 @@ fn arguments() -> Result<Arguments, Failure> {
     Ok(Arguments::from_arg_matches(&matches).unwrap_or_else(|error| refuse(&error)))
 }
 
-/// Prints clap's error and ends. Of a text that is no number it would say which digit is wrong, and not what was expected.
-fn refuse(error: &clap::Error) -> ! {
-    let expected = match error.source() {
-        Some(source) if source.is::<ParseIntError>() => "expected a whole number from 0 on",
-        Some(source) if source.is::<ParseFloatError>() => "expected a number",
-        _ => error.exit(),
-    };
-    let reason = error.source().map(ToString::to_string).unwrap_or_default();
-    eprint!("{}", error.render().to_string().replace(&reason, expected));
-    std::process::exit(error.exit_code());
-}
-
 fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.command {
         Command::Serve(serve) => command::serve::run(*serve),
@@ -76,8 +58,6 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         #[cfg(feature = "zenoh")]
         Command::Cluster(cluster) => command::cluster::run(cluster),
         Command::Bots(bots) => command::bots::run(bots),
-        Command::Bench(bench) => command::bench::run(bench),
-        Command::Lab(lab) => command::lab::run(lab),
         Command::Relay(relay) => command::relay::run(relay),
         Command::Replay(replay) => command::replay::run(replay),
         Command::Why(why) => command::why::run(why),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use space::mesh::{Format, Limits, TriangleMesh, read, shapes};
 
-use crate::command::Failure;
+use crate::failure::Failure;
 
 /// The mesh of a file; if there is no such file, the shape of that name.
 pub fn load(name: &str) -> Result<TriangleMesh, Failure> {

@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind, Write};
 
 use serde::Serialize;
 
-use crate::command::Failure;
+use crate::failure::Failure;
 
 /// Prints a text. Whoever reads it may stop early, as `head` does: that is no failure.
 pub fn print(text: &str) -> Result<(), Failure> {

@@ -6,7 +6,7 @@ use std::path::{Component, Path};
 use space::mesh::{self, Format, Limits, TriangleMesh};
 use world::Spec;
 
-use crate::command::Failure;
+use crate::failure::Failure;
 
 /// Reads a world file and the meshes that it names, from beside it.
 pub fn load(file: &Path) -> Result<(Spec, String), Failure> {

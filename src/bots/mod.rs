@@ -20,7 +20,7 @@ use tokio::time::{Instant, sleep_until};
 use wire::{ToClient, ToServer, kind};
 
 use self::report::quantiles;
-pub use self::report::{BotsReport, Quantiles};
+pub use self::report::{BotsReport, Quantiles, nearest_rank};
 use self::says::ServerSays;
 use self::witness::Witness;
 use crate::fetch::Address;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use lab::report::number::nearest_rank;
 use serde::Serialize;
 
 use super::witness::Violations;
@@ -57,6 +56,12 @@ pub struct BotsReport {
     pub servers: BTreeMap<String, usize>,
     /// What the server said to those it refused or sent away, and how often.
     pub refusals: BTreeMap<String, u64>,
+}
+
+/// The nearest-rank percentile of ascending values; `None` for an empty slice.
+pub fn nearest_rank<T: Copy>(sorted: &[T], percent: usize) -> Option<T> {
+    let rank = (sorted.len() * percent).div_ceil(100);
+    sorted.get(rank.saturating_sub(1)).copied()
 }
 
 /// The quantiles of ascending microseconds.

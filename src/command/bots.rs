@@ -12,8 +12,8 @@ use tokio::sync::oneshot;
 use super::address::resolve;
 use super::interrupt::interrupted;
 use super::{Failure, runtime};
-use crate::output::{print, print_json};
-use crate::progress::Bar;
+use kinesphere::output::{print, print_json};
+use kinesphere::progress::Bar;
 
 /// Lets many clients loose on a server, and puts together what they were told: nobody may overlap, and everybody must
 /// hear of everybody near and of nobody else. Fails if somebody could not join or a promise was broken.

@@ -11,7 +11,7 @@ use kinesphere::link::zenoh::{Certificates, Endpoint, FabricError, FabricSetting
 use kinesphere::order::Order;
 
 use super::{Failure, runtime};
-use crate::output::{print, print_json};
+use kinesphere::output::{print, print_json};
 
 /// How long others may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);

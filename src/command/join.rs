@@ -15,8 +15,8 @@ use world::{Plaza, Spec};
 use super::interrupt::interrupted;
 use super::serve::log;
 use super::{Failure, runtime};
-use crate::output::print;
-use crate::world_file::load;
+use kinesphere::output::print;
+use kinesphere::world_file::load;
 
 /// How long others may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -1,14 +1,12 @@
 //! One file per command; a folder where there are many of a kind.
 
 mod address;
-pub mod bench;
 pub mod bots;
 #[cfg(feature = "zenoh")]
 pub mod cluster;
 mod interrupt;
 #[cfg(feature = "zenoh")]
 pub mod join;
-pub mod lab;
 pub mod relay;
 pub mod replay;
 pub mod serve;
@@ -18,12 +16,10 @@ pub mod tree;
 pub mod why;
 #[cfg(feature = "zenoh")]
 pub mod witness;
-mod work;
-
-use std::fmt;
-use std::process::ExitCode;
 
 use clap::Subcommand;
+
+pub use kinesphere::failure::Failure;
 
 /// What can be asked for.
 #[derive(Subcommand)]
@@ -42,12 +38,6 @@ pub enum Command {
     Cluster(cluster::ClusterCommand),
     /// Let many clients loose on a server, and check its promises.
     Bots(bots::Bots),
-    /// Measure how fast something is, against its rivals.
-    #[command(subcommand, after_help = "Example: kinesphere bench broad-phase --objects 100000")]
-    Bench(bench::Bench),
-    /// Run a paper's experiment again, and judge its claims.
-    #[command(subcommand, after_help = "Example: kinesphere lab broad-phases")]
-    Lab(lab::Lab),
     /// Stand between a server and its clients, and make the network worse.
     Relay(relay::Relay),
     /// Play a kept world again, and compare it with its snapshots.
@@ -68,32 +58,4 @@ pub enum Command {
 pub fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     runtime.map_err(|error| Failure::Machine(format!("no threads could be had: {error}")))
-}
-
-/// Why a command did not succeed.
-#[derive(Debug)]
-pub enum Failure {
-    /// It was asked for something that cannot be: exit code 2.
-    Input(String),
-    /// What it checks does not hold: exit code 1.
-    Check(String),
-    /// The machine refused: exit code 1.
-    Machine(String),
-}
-
-impl Failure {
-    /// Tells a script what kind of failure it was.
-    pub fn exit_code(&self) -> ExitCode {
-        match self {
-            Failure::Input(_) => ExitCode::from(2),
-            Failure::Check(_) | Failure::Machine(_) => ExitCode::FAILURE,
-        }
-    }
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Failure::Input(message) | Failure::Check(message) | Failure::Machine(message)) = self;
-        formatter.write_str(message)
-    }
 }

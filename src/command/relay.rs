@@ -6,7 +6,7 @@ use kinesphere::relay::impairment::ImpairmentSettings;
 use super::address::resolve;
 use super::interrupt::interrupted;
 use super::{Failure, runtime};
-use crate::output::{print, print_json};
+use kinesphere::output::{print, print_json};
 
 /// Stands between UDP peers, such as a server and its clients, and delays, loses, doubles and reorders their packets.
 /// Runs until it is interrupted, and then says what became of them.

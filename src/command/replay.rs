@@ -12,7 +12,7 @@ use world::{Spec, World};
 use super::Failure;
 use super::serve::made_of;
 use super::store::{cannot_go_on, data_folder, refused};
-use crate::output::{print, print_json};
+use kinesphere::output::{print, print_json};
 
 /// Plays a kept world again from its journal, and compares it with every snapshot on the way. Fails if they differ: the
 /// same start and the same inputs must give the same world, to the bit.

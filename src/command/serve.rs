@@ -24,8 +24,8 @@ use world::{Plaza, Spec, World};
 use super::interrupt::interrupted;
 use super::store::{cannot_go_on, data_folder, refused};
 use super::{Failure, runtime};
-use crate::output::print;
-use crate::world_file::load;
+use kinesphere::output::print;
+use kinesphere::world_file::load;
 
 /// How many walk about the plaza, if nobody says.
 const CROWD: u32 = 60;

@@ -11,7 +11,7 @@ use kinesphere::token::hex;
 use serde::Serialize;
 
 use super::Failure;
-use crate::output::{print, print_json};
+use kinesphere::output::{print, print_json};
 
 /// What to do with it. The server must not run on the same folder.
 #[derive(Subcommand)]

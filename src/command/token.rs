@@ -8,7 +8,7 @@ use node::nickname::Nickname;
 
 use super::Failure;
 use super::store::Place;
-use crate::output::print;
+use kinesphere::output::print;
 
 /// Makes a join token: a permission to enter a world that asks for one. It is signed with the secret of the world's
 /// folder, so that the server need not run.

@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use lab::report::picture::to_png;
-use lab::report::table::Table;
+use kinesphere::picture::to_png;
+use kinesphere::table::Table;
 use serde::Serialize;
 use space::narrow::sphere_tree::file::{Interior, TreeFile, from_bytes, to_bytes};
 use space::narrow::sphere_tree::{
@@ -14,9 +14,10 @@ use space::narrow::sphere_tree::{
     cover_solid, error_of,
 };
 
-use super::{Failure, lab::sphere_trees::caps};
-use crate::mesh_file::load;
-use crate::output::{print, print_json};
+use super::Failure;
+use kinesphere::levels::Levels;
+use kinesphere::mesh_file::load;
+use kinesphere::output::{print, print_json};
 
 /// Pixels along a side of a picture.
 const SIDE: usize = 640;
@@ -47,12 +48,8 @@ pub struct Build {
     /// octree, octree-tight, combined or best
     #[arg(long, default_value = "best", value_name = "NAME")]
     method: String,
-    /// How many levels there are below the root [default: 3, or as many as --spheres names]
-    #[arg(long, value_name = "L")]
-    depth: Option<usize>,
-    /// At most so many balls on each level [default: 8,64,512 and so on]
-    #[arg(long, value_delimiter = ',', value_name = "N1,N2,...")]
-    spheres: Vec<usize>,
+    #[command(flatten)]
+    levels: Levels,
     /// Cover all that is inside, too: balls larger by MARGIN, as a share of the ball around the mesh, and others within
     #[arg(long, value_name = "MARGIN", num_args = 0..=1, require_equals = true, default_missing_value = "0.01")]
     solid: Option<f64>,
@@ -120,7 +117,7 @@ fn run_build(arguments: &Build) -> Result<(), Failure> {
         let names = Method::ALL.map(Method::name).join(", ");
         Failure::Input(format!("--method is {}, expected one of {names}", arguments.method))
     })?;
-    let caps = caps(arguments.depth, &arguments.spheres)?;
+    let caps = arguments.levels.caps()?;
     // What can be refused is refused before the work, which may take long.
     if let Some(margin) = arguments.solid.filter(|margin| !(MIN_MARGIN..=MAX_MARGIN).contains(margin)) {
         return Err(Failure::Input(format!("--solid: {}", SolidError::Margin { margin })));

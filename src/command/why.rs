@@ -13,7 +13,7 @@ use node::server::ServerSettings;
 use super::replay::{MadeOf, restored};
 use super::store::{cannot_go_on, refused};
 use super::{Failure, runtime};
-use crate::output::{print, print_json};
+use kinesphere::output::{print, print_json};
 
 /// Says why somebody is, or is not, told of somebody else: how far they are apart, how far one hears, and what the budget
 /// had room for. Asks a running server, or looks into a journal, which does not know what was sent.

@@ -13,7 +13,7 @@ use super::cluster::{Among, unreached};
 use super::interrupt::interrupted;
 use super::serve::{log, made_of, metres};
 use super::{Failure, runtime};
-use crate::output::print;
+use kinesphere::output::print;
 
 /// How long the end waits for whoever reads the log.
 const LOG_MAX: Duration = Duration::from_millis(500);

@@ -1,0 +1,370 @@
+//! Many servers as one world: what it costs, how long it takes, and whether it holds.
+//!
+//! A calm run measures what goes between nodes; runs with a kill measure how soon somebody else goes on; runs on bad networks
+//! look whether the promises hold; and a cluster that grows with its space shows what a node costs then.
+
+mod claims;
+mod figures;
+mod page;
+mod scaling;
+
+pub use scaling::{BorderRow, Row};
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use wire::cluster::NODES_MAX;
+
+use super::Document;
+use crate::cluster::{self, Measured, explore};
+use crate::promise::Promises;
+use crate::report::number::{grouped, nearest_rank};
+use crate::report::verdict::Verdict;
+use crate::setting::{self, OutOfRange};
+use crate::stopwatch::Stopwatch;
+use kinesphere::table::Table;
+
+/// What to run.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Nodes of the measured cluster.
+    pub nodes: usize,
+    /// Users per node.
+    pub users: usize,
+    /// Seconds of the measured runs.
+    pub seconds: u32,
+    /// The first of the runs on bad networks.
+    pub first_seed: u64,
+    /// And one more than the last.
+    pub end_seed: u64,
+    /// How many nodes the cluster grows to.
+    pub scale_to: usize,
+    /// How deep interleavings are explored.
+    pub depth: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { nodes: 4, users: 30, seconds: 60, first_seed: 0, end_seed: 200, scale_to: 64, depth: 8 }
+    }
+}
+
+/// What came out.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// The command that repeats the run.
+    pub command: String,
+    /// Nodes of the measured cluster.
+    pub nodes: usize,
+    /// Users per node.
+    pub users: usize,
+    /// Batches between nodes, by those that somebody needed.
+    pub messages_over_needed: f64,
+    /// Their bytes, by those that somebody needed.
+    pub bytes_over_needed: f64,
+    /// From a move to the tick of another node that tells of it, in milliseconds.
+    pub move_latency_ms: Percentiles,
+    /// Ticks that an object stands at a border for want of a room, per hand-over.
+    pub border_delay_ticks: f64,
+    /// From a kill until somebody may move each object of the killed node, in seconds.
+    pub resume_s: Percentiles,
+    /// Objects that change hands per second, in the calm run.
+    pub handovers_per_s: f64,
+    /// Over all runs.
+    pub handovers: u64,
+    /// Objects that were adopted, over all runs.
+    pub adopted: u64,
+    /// Times that something was made to go wrong.
+    pub upsets: u64,
+    /// Objects that nobody had in the end.
+    pub objects_lost: u64,
+    /// Objects that several had.
+    pub objects_doubled: u64,
+    /// Bytes of copies per object and second, in the calm run.
+    pub copy_bytes_per_object_s: f64,
+    /// Seeds on bad networks.
+    pub seeds: u64,
+    /// Of them, those that broke a promise.
+    pub broken_seeds: Vec<u64>,
+    /// States of one object among three nodes that were looked at, and steps between them.
+    pub explored_states: usize,
+    /// See above.
+    pub explored_steps: u64,
+    /// All interleavings up to so many steps.
+    pub explored_depth: usize,
+    /// Whether one of them went wrong.
+    pub explored_failure: Option<String>,
+    /// What a node costs as nodes are added.
+    pub rows: Vec<Row>,
+    /// What a border costs, by its length.
+    pub borders: Vec<BorderRow>,
+    /// What a large world would take.
+    pub estimate: Vec<Estimate>,
+    /// The promises, over all runs.
+    pub promises: Promises,
+    /// What must be reached.
+    pub verdicts: Vec<Verdict>,
+}
+
+/// Two percentiles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Percentiles {
+    /// Half are not longer.
+    pub p50: f64,
+    /// Ninety-nine of a hundred are not.
+    pub p99: f64,
+}
+
+/// One line of the estimate.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Estimate {
+    /// What.
+    pub quantity: &'static str,
+    /// How much.
+    pub value: String,
+    /// How it is worked out.
+    pub how: String,
+}
+
+/// Space per node in the measured cluster: a square of this edge, in metres.
+const SIDE: f32 = 44.0;
+
+/// Runs everything. `progress` is told how many parts are done, of how many.
+pub fn run(
+    settings: &Settings,
+    stopwatch: &mut dyn Stopwatch,
+    progress: &mut dyn FnMut(u32, u32),
+) -> Result<Report, OutOfRange> {
+    check(settings)?;
+    let seeds: Vec<u64> = (settings.first_seed..settings.end_seed).collect();
+    let sizes: Vec<usize> = [1, 4, 16, 64].into_iter().filter(|&nodes| nodes <= settings.scale_to).collect();
+    let total = (3 + sizes.len() + seeds.len()) as u32;
+    let mut done = 0;
+    let mut step = || {
+        done += 1;
+        progress(done, total);
+    };
+    let side = SIDE * (settings.nodes as f32).sqrt();
+    let calm = cluster::Settings {
+        nodes: settings.nodes,
+        users: settings.users * settings.nodes,
+        side,
+        reach: 20.0,
+        seconds: settings.seconds,
+        loss: 0.0,
+        latency_ms: 0.3,
+        upsets: false,
+        ..cluster::Settings::default()
+    };
+    let calm_run = cluster::run(&calm, &mut |_, _| {})?;
+    step();
+    let mut promises = Promises::default();
+    promises.add(&calm_run.promises, "the calm run");
+    let kills = if settings.nodes >= 3 { 0..8 } else { 0..0 };
+    let killed: Vec<Measured> = kills
+        .into_par_iter()
+        .map(|seed| cluster::Settings { seed, kill: true, seconds: 24, ..calm.clone() })
+        .map(|settings| cluster::run(&settings, &mut |_, _| {}).expect("the same settings were taken before"))
+        .collect();
+    step();
+    let (rows, borders) = scaling::measure(&sizes, stopwatch, &mut step);
+    let explored = explore::explore(&explore::Settings { depth: settings.depth, ..explore::Settings::default() });
+    step();
+    let mut rough: Vec<(u64, Measured)> = Vec::new();
+    for part in seeds.chunks(16) {
+        let measure = |&seed: &u64| {
+            let settings = cluster::Settings::from_seed(seed);
+            (seed, cluster::run(&settings, &mut |_, _| {}).expect("a seed makes sense"))
+        };
+        rough.extend(part.par_iter().map(measure).collect::<Vec<_>>());
+        part.iter().for_each(|_| step());
+    }
+    for (seed, measured) in killed.iter().enumerate() {
+        promises.add(&measured.promises, &format!("a kill, seed {seed}"));
+    }
+    for (seed, measured) in &rough {
+        promises.add(&measured.promises, &format!("seed {seed}"));
+    }
+    let all = || std::iter::once(&calm_run).chain(&killed).chain(rough.iter().map(|(_, measured)| measured));
+    let mut resume: Vec<f64> = killed.iter().flat_map(|measured| measured.resume_s.iter().copied()).collect();
+    resume.sort_by(f64::total_cmp);
+    let over = |(sent, needed): (u64, u64)| sent as f64 / needed.max(1) as f64;
+    let objects = (settings.users * settings.nodes) as f64 + 16.0;
+    let mut report = Report {
+        command: format!(
+            "cargo run --release -p lab -- cluster --nodes {} --users {} --seconds {} --seeds {}..{} --scale-to {} --depth {}",
+            settings.nodes,
+            settings.users,
+            settings.seconds,
+            settings.first_seed,
+            settings.end_seed,
+            settings.scale_to,
+            settings.depth
+        ),
+        nodes: settings.nodes,
+        users: settings.users,
+        messages_over_needed: over(calm_run.batches),
+        bytes_over_needed: over(calm_run.bytes),
+        move_latency_ms: percentiles(&calm_run.move_ms),
+        border_delay_ticks: calm_run.waited_ticks as f64 / calm_run.handovers.max(1) as f64,
+        resume_s: percentiles(&resume),
+        handovers_per_s: calm_run.handovers as f64 / calm_run.seconds.max(1e-9),
+        handovers: all().map(|measured| measured.handovers).sum(),
+        adopted: all().map(|measured| measured.adopted).sum(),
+        upsets: all().map(|measured| measured.upsets).sum(),
+        objects_lost: all().map(|measured| measured.lost).sum(),
+        objects_doubled: all().map(|measured| measured.doubled).sum(),
+        copy_bytes_per_object_s: calm_run.copy_bytes as f64 / calm_run.seconds.max(1e-9) / objects,
+        seeds: seeds.len() as u64,
+        broken_seeds: rough.iter().filter(|(_, measured)| !measured.holds()).map(|(seed, _)| *seed).collect(),
+        explored_states: explored.states,
+        explored_steps: explored.steps,
+        explored_depth: explored.depth,
+        explored_failure: explored.failure,
+        rows,
+        borders,
+        estimate: Vec::new(),
+        promises,
+        verdicts: Vec::new(),
+    };
+    report.estimate = estimate(&report);
+    report.verdicts = claims::judge(&report);
+    Ok(report)
+}
+
+fn check(settings: &Settings) -> Result<(), OutOfRange> {
+    setting::check([
+        ("nodes", settings.nodes as f64, 2.0..=16.0, "2 to 16"),
+        ("users", settings.users as f64, 1.0..=300.0, "1 to 300"),
+        ("seconds", f64::from(settings.seconds), 10.0..=3_600.0, "10 to 3600"),
+        ("scale-to", settings.scale_to as f64, 1.0..=64.0, "1 to 64"),
+        ("depth", settings.depth as f64, 1.0..=20.0, "1 to 20"),
+    ])
+}
+
+fn percentiles(sorted: &[f64]) -> Percentiles {
+    let rank = |percent: usize| nearest_rank(sorted, percent).unwrap_or(0.0);
+    Percentiles { p50: rank(50), p99: rank(99) }
+}
+
+/// What a world of a million users would take, by what was measured here.
+fn estimate(report: &Report) -> Vec<Estimate> {
+    const USERS: f64 = 1e6;
+    let Some(row) = report.rows.last() else { return Vec::new() };
+    let (tick_ms, share) = (1_000.0 / 30.0, 0.4);
+    let per_user_ms = row.cpu_ms / (row.users as f64).max(1.0);
+    let by_cpu = (share * tick_ms / per_user_ms.max(1e-9)).min(1e7);
+    let by_clients: f64 = 1_000.0;
+    let users = by_cpu.min(by_clients);
+    let nodes = (USERS / users).ceil();
+    let bytes_per_user = row.bytes / (row.users as f64).max(1.0);
+    let line = |quantity, value: String, how: &str| Estimate { quantity, value, how: how.to_owned() };
+    vec![
+        line(
+            "users per node by processor time",
+            grouped(by_cpu as u64),
+            "40 % of one core's tick of 33 ms for all of a server but its sockets, as measured with the most nodes",
+        ),
+        line("users per node by connections", grouped(by_clients as u64), "the limit of `kinesphere serve`"),
+        line("nodes", grouped(nodes as u64), "a million by the smaller of the two"),
+        line(
+            "members of a plan",
+            format!("{} at most", grouped(NODES_MAX as u64)),
+            if nodes > NODES_MAX as f64 {
+                "a plan is one message, which everybody has whole; nobody is let in beyond that: this breaks first"
+            } else {
+                "a plan is one message, which everybody has whole; nobody is let in beyond that"
+            },
+        ),
+        line(
+            "between nodes, per node",
+            format!("{:.1} Mbit/s", bytes_per_user * users * 30.0 * 8.0 * 1e-6),
+            "bytes per user and tick as measured, copies included, 30 ticks a second",
+        ),
+        line(
+            "beats, per node",
+            format!("{} messages/s", grouped((4.0 / 0.3 * nodes) as u64)),
+            "everybody beats to everybody, three times a second where there are many, and is vouched for: what breaks \
+             next. Leases from a fixed few members instead of from all would make it constant",
+        ),
+        line(
+            "a change of plan",
+            format!("{} messages", grouped((nodes * nodes) as u64)),
+            "everybody declares to everybody. Only neighbours of what changed would have to, if plans named them",
+        ),
+        line(
+            "a crowd in one place",
+            "no more than one node's".to_owned(),
+            "leaves are not cut below 6 m, and whoever hears more than 4,096 others is told of the nearest",
+        ),
+    ]
+}
+
+impl Report {
+    /// Whether all promises held, in all runs, and every interleaving went well.
+    pub fn holds(&self) -> bool {
+        self.promises.holds() && self.explored_failure.is_none()
+    }
+
+    /// What did not hold, each with how to see it again.
+    pub fn failures(&self) -> Vec<String> {
+        let broken = self.promises.failures().into_iter();
+        let seeds = self.broken_seeds.iter().map(|seed| {
+            format!("seed {seed}: cargo run --release -p lab -- cluster --seeds {seed}..{} --scale-to 1", seed + 1)
+        });
+        broken.chain(seeds).chain(self.explored_failure.clone()).collect()
+    }
+
+    /// Everything worth keeping.
+    pub fn documents(&self) -> Vec<Document> {
+        let mut documents = vec![
+            Document::page(&page::page(self)),
+            Document::csv("cluster", &self.rows),
+            Document::csv("borders", &self.borders),
+            Document::json("cluster", self),
+        ];
+        documents.extend(Document::plots(figures::all(self)));
+        documents
+    }
+
+    /// The report for a terminal.
+    pub fn to_text(&self) -> String {
+        format!(
+            "{}\n{}\n{}\n{}\n{}\n{}\n",
+            measures(self),
+            scaling::scaling(&self.rows),
+            scaling::parts(&self.rows),
+            scaling::borders(&self.borders),
+            estimates(&self.estimate),
+            Verdict::list(&self.verdicts)
+        )
+    }
+}
+
+fn measures(report: &Report) -> Table {
+    let mut table = Table::new(["measure", "value"]);
+    let mut row = |name: &str, value: String| table.row([name.to_owned(), value]);
+    row("messages over needed", format!("{:.2}", report.messages_over_needed));
+    row("bytes over needed", format!("{:.2}", report.bytes_over_needed));
+    row("move latency, p50 ms", format!("{:.1}", report.move_latency_ms.p50));
+    row("move latency, p99 ms", format!("{:.1}", report.move_latency_ms.p99));
+    row("border delay, ticks per hand-over", format!("{:.2}", report.border_delay_ticks));
+    row("from kill to resumed, p50 s", format!("{:.2}", report.resume_s.p50));
+    row("from kill to resumed, p99 s", format!("{:.2}", report.resume_s.p99));
+    row("hand-overs per second", format!("{:.1}", report.handovers_per_s));
+    row("hand-overs in all", grouped(report.handovers));
+    row("adopted in all", grouped(report.adopted));
+    row("upsets in all", grouped(report.upsets));
+    row("objects lost", grouped(report.objects_lost));
+    row("objects doubled", grouped(report.objects_doubled));
+    row("copies, bytes per object and second", format!("{:.0}", report.copy_bytes_per_object_s));
+    table
+}
+
+fn estimates(estimate: &[Estimate]) -> Table {
+    let mut table = Table::new(["a million users", "", "because"]);
+    for line in estimate {
+        table.row([line.quantity.to_owned(), line.value.clone(), line.how.clone()]);
+    }
+    table
+}

@@ -1,0 +1,127 @@
+//! How one setting did, and tables of that.
+
+use serde::Serialize;
+
+use crate::peers;
+use crate::peers::outcomes::Outcomes;
+use crate::peers::watcher::Measured;
+use kinesphere::table::Table;
+
+/// How one setting did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Row {
+    /// Who decides.
+    pub policy: &'static str,
+    /// How many hosts; on bad networks, the most.
+    pub hosts: usize,
+    /// How far what others believe may be off, in metres; below zero every frame is sent.
+    pub limit_m: f64,
+    /// The share of messages lost.
+    pub loss: f64,
+    /// Where others are seen and where they are, mean.
+    pub error_mean_m: f64,
+    /// The same at its largest.
+    pub error_max_m: f64,
+    /// Messages of all kinds, per host.
+    pub messages_per_s: f64,
+    /// Their bytes.
+    pub bytes_per_s: f64,
+    /// Updates of objects in them, per host: what the limit governs.
+    pub motions_per_s: f64,
+    /// How many times fewer messages than sending every frame to the same audience.
+    pub fewer_messages: f64,
+    /// How many times fewer bytes.
+    pub fewer_bytes: f64,
+    /// What became of contests.
+    #[serde(flatten)]
+    pub outcomes: Outcomes,
+    /// From the first sight to the last host's verdict, median.
+    pub common_ms_p50: f64,
+    /// 99 of 100.
+    pub common_ms_p99: f64,
+}
+
+impl Row {
+    /// One setting, run several times: means, of errors the largest, of contests all.
+    pub(super) fn new(policy: &'static str, settings: &peers::Settings, runs: &[Measured]) -> Row {
+        let mean = |of: fn(&Measured) -> f64| runs.iter().map(of).sum::<f64>() / runs.len().max(1) as f64;
+        let outcomes = Outcomes::sum(runs.iter().map(|run| &run.outcomes));
+        let [common_ms_p50, common_ms_p99] = outcomes.to_common_ms([50, 99]);
+        Row {
+            policy,
+            hosts: settings.hosts,
+            limit_m: settings.rules.tracking.limit,
+            loss: settings.link.loss,
+            error_mean_m: mean(|run| run.error_mean),
+            error_max_m: runs.iter().map(|run| run.error_max).fold(0.0, f64::max),
+            messages_per_s: mean(|run| run.messages_per_s),
+            bytes_per_s: mean(|run| run.bytes_per_s),
+            motions_per_s: mean(|run| run.motions_per_s),
+            fewer_messages: mean(|run| run.every_frame_per_s / run.messages_per_s.max(1e-9)),
+            fewer_bytes: mean(|run| run.every_frame_bytes_per_s / run.bytes_per_s.max(1e-9)),
+            outcomes,
+            common_ms_p50,
+            common_ms_p99,
+        }
+    }
+
+    /// The limit, in words.
+    pub(super) fn limit(&self) -> String {
+        if self.limit_m < 0.0 { "every frame".to_owned() } else { format!("{} m", self.limit_m) }
+    }
+}
+
+/// What it takes to see others where they are.
+pub(super) fn costs(rows: &[Row]) -> Table {
+    let mut table = Table::new([
+        "policy",
+        "hosts",
+        "limit",
+        "mean m",
+        "max m",
+        "messages/s",
+        "bytes/s",
+        "updates/s",
+        "fewer messages",
+        "fewer bytes",
+    ]);
+    for row in rows {
+        table.row([
+            row.policy.to_owned(),
+            row.hosts.to_string(),
+            row.limit(),
+            format!("{:.3}", row.error_mean_m),
+            format!("{:.2}", row.error_max_m),
+            format!("{:.1}", row.messages_per_s),
+            format!("{:.0}", row.bytes_per_s),
+            format!("{:.1}", row.motions_per_s),
+            format!("{:.1}", row.fewer_messages),
+            format!("{:.1}", row.fewer_bytes),
+        ]);
+    }
+    table
+}
+
+/// Who decided, and how soon all knew.
+pub(super) fn decisions(rows: &[Row]) -> Table {
+    let mut table = Table::new([
+        "policy", "hosts", "loss", "contests", "by none", "cut off", "by one", "by both", "denied", "p50 ms", "p99 ms",
+    ]);
+    for row in rows {
+        let outcomes = &row.outcomes;
+        table.row([
+            row.policy.to_owned(),
+            row.hosts.to_string(),
+            format!("{:.0} %", 100.0 * row.loss),
+            outcomes.contests.to_string(),
+            outcomes.by_none.to_string(),
+            outcomes.cut_off.to_string(),
+            outcomes.by_one.to_string(),
+            outcomes.by_both.to_string(),
+            outcomes.denied.to_string(),
+            format!("{:.0}", row.common_ms_p50),
+            format!("{:.0}", row.common_ms_p99),
+        ]);
+    }
+    table
+}

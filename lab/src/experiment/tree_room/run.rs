@@ -1,0 +1,270 @@
+//! Moving the rooms on, and timing who looks into them.
+
+use space::broad::{Kinesphere, SweepAndPrune};
+use space::mesh::shapes::shape;
+use space::narrow::Pose;
+use space::narrow::sphere_tree::Method;
+use space::narrow::traversal::{Placed, Question, Search, Verdict, wrap};
+use space::{BallTree, BroadPhase, Pair, Vec3};
+
+use super::{PAPER_OBJECTS_MAX, RoomError, Row, Settings, TreeInfo, TreeRoom, claims};
+use crate::experiment::room::{Movement, Room};
+use crate::setting::{self, OutOfRange};
+use crate::stopwatch::{Stopwatch, timed};
+
+/// Frames before measuring, so that no method is judged by its first.
+const WARM: u32 = 5;
+/// What flies.
+const BODIES: [&str; 2] = ["box", "rabbit"];
+/// The paper's trees, by levels below the root (its four and five levels are depths three and four), and ours.
+const TREES: [(Method, usize); 8] = [
+    (Method::Best, 3),
+    (Method::Best, 2),
+    (Method::Best, 1),
+    (Method::Octree, 3),
+    (Method::Octree, 4),
+    (Method::Combined, 1),
+    (Method::Combined, 2),
+    (Method::Combined, 3),
+];
+
+/// Runs all trees in every room. `progress` is told how much is done, of how much.
+pub fn run(
+    settings: &Settings,
+    stopwatch: &mut dyn Stopwatch,
+    progress: &mut dyn FnMut(u32, u32),
+) -> Result<TreeRoom, RoomError> {
+    run_bodies(settings, &BODIES, &TREES, stopwatch, progress)
+}
+
+/// The same with some of the bodies and trees; the first tree's contacts move a room on.
+pub(super) fn run_bodies(
+    settings: &Settings,
+    bodies: &[&'static str],
+    trees: &[(Method, usize)],
+    stopwatch: &mut dyn Stopwatch,
+    progress: &mut dyn FnMut(u32, u32),
+) -> Result<TreeRoom, RoomError> {
+    check(settings)?;
+    let total = (bodies.len() * settings.objects.len()) as u32 * (WARM + settings.frames);
+    let (mut rows, mut infos, mut done) = (Vec::new(), Vec::new(), 0);
+    for &name in bodies {
+        let mesh = shape(name).expect("the room's bodies are shipped");
+        let mut wrapped = Vec::new();
+        for &(method, depth) in trees {
+            let tree = wrap(&mesh, method, depth)?;
+            infos.push(TreeInfo {
+                bodies: name,
+                method: method.name(),
+                depth,
+                leaves: tree.ends(u8::MAX).len(),
+                error: f64::from(tree.error_at(u8::MAX) / tree.ball(0).radius),
+            });
+            wrapped.push(Runner {
+                method,
+                depth,
+                tree,
+                search: Search::default(),
+                narrow_ms: 0.0,
+                touching: 0,
+                operations: 0,
+            });
+        }
+        for &objects in &settings.objects {
+            let scene = Scene { name, objects, settings };
+            rows.extend(scene.run(&mut wrapped, stopwatch, &mut |frame| progress(done + frame, total)));
+            done += WARM + settings.frames;
+        }
+    }
+    progress(total, total);
+    let Settings { frames, speed, seed, .. } = *settings;
+    let counts: Vec<String> = settings.objects.iter().map(usize::to_string).collect();
+    let command = format!(
+        "cargo run --release -p lab -- room --objects {} --frames {frames} --speed {speed} --seed {seed}",
+        counts.join(",")
+    );
+    let mut report = TreeRoom { command, frames, speed, seed, trees: infos, rows, verdicts: Vec::new() };
+    report.verdicts = claims::verdicts(&report);
+    Ok(report)
+}
+
+/// A tree at work, and what was seen of it in a room.
+struct Runner {
+    method: Method,
+    depth: usize,
+    tree: BallTree,
+    search: Search,
+    narrow_ms: f64,
+    touching: usize,
+    operations: u64,
+}
+
+struct Scene<'s> {
+    name: &'static str,
+    objects: usize,
+    settings: &'s Settings,
+}
+
+/// What a broad phase took.
+#[derive(Default)]
+struct Broad {
+    update_ms: f64,
+    find_ms: f64,
+    clock_ms: f64,
+}
+
+impl Broad {
+    fn run(
+        &mut self,
+        phase: &mut dyn BroadPhase,
+        room: &Room,
+        pairs: &mut Vec<Pair>,
+        stopwatch: &mut dyn Stopwatch,
+        is_measured: bool,
+    ) {
+        let ((), nothing) = timed(stopwatch, || ());
+        let (_, update) = timed(stopwatch, || phase.update(room.spheres()));
+        let (_, find) = timed(stopwatch, || phase.find(room.spheres(), pairs));
+        if is_measured {
+            self.clock_ms += nothing.cpu_ms;
+            self.update_ms += update.cpu_ms;
+            self.find_ms += find.cpu_ms;
+        }
+    }
+}
+
+impl Scene<'_> {
+    fn run(&self, runners: &mut [Runner], stopwatch: &mut dyn Stopwatch, progress: &mut dyn FnMut(u32)) -> Vec<Row> {
+        let Settings { frames, speed, seed, .. } = *self.settings;
+        let radius = runners.iter().map(|runner| runner.tree.ball(0).radius).fold(0.0, f32::max);
+        let mut room = Room::with_radius(self.objects, radius, Movement::Space, speed, seed);
+        let (mut ours, mut theirs) = (Kinesphere::with_threads(1), SweepAndPrune::default());
+        let (mut our_time, mut their_time) = (Broad::default(), Broad::default());
+        let (mut pairs, mut again, mut touching) = (Vec::new(), Vec::new(), Vec::new());
+        let mut all_pairs = 0;
+        let runs =
+            |runner: &Runner| self.objects <= PAPER_OBJECTS_MAX || (runner.method, runner.depth) == (Method::Best, 3);
+        for runner in runners.iter_mut() {
+            (runner.narrow_ms, runner.touching, runner.operations) = (0.0, 0, 0);
+        }
+        for frame in 0..WARM + frames {
+            progress(frame);
+            let is_measured = frame >= WARM;
+            our_time.run(&mut ours, &room, &mut pairs, stopwatch, is_measured);
+            if self.objects <= PAPER_OBJECTS_MAX {
+                their_time.run(&mut theirs, &room, &mut again, stopwatch, is_measured);
+            }
+            pairs.sort_unstable();
+            all_pairs += if is_measured { pairs.len() } else { 0 };
+            for (index, runner) in runners.iter_mut().enumerate().filter(|(_, runner)| runs(runner)) {
+                let mut found = Vec::new();
+                let (operations, elapsed) = timed(stopwatch, || runner.look(&room, &pairs, &mut found));
+                if is_measured {
+                    runner.narrow_ms += elapsed.cpu_ms;
+                    runner.touching += found.len();
+                    runner.operations += operations;
+                }
+                if index == 0 {
+                    touching = found;
+                }
+            }
+            room.step_along(&touching);
+        }
+        let per_frame = |sum: f64| (sum / f64::from(frames)).max(1e-5);
+        let row = |runner: &Runner| {
+            let is_ours = runner.method == Method::Best;
+            let time = if is_ours { &our_time } else { &their_time };
+            let [update_ms, broad_ms, narrow_ms] =
+                [time.update_ms - time.clock_ms, time.find_ms - time.clock_ms, runner.narrow_ms - time.clock_ms]
+                    .map(per_frame);
+            Row {
+                bodies: self.name,
+                method: runner.method.name(),
+                depth: runner.depth,
+                objects: self.objects,
+                broad: if is_ours { "kinesphere" } else { "sweep-and-prune" },
+                fps: 1e3 / (update_ms + broad_ms + narrow_ms),
+                update_ms,
+                broad_ms,
+                narrow_ms,
+                pairs: all_pairs as f64 / f64::from(frames),
+                touching: runner.touching as f64 / f64::from(frames),
+                operations: runner.operations as f64 / (all_pairs as f64).max(1.0),
+            }
+        };
+        runners.iter().filter(|runner| runs(runner)).map(row).collect()
+    }
+}
+
+impl Runner {
+    /// Walks down the trees of each pair; for those that touch, notes which way the second is at the deepest contact.
+    fn look(&mut self, room: &Room, pairs: &[Pair], found: &mut Vec<(Pair, Vec3)>) -> u64 {
+        let columns = room.spheres().columns();
+        // A body's sphere is around its tree's root; nothing turns.
+        let origin = self.tree.ball(0).center;
+        let mut operations = 0;
+        for &pair in pairs {
+            let place = |row: usize| Placed::new(&self.tree, Pose::at(columns.sphere(row).center - origin));
+            let question = Question::new(place(pair.a().row()), place(pair.b().row()));
+            let answer = self.search.run(&question);
+            operations += answer.operations;
+            if answer.verdict != Verdict::Apart
+                && let Some(contact) = self.search.deepest(&question)
+            {
+                found.push((pair, contact.normal));
+            }
+        }
+        operations
+    }
+}
+
+fn check(settings: &Settings) -> Result<(), OutOfRange> {
+    let rooms = ("number of rooms", settings.objects.len() as f64, 1.0..=100.0, "1 to 100 of them");
+    let frames = ("frames", f64::from(settings.frames), 1.0..=100_000.0, "1 to 100,000 frames");
+    let speed = ("speed", f64::from(settings.speed), 0.0..=10.0, "0 to 10 widths per frame");
+    let objects = settings
+        .objects
+        .iter()
+        .map(|&count| ("objects", count as f64, 1.0..=100_000.0, "1 to 100,000 bodies in a room"));
+    setting::check([rooms, frames, speed].into_iter().chain(objects))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::verdict::Outcome;
+    use crate::stopwatch::SteadyStopwatch;
+
+    fn small() -> Settings {
+        Settings { objects: vec![300, 1_000], frames: 3, ..Settings::default() }
+    }
+
+    #[test]
+    fn every_tree_is_timed_in_every_room() {
+        let trees = [(Method::OctreeTight, 2), (Method::Octree, 3), (Method::Octree, 4)];
+        let report = run_bodies(&small(), &["box"], &trees, &mut SteadyStopwatch::new(2), &mut |_, _| {}).unwrap();
+        assert_eq!(report.rows.len(), 6);
+        assert_eq!(report.trees.len(), 3);
+        let crowded = report.row("box", "octree", 4, 1_000).unwrap();
+        assert!(crowded.pairs > crowded.touching && crowded.touching > 0.0, "{crowded:?}");
+        // A finer tree says yes less often.
+        assert!(crowded.touching <= report.row("box", "octree", 3, 1_000).unwrap().touching);
+        let settled = report.verdicts.iter().filter(|verdict| verdict.outcome != Outcome::Untested);
+        assert!(settled.count() > 0);
+        assert!(report.to_text().contains("octree-tight"));
+        assert!(report.documents().len() > 3);
+    }
+
+    #[test]
+    fn settings_without_sense_are_refused() {
+        for wrong in [
+            Settings { objects: vec![], ..small() },
+            Settings { objects: vec![0], ..small() },
+            Settings { frames: 0, ..small() },
+            Settings { speed: f32::NAN, ..small() },
+        ] {
+            let refused = run(&wrong, &mut SteadyStopwatch::new(1), &mut |_, _| {});
+            assert!(matches!(refused, Err(RoomError::OutOfRange(_))));
+        }
+    }
+}
