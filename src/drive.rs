@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use ::cluster::Status as Standing;
 use bytes::Bytes;
-use cluster::Status as Standing;
 use server::nickname::Nickname;
 use server::{Part, Server};
 use space::{NodeId, Time};

@@ -16,8 +16,8 @@
 
 use std::time::Duration;
 
+use ::client::{Client, ClientSettings, Phase};
 use bytes::Bytes;
-use client::{Client, ClientSettings, Phase};
 use space::Time;
 use thiserror::Error;
 use tokio::time::{Instant, sleep_until};
