@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use space::mesh::{Format, Limits, TriangleMesh, read, shapes};
+use shapes::mesh::{Format, Limits, TriangleMesh, read, shapes};
 
 use crate::command::Failure;
 

@@ -2,7 +2,7 @@
 //! the test that replays the corpus.
 
 use space::DVec3;
-use space::narrow::sphere_tree::Method;
+use shapes::sphere_tree::Method;
 
 /// The method, the corners and the triangles; `None` if there is not even a method.
 pub fn input(bytes: &[u8]) -> Option<(Method, Vec<DVec3>, Vec<[u32; 3]>)> {

@@ -24,6 +24,7 @@ pub mod fingerprint;
 pub mod method;
 pub mod network;
 pub mod peers;
+pub mod parry_rival;
 mod planned;
 pub mod promise;
 pub mod report;

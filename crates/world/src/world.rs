@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use space::bits::Bits;
-use space::narrow::Shape;
+use shapes::Shape;
 use space::workload::Wishes;
 use space::{Grid, GridPoint, NodeId, ObjectId, Tick, Turn, Vec3, snap};
 

@@ -4,8 +4,8 @@ mod crowd;
 
 use crowd::{Person, empty, object};
 use space::Vec3;
-use space::mesh::shapes::shape;
-use space::narrow::{Pose, exact};
+use shapes::mesh::shapes::shape;
+use shapes::{Pose, exact};
 use world::spec::{Deformation, ObjectKind, Shape, Spec};
 use world::{Act, Rule, World};
 

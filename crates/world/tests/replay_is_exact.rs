@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crowd::Hostile;
 use space::Vec3;
-use space::mesh::TriangleMesh;
+use shapes::mesh::TriangleMesh;
 use world::spec::{ObjectKind, Shape, Spec};
 use world::{Plaza, World, journal};
 

@@ -1,7 +1,7 @@
 //! A bad world file gets an error that names the file, the line, and what was expected.
 
 use space::Vec3;
-use space::mesh::TriangleMesh;
+use shapes::mesh::TriangleMesh;
 use world::spec::Spec;
 use world::{FileError, World};
 

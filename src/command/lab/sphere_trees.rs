@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use lab::experiment::sphere_trees::{self, Settings};
-use space::mesh::shapes;
-use space::narrow::sphere_tree::{MAX_DEPTH, default_caps};
+use shapes::mesh::shapes;
+use shapes::sphere_tree::{MAX_DEPTH, default_caps};
 
 use super::out::Out;
 use super::present;

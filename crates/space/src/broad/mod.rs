@@ -11,8 +11,6 @@ mod interval_ends;
 mod kinesphere;
 mod octree;
 mod pair_set;
-#[cfg(feature = "parry")]
-mod parry;
 mod plain_grid;
 pub mod query;
 mod residents;
@@ -25,8 +23,6 @@ pub use brute_force::BruteForce;
 pub use grid_sweep::GridSweepAndPrune;
 pub use kinesphere::Kinesphere;
 pub use octree::{Octree, OctreeError};
-#[cfg(feature = "parry")]
-pub use parry::{ParryIncremental, ParryRebuild, ParryRefit, Upkeep};
 pub use plain_grid::PlainGrid;
 pub use query::Finder;
 pub use sweep_and_prune::SweepAndPrune;

@@ -19,7 +19,7 @@ pub(crate) use weave::Circles;
 
 use space::bits::Bits;
 use space::fetch_ahead;
-use space::narrow::{Motion, Pose, Shape, exact};
+use shapes::{Motion, Pose, Shape, exact};
 use space::{DVec3, Grid, ObjectId, Quat, Turn, snap};
 
 use crate::border::{Border, Standing};

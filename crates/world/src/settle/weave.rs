@@ -6,7 +6,7 @@
 
 use space::DVec3;
 use space::impact::rounded;
-use space::narrow::Shape;
+use shapes::Shape;
 
 use super::Settler;
 use super::motion::{Around, Hit, Other};

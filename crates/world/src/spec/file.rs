@@ -36,11 +36,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::Deserialize;
-use space::mesh::{TriangleMesh, shapes};
-use space::narrow::sphere_tree::Method;
-use space::narrow::traversal::wrap;
-use space::narrow::{Balls, Shape};
-use space::{BallTree, Quat, Vec3};
+use shapes::mesh::{TriangleMesh, shapes};
+use shapes::sphere_tree::Method;
+use shapes::traversal::wrap;
+use shapes::{Balls, Shape};
+use shapes::BallTree;
+use space::{Quat, Vec3};
 use toml::Spanned;
 
 use super::{AvatarSpec, CrowdSpec, Deformation, Limits, ObjectKind, ObjectSpec, Policy, Rule, Spec, SpecError};
