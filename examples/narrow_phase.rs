@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use shapes::mesh::shapes::shape;
+use shapes::mesh::catalog::shape;
 use shapes::sphere_tree::Method;
 use shapes::traversal::{Memory, Placed, Question, Search, Verdict, manifold, wrap};
 use shapes::{Pose, Shape, exact};

@@ -5,8 +5,8 @@
 
 use motion::adaptive::{AdaptiveSettings, Mover, proximity};
 use motion::adaptive_trees::{Formed, closest_formed, closest_formed_plain, mover, tree_proximity};
-use space::workload::Random;
 use shapes::BallTree;
+use space::workload::Random;
 use space::{DQuat, DVec3, Kinesphere, Vec3};
 
 /// The paper's wall: 10 x 1 x 100 metres. One ball around it has a radius of 50.25.

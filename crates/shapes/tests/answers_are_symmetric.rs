@@ -3,8 +3,8 @@
 
 mod shapes;
 
-use shapes::{KINDS, motion, pose, shape};
 use kinesphere_shapes::{Precision, Shape, proximity};
+use shapes::{KINDS, motion, pose, shape};
 use space::workload::Random;
 
 const LEVELS: [Precision; 2] = [Precision::BoundingSphere, Precision::Exact];

@@ -1,8 +1,8 @@
 //! Contacts of sphere-trees go over networks: each takes the same number of bytes, arrives as it was sent, and bytes that are
 //! no contact are refused.
 
-use kinesphere_shapes::mesh::shapes::shape;
 use kinesphere_shapes::Pose;
+use kinesphere_shapes::mesh::catalog::shape;
 use kinesphere_shapes::sphere_tree::Method;
 use kinesphere_shapes::traversal::{BallContact, MANIFOLD_MAX, Placed, Question, Report, Search, Verdict, wrap};
 use space::workload::Random;

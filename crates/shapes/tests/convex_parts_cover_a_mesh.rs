@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use space::Vec3;
 use kinesphere_shapes::mesh::{TriangleMesh, generated};
 use kinesphere_shapes::{Decomposition, Pose, Shape, decompose, exact};
+use space::Vec3;
 
 fn parts(mesh: &TriangleMesh, settings: &Decomposition) -> Vec<Shape> {
     decompose(mesh, settings).unwrap().into_iter().map(|hull| Shape::Hull(Arc::new(hull))).collect()

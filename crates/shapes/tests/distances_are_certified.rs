@@ -6,10 +6,10 @@
 
 mod shapes;
 
-use shapes::{CONVEX, KINDS, outside, pose, shape, support};
-use space::Vec3;
 use kinesphere_shapes::mesh::TriangleMesh;
 use kinesphere_shapes::{Pose, Shape, exact};
+use shapes::{CONVEX, KINDS, outside, pose, shape, support};
+use space::Vec3;
 use space::workload::Random;
 
 /// How much a distance may be off: rounding of the answer to `f32`, and a thousandth of the distance of the cores where

@@ -5,9 +5,9 @@
 
 mod shapes;
 
-use shapes::{CONVEX, KINDS, motion, shape};
 use kinesphere_shapes::mesh::generated;
 use kinesphere_shapes::{Motion, Pose, Shape, exact};
+use shapes::{CONVEX, KINDS, motion, shape};
 use space::workload::Random;
 use space::{Quat, Vec3};
 

@@ -7,10 +7,10 @@
 
 mod mesh_files;
 
+use kinesphere_shapes::mesh::{Format, Limits, MeshError, TriangleMesh, generated, read, read_with};
 use mesh_files::{buffer, glb, gltf, json, obj, tri};
 use proptest::prelude::*;
 use space::Vec3;
-use kinesphere_shapes::mesh::{Format, Limits, MeshError, TriangleMesh, generated, read, read_with};
 
 /// What a reader may take: a few hundred bytes for each byte of the file (`{}` makes a node), and what messages need.
 fn memory_bound(bytes: usize) -> u64 {

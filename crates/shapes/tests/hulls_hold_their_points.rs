@@ -1,7 +1,7 @@
 //! A hull holds all the points that it was made from, up to rounding, or is refused; nothing panics, however the points lie.
 
-use space::Vec3;
 use kinesphere_shapes::Hull;
+use space::Vec3;
 use space::workload::Random;
 
 /// How far the farthest point sticks out of the hull, in the worst of many directions, over the size of the whole.

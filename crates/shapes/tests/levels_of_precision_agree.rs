@@ -3,12 +3,12 @@
 
 use std::sync::{Arc, LazyLock};
 
-use kinesphere_shapes::mesh::shapes::shape;
+use kinesphere_shapes::BallTree;
+use kinesphere_shapes::mesh::catalog::shape;
 use kinesphere_shapes::sphere_tree::Method;
 use kinesphere_shapes::traversal::wrap;
 use kinesphere_shapes::{Motion, Pose, Precision, Shape, exact, proximity};
 use space::workload::Random;
-use kinesphere_shapes::BallTree;
 use space::{Quat, Vec3};
 
 static TREES: LazyLock<Vec<(Shape, Arc<BallTree>)>> = LazyLock::new(|| {

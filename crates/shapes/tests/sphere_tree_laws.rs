@@ -3,10 +3,10 @@
 
 mod tree_meshes;
 
-use space::DVec3;
 use kinesphere_shapes::sphere_tree::combined::{Reducer, build_combined};
 use kinesphere_shapes::sphere_tree::metrics::{farthest_out, measure};
 use kinesphere_shapes::sphere_tree::{Ball, Method, Object, SphereTree, build, certify, error_of, refit};
+use space::DVec3;
 use space::workload::Random;
 use tree_meshes::{Case, shipped, shipped_one};
 

@@ -3,8 +3,8 @@
 
 mod tree_meshes;
 
-use space::DVec3;
 use kinesphere_shapes::sphere_tree::{Built, Method, Object, build, certify, error_of};
+use space::DVec3;
 use space::workload::Random;
 use tree_meshes::{Case, broken, shipped};
 

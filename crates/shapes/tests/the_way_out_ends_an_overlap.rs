@@ -2,9 +2,9 @@
 
 mod shapes;
 
+use kinesphere_shapes::{Pose, Shape, exact};
 use shapes::{CONVEX, pose, shape, support};
 use space::Vec3;
-use kinesphere_shapes::{Pose, Shape, exact};
 use space::workload::Random;
 
 #[test]

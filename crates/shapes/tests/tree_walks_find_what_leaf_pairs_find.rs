@@ -3,14 +3,14 @@
 
 mod tree_meshes;
 
-use rayon::prelude::*;
+use kinesphere_shapes::BallTree;
 use kinesphere_shapes::mesh::TriangleMesh;
-use kinesphere_shapes::mesh::shapes::shape;
+use kinesphere_shapes::mesh::catalog::shape;
 use kinesphere_shapes::sphere_tree::{Method, Object};
 use kinesphere_shapes::traversal::{Containment, Memory, NodePair, Placed, Question, Search, Verdict, wrap};
 use kinesphere_shapes::{Pose, Shape, exact};
+use rayon::prelude::*;
 use space::workload::Random;
-use kinesphere_shapes::BallTree;
 use space::{DVec3, Quat, Vec3};
 
 struct Wrapped {

@@ -3,9 +3,9 @@
 mod crowd;
 
 use crowd::{Person, empty, object};
-use space::Vec3;
-use shapes::mesh::shapes::shape;
+use shapes::mesh::catalog::shape;
 use shapes::{Pose, exact};
+use space::Vec3;
 use world::spec::{Deformation, ObjectKind, Shape, Spec};
 use world::{Act, Rule, World};
 

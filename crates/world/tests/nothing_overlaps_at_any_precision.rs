@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 use crowd::{Hostile, empty, object};
 use shapes::BallTree;
 use shapes::mesh::TriangleMesh;
-use shapes::mesh::shapes::shape;
+use shapes::mesh::catalog::shape;
 use shapes::sphere_tree::Method;
 use shapes::traversal::wrap;
 use shapes::{Pose, exact};

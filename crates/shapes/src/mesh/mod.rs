@@ -2,9 +2,10 @@
 //!
 //! - [`TriangleMesh`]: corners and triangles, checked once.
 //! - [`generated`]: boxes, balls, rings and cups without a file.
-//! - [`shapes`]: those that the project ships, by name.
+//! - [`catalog`]: those that the project ships, by name.
 //! - `read`: OBJ, glTF 2.0 and TRI; with the feature `mesh-files`.
 
+pub mod catalog;
 pub mod generated;
 #[cfg(feature = "mesh-files")]
 mod gltf;
@@ -12,7 +13,6 @@ mod gltf;
 mod obj;
 #[cfg(feature = "mesh-files")]
 mod read;
-pub mod shapes;
 #[cfg(feature = "mesh-files")]
 mod tri;
 mod triangles;

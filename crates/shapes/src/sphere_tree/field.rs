@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn blocks_find_what_a_loop_over_all_nodes_finds() {
-        let mesh = crate::mesh::shapes::shape("vessel").unwrap();
+        let mesh = crate::mesh::catalog::shape("vessel").unwrap();
         let vertices: Vec<DVec3> = mesh.vertices().iter().map(|vertex| vertex.as_dvec3()).collect();
         let field = Field::new(&Object::new(&vertices, mesh.triangles()).unwrap());
         let nodes: Vec<(DVec3, f64)> = (0..field.out.len())

@@ -70,7 +70,7 @@ impl Rims {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mesh::shapes::{NAMES, shape};
+    use crate::mesh::catalog::{NAMES, shape};
     use crate::sphere_tree::topology::solid_angle;
     use space::workload::Random;
 

@@ -5,7 +5,7 @@
 //! what is clear on any level is clear for good. How far the balls of a level stick out says how wrong a yes can be.
 //!
 //! ```
-//! use kinesphere_shapes::mesh::shapes::shape;
+//! use kinesphere_shapes::mesh::catalog::shape;
 //! use kinesphere_shapes::sphere_tree::{Method, build, default_caps};
 //!
 //! let mesh = shape("box").expect("it is one of those shipped");
@@ -60,7 +60,7 @@ pub use build::{BuildError, Built, MAX_SEARCHED, Method, build, default_caps};
 pub use certificate::{Piece, Regions, Uncovered, certify};
 pub use enclosing::smallest_enclosing_ball;
 pub use error::{ErrorBounds, error_of};
-pub(in crate::narrow) use nearest::nearest_of_triangle;
+pub(crate) use nearest::nearest_of_triangle;
 pub use nearest::{Feature, Nearest};
 pub use object::{Inside, MAX_TRIANGLES, Object, ObjectError, Repairs};
 pub use refit::refit;

@@ -434,7 +434,7 @@ fn to_unit(bounds: &Ball, point: DVec3) -> DVec3 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mesh::shapes::shape;
+    use crate::mesh::catalog::shape;
 
     /// Both were an index out of bounds.
     #[test]

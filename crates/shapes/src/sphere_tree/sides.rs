@@ -65,7 +65,7 @@ fn node(index: usize) -> DVec3 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mesh::shapes::shape;
+    use crate::mesh::catalog::shape;
     use space::workload::Random;
 
     #[test]

@@ -91,7 +91,7 @@ fn within_disc(corners: &[DVec3; 3], normal: DVec3, radius: f64) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mesh::shapes::shape;
+    use crate::mesh::catalog::shape;
     use space::workload::Random;
 
     fn object(name: &str) -> Object {

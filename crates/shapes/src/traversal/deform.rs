@@ -47,8 +47,8 @@ impl Deformable {
     /// The form in which each vertex is where `place` puts it: all of the moved surface is in the balls of every level.
     pub fn form(&self, place: impl Fn(DVec3) -> DVec3) -> Result<Form, WrapError> {
         let after = corners(&self.mesh, place)?;
-        let fitted = refit(&self.tree, &self.regions, &self.rest, &after)
-            .map_err(crate::sphere_tree::BuildError::from)?;
+        let fitted =
+            refit(&self.tree, &self.regions, &self.rest, &after).map_err(crate::sphere_tree::BuildError::from)?;
         let nodes = nodes_of(&fitted);
         let balls = Arc::new(self.balls.refitted(&nodes)?);
         Ok(Form { nodes, balls })
@@ -90,7 +90,7 @@ fn corners(mesh: &TriangleMesh, place: impl Fn(DVec3) -> DVec3) -> Result<Vec<[D
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mesh::shapes::shape;
+    use crate::mesh::catalog::shape;
 
     #[test]
     fn every_form_and_the_way_between_two_is_covered() {

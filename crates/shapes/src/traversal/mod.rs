@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use space::Vec3;
-//! use kinesphere_shapes::mesh::shapes::shape;
+//! use kinesphere_shapes::mesh::catalog::shape;
 //! use kinesphere_shapes::Pose;
 //! use kinesphere_shapes::sphere_tree::Method;
 //! use kinesphere_shapes::traversal::{Placed, Question, Search, Verdict, wrap};

@@ -6,8 +6,8 @@ use super::contact::{BallContact, contact};
 use super::manifold::manifold;
 use super::question::Question;
 use super::report::Report;
-use crate::sphere_tree::Object;
 use crate::simd::{Found, NodePair, expand, expand_measured};
+use crate::sphere_tree::Object;
 
 /// Rounds of no more pairs than this look for inner balls that overlap. Early rounds are short, and it is then that
 /// bodies which are deep in each other are recognised.

@@ -1,7 +1,7 @@
 //! Meshes that trees are tried on: all shapes that are shipped, random ones, and broken ones.
 
+use kinesphere_shapes::mesh::catalog::{NAMES, shape};
 use space::DVec3;
-use kinesphere_shapes::mesh::shapes::{NAMES, shape};
 use space::workload::Random;
 
 /// A mesh with a name that repeats it.

@@ -7,10 +7,10 @@
 use std::hint::black_box;
 
 use serde::Serialize;
+use shapes::BallTree;
 use shapes::Pose;
 use shapes::traversal::{Memory, Placed, Question, Search};
 use space::workload::Random;
-use shapes::BallTree;
 use space::{Sphere, Vec3};
 
 use super::Pair;
@@ -171,10 +171,10 @@ impl Relative {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use space::Quat;
-    use shapes::mesh::shapes::shape;
+    use shapes::mesh::catalog::shape;
     use shapes::sphere_tree::Method;
     use shapes::traversal::wrap;
+    use space::Quat;
 
     /// A front that was not moved finds the leaves that a walk finds.
     #[test]

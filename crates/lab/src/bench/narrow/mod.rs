@@ -8,13 +8,13 @@ mod coherence;
 use std::hint::black_box;
 
 use serde::Serialize;
-use shapes::mesh::TriangleMesh;
+use shapes::BallTree;
 use shapes::Pose;
+use shapes::mesh::TriangleMesh;
 use shapes::peer::{ParryContacts, ParryMesh};
 use shapes::sphere_tree::Method;
 use shapes::traversal::{Placed, Question, Search, Verdict, WrapError, wrap};
 use space::workload::Random;
-use shapes::BallTree;
 use space::{Quat, Vec3};
 
 pub use coherence::Coherence;
@@ -331,7 +331,7 @@ impl Report {
 mod tests {
     use super::*;
     use crate::stopwatch::SteadyStopwatch;
-    use shapes::mesh::shapes::shape;
+    use shapes::mesh::catalog::shape;
 
     #[test]
     fn ours_and_parry_agree_on_a_torus() {

@@ -204,7 +204,7 @@ fn table(rows: &[Row]) -> Table {
 mod tests {
     use super::*;
     use crate::stopwatch::SteadyStopwatch;
-    use shapes::mesh::shapes::shape;
+    use shapes::mesh::catalog::shape;
 
     #[test]
     fn a_box_is_wrapped_by_every_method_on_every_level() {

@@ -1,11 +1,11 @@
 //! Moving the rooms on, and timing who looks into them.
 
-use space::broad::{Kinesphere, SweepAndPrune};
-use shapes::mesh::shapes::shape;
+use shapes::BallTree;
 use shapes::Pose;
+use shapes::mesh::catalog::shape;
 use shapes::sphere_tree::Method;
 use shapes::traversal::{Placed, Question, Search, Verdict, wrap};
-use shapes::BallTree;
+use space::broad::{Kinesphere, SweepAndPrune};
 use space::{BroadPhase, Pair, Vec3};
 
 use super::{PAPER_OBJECTS_MAX, RoomError, Row, Settings, TreeInfo, TreeRoom, claims};
