@@ -1,7 +1,7 @@
 //! The flags `--depth` and `--spheres`: how many levels a sphere-tree has, and how many balls each may have.
 
 use clap::Args;
-use space::narrow::sphere_tree::{MAX_DEPTH, default_caps};
+use shapes::sphere_tree::{MAX_DEPTH, default_caps};
 
 use crate::failure::Failure;
 

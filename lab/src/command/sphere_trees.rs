@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use lab::experiment::sphere_trees::{self, Settings};
-use space::mesh::shapes;
+use shapes::mesh::catalog;
 
 use super::out::Out;
 use super::present;
@@ -36,7 +36,7 @@ pub fn run(arguments: SphereTrees) -> Result<(), Failure> {
     let out = Out::prepare(&arguments.out)?;
     let spheres = arguments.levels.caps()?;
     let (names, named) = if arguments.mesh.is_empty() {
-        (shapes::NAMES.map(str::to_owned).to_vec(), String::new())
+        (catalog::NAMES.map(str::to_owned).to_vec(), String::new())
     } else {
         (arguments.mesh.clone(), format!(" --mesh {}", arguments.mesh.join(" ")))
     };
