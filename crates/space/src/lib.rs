@@ -38,6 +38,7 @@
 mod ball_tree;
 pub mod bits;
 pub mod broad;
+mod buckets;
 mod edition;
 mod id;
 pub mod impact;
@@ -54,6 +55,7 @@ pub mod workload;
 
 pub use ball_tree::{BallNode, BallTree, BallTreeError, Patch};
 pub use broad::{BroadPhase, Kinesphere, Work};
+pub use buckets::Buckets;
 pub use edition::Edition;
 pub use glam::{DQuat, DVec3, Quat, Vec3};
 pub use id::{NodeId, ObjectId, Slot};
