@@ -27,24 +27,18 @@
 //! - [`Spheres`] holds the objects, column by column, and remembers what moved.
 //! - [`BroadPhase`] is the question; [`broad`] has one file per method, and [`Kinesphere`] is the one to use.
 //! - [`Finder`](broad::Finder) answers questions about places: who is there, who is first on the way, who is nearest.
-//! - [`BallTree`] is a sphere-tree as it is used: flat, and rounded outward.
-//! - `narrow`, with the feature `parry`, has shapes and exact answers about them; [`mesh`] has triangles.
 //! - [`impact`] says when moving things first touch.
 //! - [`snap`] is the grid that settled poses lie on, so that what is true is exactly what is sent.
 //! - [`workload`] makes the seeded crowds that tests, benches and experiments share.
 
 #![deny(unsafe_code)]
 
-mod ball_tree;
 pub mod bits;
 pub mod broad;
 mod buckets;
 mod edition;
 mod id;
 pub mod impact;
-pub mod mesh;
-#[cfg(feature = "parry")]
-pub mod narrow;
 mod pair;
 mod simd;
 pub mod snap;
@@ -53,7 +47,6 @@ mod spheres;
 mod time;
 pub mod workload;
 
-pub use ball_tree::{BallNode, BallTree, BallTreeError, Patch};
 pub use broad::{BroadPhase, Kinesphere, Work};
 pub use buckets::Buckets;
 pub use edition::Edition;
