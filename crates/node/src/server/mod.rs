@@ -28,7 +28,7 @@ pub(crate) use truth::shape as shape_of;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use interest::{Aura, AuraError, Earshot};
+use interest::{Audience, AudienceSettings, Aura, AuraError};
 use space::{NodeId, ObjectId, Pair, Slot, Time};
 use wire::session::ResumeKey;
 use wire::{Hello, Moves, Reason, Refused, ToClient, ToServer, VERSION};
@@ -91,7 +91,7 @@ pub struct ServerCounts {
 pub struct Server {
     settings: ServerSettings,
     truth: Truth,
-    audience: Earshot,
+    audience: Audience,
     bodies: Bodies,
     fan_out: FanOut,
     links: BTreeMap<LinkId, Link>,
@@ -134,7 +134,10 @@ impl Server {
         let mut server = Server {
             settings,
             truth: Truth::new(world),
-            audience: Earshot::with_hysteresis(settings.hysteresis)?,
+            audience: Audience::with(AudienceSettings {
+                hysteresis: settings.hysteresis,
+                ..AudienceSettings::default()
+            })?,
             bodies: Bodies::new(),
             fan_out: FanOut::new(),
             links: BTreeMap::new(),
@@ -203,7 +206,7 @@ impl Server {
     }
 
     /// Who hears whom.
-    pub fn audience(&self) -> &Earshot {
+    pub fn audience(&self) -> &Audience {
         &self.audience
     }
 
