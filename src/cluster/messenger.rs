@@ -9,10 +9,9 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use motion::token_bucket::{Allowance, TokenBucket};
-use node::{Channel, LinkId};
 use space::{NodeId, Time};
-use wire::ToNode;
 use wire::cluster::{CLUSTER_VERSION, open, seal};
+use wire::{Channel, LinkId, ToNode};
 
 use crate::link::{Inbox, Label, LinkEvent, Outbox, Party};
 

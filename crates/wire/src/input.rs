@@ -1,8 +1,10 @@
 //! How a client would like to move. Each datagram repeats the newest few inputs: one that gets lost is in the next.
 
 use serde::Serialize;
+use space::DVec3;
 
 use crate::codec::{DecodeError, Reader, Writer};
+use crate::state::VELOCITY_PARTS;
 
 /// The most inputs of one datagram.
 pub const STEPS_MAX: usize = 8;
@@ -16,6 +18,18 @@ pub struct Step {
     pub heading: u8,
     /// It jumps, if it stands on something.
     pub is_jump: bool,
+}
+
+impl Step {
+    /// The velocity in metres per second.
+    pub fn wish(&self) -> DVec3 {
+        DVec3::from_array(self.velocity.map(|part| f64::from(part) / f64::from(VELOCITY_PARTS)))
+    }
+}
+
+/// Whether one number came after another; numbers wrap around.
+pub fn is_newer(number: u32, other: u32) -> bool {
+    number.wrapping_sub(other) as i32 > 0
 }
 
 /// A move datagram.
