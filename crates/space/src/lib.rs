@@ -35,6 +35,7 @@
 
 pub mod bits;
 pub mod broad;
+mod buckets;
 mod edition;
 mod id;
 pub mod impact;
@@ -47,6 +48,7 @@ mod time;
 pub mod workload;
 
 pub use broad::{BroadPhase, Kinesphere, Work};
+pub use buckets::Buckets;
 pub use edition::Edition;
 pub use glam::{DQuat, DVec3, Quat, Vec3};
 pub use id::{NodeId, ObjectId, Slot};
