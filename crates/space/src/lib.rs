@@ -31,6 +31,7 @@
 //! - `narrow`, with the feature `parry`, has shapes and exact answers about them; [`mesh`] has triangles.
 //! - [`impact`] says when moving things first touch.
 //! - [`snap`] is the grid that settled poses lie on, so that what is true is exactly what is sent.
+//! - [`bytes`] writes and reads values; [`token_bucket`] limits a rate.
 //! - [`workload`] makes the seeded crowds that tests, benches and experiments share.
 
 #![deny(unsafe_code)]
@@ -38,6 +39,7 @@
 mod ball_tree;
 pub mod bits;
 pub mod broad;
+pub mod bytes;
 mod edition;
 mod id;
 pub mod impact;
@@ -50,6 +52,7 @@ pub mod snap;
 mod sphere;
 mod spheres;
 mod time;
+pub mod token_bucket;
 pub mod workload;
 
 pub use ball_tree::{BallNode, BallTree, BallTreeError, Patch};

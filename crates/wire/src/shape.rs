@@ -1,46 +1,28 @@
-//! What something looks like to a collision.
+//! Collision shapes.
 
 use serde::Serialize;
 use space::Vec3;
-
-use crate::codec::{DecodeError, Reader, Writer};
+use space::bytes::{Malformed, Reader, Writer};
 
 /// The largest extent of a shape, in metres.
 pub const EXTENT_MAX: f32 = 65_536.0;
 /// The most bytes of a model's name.
 pub const MODEL_MAX: usize = 64;
 
-/// The solid of an object. Sizes are exact: a client sweeps its own avatar against them.
+/// The collision shape of an object, in metres. Sizes are exact: a client sweeps its own avatar against them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum Shape {
-    /// A ball.
-    Sphere {
-        /// Metres.
-        radius: f32,
-    },
-    /// A box along its own axes.
-    Box {
-        /// Half its sides, in metres.
-        half: [f32; 3],
-    },
-    /// An upright cylinder with round ends.
-    Capsule {
-        /// From the middle to the centre of either end, in metres.
-        half_height: f32,
-        /// Metres.
-        radius: f32,
-    },
-    /// Something with many corners: what it is called, and a ball around it.
-    Model {
-        /// As the world's file calls it.
-        name: String,
-        /// Metres.
-        radius: f32,
-    },
+    Sphere { radius: f32 },
+    /// A box along its own axes, by half of its edges.
+    Box { half: [f32; 3] },
+    /// An upright cylinder with round ends; half the height is from the middle to the centre of either end.
+    Capsule { half_height: f32, radius: f32 },
+    /// A mesh: its name in the world's file, and the radius of a sphere around it.
+    Model { name: String, radius: f32 },
 }
 
 impl Shape {
-    /// The radius of a ball around the middle that holds it.
+    /// The radius of a sphere around the middle that contains the shape.
     pub fn radius(&self) -> f32 {
         match self {
             Shape::Sphere { radius } | Shape::Model { radius, .. } => *radius,
@@ -72,7 +54,7 @@ impl Shape {
         }
     }
 
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Shape, DecodeError> {
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Shape, Malformed> {
         let form = reader.u8("shape")?;
         let size = |reader: &mut Reader<'_>| reader.f32(0.0, EXTENT_MAX, "shape");
         Ok(match form {

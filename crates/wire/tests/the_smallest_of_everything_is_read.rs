@@ -1,9 +1,9 @@
-//! A list's count is held against the bytes that follow before room is made for it. Whatever may be in a list fits into
-//! the fewest bytes that are asked of it there: a list of nothing but the smallest comes back as it was.
+//! A list's count is checked against the bytes that follow before memory is reserved. The least size of an item holds for
+//! every item: a list of nothing but the smallest is read as it was written.
 
 use space::{GridPoint, ObjectId, Turn};
 use wire::cluster::{
-    Answer, Ask, Batch, Beat, Cut, Declared, Entry, Ghost, Granted, Introduced, Member, Named, Piece, Plan, Replicate,
+    Answer, Ask, Batch, Beat, Cut, Declared, Entry, Guest, Granted, Introduced, Member, Named, Piece, Plan, Replicate,
     Standing,
 };
 use wire::form::{Form, Forms};
@@ -21,7 +21,7 @@ fn object(number: u64) -> ObjectId {
     ObjectId::new(number).unwrap()
 }
 
-/// One, and as many as show that it is not the rest of the message that makes up for what one lacks.
+/// One item, and so many that the rest of the message cannot make up for what one lacks.
 const COUNTS: [usize; 2] = [1, 50];
 
 #[test]
@@ -32,7 +32,7 @@ fn between_nodes() {
         let answer = |granted| Answer { object: 1, seq: 0, asked: 0, granted };
         let ask =
             Ask { object: 1, seq: 0, asked: 0, standing: None, keeps: vec![0; count.min(4)], wants: None, mate: None };
-        let batch = Batch { version: 0, tick: 0, ghosts: Vec::new(), asks: Vec::new(), answers: Vec::new() };
+        let batch = Batch { version: 0, tick: 0, guests: Vec::new(), asks: Vec::new(), answers: Vec::new() };
         let member = |node: usize| Member { node: node as u64, address: String::new(), is_witness: node > 1 };
         let beat = Beat {
             version: 0,
@@ -57,7 +57,7 @@ fn between_nodes() {
                 standing: vec![Declared { object: 1, seq: 0, standing }; count],
             },
             ToNode::Batch(Batch {
-                ghosts: vec![Ghost { object: 1, place: ORIGIN, turn: Turn::IDENTITY }; count],
+                guests: vec![Guest { object: 1, place: ORIGIN, turn: Turn::IDENTITY }; count],
                 ..batch.clone()
             }),
             ToNode::Batch(Batch { asks: vec![ask.clone(); count], ..batch.clone() }),

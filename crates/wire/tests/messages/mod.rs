@@ -19,7 +19,7 @@ fn point(x: i32, y: i32, z: i32) -> GridPoint {
     GridPoint::new(x, y, z)
 }
 
-/// What clients say, by name.
+/// Messages of clients, by name.
 pub fn to_server() -> Vec<(&'static str, ToServer)> {
     let step = |x, z, heading, is_jump| Step { velocity: [x, 0, z], heading, is_jump };
     vec![
@@ -57,7 +57,7 @@ pub fn to_server() -> Vec<(&'static str, ToServer)> {
     ]
 }
 
-/// What servers say, by name.
+/// Messages of servers, by name.
 pub fn to_client() -> Vec<(&'static str, ToClient)> {
     let capsule = Shape::Capsule { half_height: 0.55, radius: 0.35 };
     let free = Turn::nearest(Quat::from_xyzw(0.1, -0.7, 0.3, 0.5).normalize());
@@ -222,7 +222,7 @@ pub fn to_client() -> Vec<(&'static str, ToClient)> {
     ]
 }
 
-/// What peers say, by name.
+/// Messages of peers, by name.
 pub fn to_peer() -> Vec<(&'static str, ToPeer)> {
     let digest = |x: i32, sees| peer::Digest { place: [x, -900, 17], velocity: [8_000, 0, -1], sees };
     let motion = peer::Motion {
@@ -260,11 +260,11 @@ pub fn to_peer() -> Vec<(&'static str, ToPeer)> {
     vec![
         (
             "hello",
-            ToPeer::Hello(peer::Hello {
+            ToPeer::Hello(peer::PeerHello {
                 version: PEER_VERSION,
                 node: 77,
                 name: "Zoë".into(),
-                rules: 0x0123_4567_89ab_cdef,
+                settings: 0x0123_4567_89ab_cdef,
                 time_us: 1_000_000,
             }),
         ),
@@ -293,7 +293,7 @@ pub fn to_peer() -> Vec<(&'static str, ToPeer)> {
     ]
 }
 
-/// What operators say, by name.
+/// Messages of operators, by name.
 #[allow(dead_code, reason = "not every test has to do with operators")]
 pub fn from_operator() -> Vec<(&'static str, FromOperator)> {
     vec![
@@ -304,7 +304,7 @@ pub fn from_operator() -> Vec<(&'static str, FromOperator)> {
     ]
 }
 
-/// What operators are told, by name.
+/// Messages to operators, by name.
 #[allow(dead_code, reason = "not every test has to do with operators")]
 pub fn to_operator() -> Vec<(&'static str, ToOperator)> {
     let watched = Watched {
@@ -476,9 +476,9 @@ pub fn to_node() -> Vec<(&'static str, ToNode)> {
             ToNode::Batch(cluster::Batch {
                 version: 7,
                 tick: 900,
-                ghosts: vec![
-                    cluster::Ghost { object: 5, place: GridPoint::new(100, 921, -7), turn: Turn::IDENTITY },
-                    cluster::Ghost { object: 6, place: GridPoint::new(100, 921, -9_000), turn: Turn::upright(1.0) },
+                guests: vec![
+                    cluster::Guest { object: 5, place: GridPoint::new(100, 921, -7), turn: Turn::IDENTITY },
+                    cluster::Guest { object: 6, place: GridPoint::new(100, 921, -9_000), turn: Turn::upright(1.0) },
                 ],
                 asks: vec![
                     ask.clone(),
