@@ -2,10 +2,10 @@
 
 use std::error::Error;
 
-use space::mesh::shapes::shape;
-use space::narrow::sphere_tree::Method;
-use space::narrow::traversal::{Memory, Placed, Question, Search, Verdict, manifold, wrap};
-use space::narrow::{Pose, Shape, exact};
+use shapes::mesh::catalog::shape;
+use shapes::sphere_tree::Method;
+use shapes::traversal::{Memory, Placed, Question, Search, Verdict, manifold, wrap};
+use shapes::{Pose, Shape, exact};
 use space::{Quat, Vec3};
 
 fn main() -> Result<(), Box<dyn Error>> {

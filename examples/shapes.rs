@@ -2,8 +2,8 @@
 
 use std::error::Error;
 
-use space::mesh::{Format, generated, read};
-use space::narrow::{Decomposition, Motion, Pose, Shape, decompose, exact};
+use shapes::mesh::{Format, generated, read};
+use shapes::{Decomposition, Motion, Pose, Shape, decompose, exact};
 use space::{Quat, Vec3};
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -1,6 +1,6 @@
 //! A tiny world, stepped and printed: Ann walks to a crate, pushes it, carries it off and jumps.
 
-use space::narrow::Shape;
+use shapes::Shape;
 use space::{NodeId, Quat, Vec3};
 use world::spec::{ObjectKind, ObjectSpec};
 use world::{Act, Input, Plaza, Policy, SpecError, World};

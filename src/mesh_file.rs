@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use space::mesh::{Format, Limits, TriangleMesh, read, shapes};
+use shapes::mesh::{Format, Limits, TriangleMesh, catalog, read};
 
 use crate::command::Failure;
 
@@ -11,10 +11,10 @@ use crate::command::Failure;
 pub fn load(name: &str) -> Result<TriangleMesh, Failure> {
     let path = Path::new(name);
     if !path.exists() {
-        return shapes::shape(name).ok_or_else(|| {
+        return catalog::shape(name).ok_or_else(|| {
             Failure::Input(format!(
                 "{name}: there is no such file, and no shape of that name.\nShapes: {}",
-                shapes::NAMES.join(", ")
+                catalog::NAMES.join(", ")
             ))
         });
     }

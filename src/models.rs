@@ -3,7 +3,7 @@
 
 use axum::body::Bytes;
 use serde::Serialize;
-use space::narrow::Shape;
+use shapes::Shape;
 use world::spec::{Deformation, ObjectKind, Rule, Spec};
 
 /// A mesh of more vertices is not told, and neither is one beyond so many of all: a page draws a ball instead.

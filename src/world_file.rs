@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Component, Path};
 
-use space::mesh::{self, Format, Limits, TriangleMesh};
+use shapes::mesh::{self, Format, Limits, TriangleMesh};
 use world::Spec;
 
 use crate::command::Failure;

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use space::mesh::{Format, read};
+use shapes::mesh::{Format, read};
 
 const RIGHT: [&str; 12] = [
     "mesh_gltf/fan.gltf",

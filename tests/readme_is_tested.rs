@@ -2,6 +2,7 @@
 
 const README: &str = include_str!("../README.md");
 const README_OF_SPACE: &str = include_str!("../crates/space/README.md");
+const README_OF_SHAPES: &str = include_str!("../crates/shapes/README.md");
 const README_OF_INTEREST: &str = include_str!("../crates/interest/README.md");
 
 /// The first doctest of a file, as a reader sees it. Pictures in text stand between fences, too.
@@ -22,12 +23,12 @@ fn tested(source: &str) -> String {
 #[test]
 fn readme_is_tested() {
     let front = ("crates/space/src/lib.rs", include_str!("../crates/space/src/lib.rs"));
-    let shapes = ("crates/space/src/narrow/mod.rs", include_str!("../crates/space/src/narrow/mod.rs"));
+    let shapes = ("crates/shapes/src/lib.rs", include_str!("../crates/shapes/src/lib.rs"));
     let hearing = ("crates/interest/src/lib.rs", include_str!("../crates/interest/src/lib.rs"));
     for (name, readme, (file, source)) in [
         ("README.md", README, front),
         ("crates/space/README.md", README_OF_SPACE, front),
-        ("crates/space/README.md", README_OF_SPACE, shapes),
+        ("crates/shapes/README.md", README_OF_SHAPES, shapes),
         ("crates/interest/README.md", README_OF_INTEREST, hearing),
     ] {
         let tested = tested(source);

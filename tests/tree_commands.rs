@@ -60,7 +60,7 @@ fn a_solid_tree_keeps_what_covers_the_inside() {
     let mut bytes = fs::read(&tree).unwrap();
     let (at, end) = (bytes.len() - 4 - 8, bytes.len() - 4);
     bytes[at..end].copy_from_slice(&5.0_f64.to_le_bytes());
-    let sum = space::narrow::sphere_tree::file::checksum(&bytes[..end]);
+    let sum = shapes::sphere_tree::file::checksum(&bytes[..end]);
     bytes[end..].copy_from_slice(&sum.to_le_bytes());
     fs::write(&tree, bytes).unwrap();
     let wrong = check();

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use space::narrow::sphere_tree::file::from_bytes;
-use space::narrow::sphere_tree::{build, certify};
+use shapes::sphere_tree::file::from_bytes;
+use shapes::sphere_tree::{build, certify};
 
 #[path = "../fuzz/fuzz_targets/tree_build_input.rs"]
 mod tree_build_input;

@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use space::mesh::{Format, read};
+use shapes::mesh::{Format, read};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let _ = read(bytes, Format::Gltf);

@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use space::narrow::sphere_tree::{build, certify};
+use shapes::sphere_tree::{build, certify};
 
 #[path = "tree_build_input.rs"]
 mod tree_build_input;

@@ -1,8 +1,8 @@
 //! What bytes mean to `tree_build`: a method, a number of corners, their coordinates, then three bytes per triangle. Shared with
 //! the test that replays the corpus.
 
+use shapes::sphere_tree::Method;
 use space::DVec3;
-use space::narrow::sphere_tree::Method;
 
 /// The method, the corners and the triangles; `None` if there is not even a method.
 pub fn input(bytes: &[u8]) -> Option<(Method, Vec<DVec3>, Vec<[u32; 3]>)> {

@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use space::narrow::sphere_tree::file::{from_bytes, to_bytes};
+use shapes::sphere_tree::file::{from_bytes, to_bytes};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     if let Ok(file) = from_bytes(bytes) {

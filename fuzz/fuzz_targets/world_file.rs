@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use space::mesh::TriangleMesh;
+use shapes::mesh::TriangleMesh;
 use world::World;
 use world::spec::Spec;
 

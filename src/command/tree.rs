@@ -8,8 +8,8 @@ use clap::{Args, Subcommand};
 use lab::report::picture::to_png;
 use lab::report::table::Table;
 use serde::Serialize;
-use space::narrow::sphere_tree::file::{Interior, TreeFile, from_bytes, to_bytes};
-use space::narrow::sphere_tree::{
+use shapes::sphere_tree::file::{Interior, TreeFile, from_bytes, to_bytes};
+use shapes::sphere_tree::{
     Ball, MAX_MARGIN, MIN_MARGIN, Method, Object, Solid, SolidError, SphereTree, build, certify, certify_solid,
     cover_solid, error_of,
 };

@@ -23,6 +23,7 @@ pub mod experiment;
 pub mod fingerprint;
 pub mod method;
 pub mod network;
+pub mod parry_rival;
 pub mod peers;
 mod planned;
 pub mod promise;

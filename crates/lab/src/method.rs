@@ -3,9 +3,10 @@
 
 use space::BroadPhase;
 use space::broad::{
-    BruteForce, GridSweepAndPrune, Kinesphere, Octree, ParryIncremental, ParryRebuild, ParryRefit, PlainGrid,
-    SweepAndPrune, SweepOneAxis, UniformGrid, Upkeep,
+    BruteForce, GridSweepAndPrune, Kinesphere, Octree, PlainGrid, SweepAndPrune, SweepOneAxis, UniformGrid,
 };
+
+use crate::parry_rival::{ParryIncremental, ParryRebuild, ParryRefit, Upkeep};
 
 /// A way to find the pairs, and when it is worth trying.
 #[derive(Clone, Copy, Debug)]

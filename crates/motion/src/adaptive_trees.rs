@@ -7,7 +7,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use space::{BallTree, BroadPhase, DQuat, DVec3, Sphere, Vec3};
+use shapes::BallTree;
+use space::{BroadPhase, DQuat, DVec3, Sphere, Vec3};
 
 use crate::adaptive::{AdaptiveSettings, Mover, closest_by, proximity};
 

@@ -46,6 +46,7 @@
 #![forbid(unsafe_code)]
 
 pub mod adaptive;
+#[cfg(feature = "shapes")]
 pub mod adaptive_trees;
 pub mod bounds;
 pub mod clock;

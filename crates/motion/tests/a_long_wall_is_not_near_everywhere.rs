@@ -1,10 +1,13 @@
 //! Closeness by sphere-trees: who walks along a long wall is near it only where it is near, and nobody who is close is
 //! called far.
 
+#![cfg(feature = "shapes")]
+
 use motion::adaptive::{AdaptiveSettings, Mover, proximity};
 use motion::adaptive_trees::{Formed, closest_formed, closest_formed_plain, mover, tree_proximity};
+use shapes::BallTree;
 use space::workload::Random;
-use space::{BallTree, DQuat, DVec3, Kinesphere, Vec3};
+use space::{DQuat, DVec3, Kinesphere, Vec3};
 
 /// The paper's wall: 10 x 1 x 100 metres. One ball around it has a radius of 50.25.
 fn wall() -> BallTree {

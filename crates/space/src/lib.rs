@@ -27,8 +27,6 @@
 //! - [`Spheres`] holds the objects, column by column, and remembers what moved.
 //! - [`BroadPhase`] is the question; [`broad`] has one file per method, and [`Kinesphere`] is the one to use.
 //! - [`Finder`](broad::Finder) answers questions about places: who is there, who is first on the way, who is nearest.
-//! - [`BallTree`] is a sphere-tree as it is used: flat, and rounded outward.
-//! - `narrow`, with the feature `parry`, has shapes and exact answers about them; [`mesh`] has triangles.
 //! - [`impact`] says when moving things first touch.
 //! - [`snap`] is the grid that settled poses lie on, so that what is true is exactly what is sent.
 //! - [`bytes`] writes and reads values; [`token_bucket`] limits a rate.
@@ -36,16 +34,12 @@
 
 #![deny(unsafe_code)]
 
-mod ball_tree;
 pub mod bits;
 pub mod broad;
 pub mod bytes;
 mod edition;
 mod id;
 pub mod impact;
-pub mod mesh;
-#[cfg(feature = "parry")]
-pub mod narrow;
 mod pair;
 mod simd;
 pub mod snap;
@@ -55,7 +49,6 @@ mod time;
 pub mod token_bucket;
 pub mod workload;
 
-pub use ball_tree::{BallNode, BallTree, BallTreeError, Patch};
 pub use broad::{BroadPhase, Kinesphere, Work};
 pub use edition::Edition;
 pub use glam::{DQuat, DVec3, Quat, Vec3};

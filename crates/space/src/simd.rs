@@ -5,8 +5,6 @@
 #![allow(unsafe_code)]
 
 pub mod apart;
-#[cfg(feature = "parry")]
-pub mod children;
 pub mod grid;
 pub mod mentions;
 pub mod stray;
@@ -115,23 +113,6 @@ impl Wide {
         let (distance2, reach) = unsafe { self.distance2_and_reach(others, row) };
         let overlapping = _mm256_cmp_ps::<_CMP_LT_OQ>(distance2, _mm256_mul_ps(reach, reach));
         _mm256_movemask_ps(overlapping) as u32
-    }
-
-    /// The same, and how far each is from it, surface to surface.
-    ///
-    /// # Safety
-    /// All four columns have the eight rows.
-    #[cfg(feature = "parry")]
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    unsafe fn overlaps_and_gaps(self, others: Columns<'_>, row: usize) -> (u32, [f32; 8]) {
-        // SAFETY: the caller's promise.
-        let (distance2, reach) = unsafe { self.distance2_and_reach(others, row) };
-        let overlapping = _mm256_cmp_ps::<_CMP_LT_OQ>(distance2, _mm256_mul_ps(reach, reach));
-        let mut gaps = [0.0; 8];
-        // SAFETY: the array has room for eight.
-        unsafe { _mm256_storeu_ps(gaps.as_mut_ptr(), _mm256_sub_ps(_mm256_sqrt_ps(distance2), reach)) };
-        (_mm256_movemask_ps(overlapping) as u32, gaps)
     }
 
     /// # Safety

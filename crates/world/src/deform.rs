@@ -6,9 +6,9 @@
 
 use std::sync::Arc;
 
-use space::narrow::sphere_tree::Method;
-use space::narrow::traversal::{Deformable, Form};
-use space::narrow::{Pose, Shape, exact};
+use shapes::sphere_tree::Method;
+use shapes::traversal::{Deformable, Form};
+use shapes::{Pose, Shape, exact};
 use space::snap;
 
 use crate::make;
@@ -39,7 +39,7 @@ impl Deforming {
         let (ObjectKind::Moving(Rule::Deform(deformation)), Shape::Mesh(mesh)) = (&spec.kind, &spec.shape) else {
             return Ok(None);
         };
-        let refused = |error: space::narrow::traversal::WrapError| SpecError::Object {
+        let refused = |error: shapes::traversal::WrapError| SpecError::Object {
             name: spec.name.clone(),
             key: "mesh",
             value: error.to_string(),

@@ -1,6 +1,6 @@
 //! From a spec to the bodies that the world starts with.
 
-use space::narrow::{Pose, Shape, exact};
+use shapes::{Pose, Shape, exact};
 use space::{GridPoint, ObjectId, Turn, Vec3, snap};
 
 use crate::objects::{AVATAR, Body, Card, Drive, EXACT, Kind, Label, MOVABLE, RULED, SLIDING, SOLID, TURNING};

@@ -1,6 +1,6 @@
 //! Does anything overlap? The promise, looked at from outside: nothing here knows how worlds are settled.
 
-use space::narrow::{Pose, exact};
+use shapes::{Pose, exact};
 use space::{ObjectId, Turn};
 
 use crate::objects::{Body, EXACT, SOLID};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use space::narrow::Shape;
+use shapes::Shape;
 use space::{Grid, GridPoint, Turn};
 
 use crate::border::Border;
@@ -95,10 +95,10 @@ impl Places {
             if !other.is(EXACT) {
                 return body.solid.is_apart(body.at, other.solid, other.at, GAP);
             }
-            let pose = space::narrow::Pose::at(body.at.position());
-            let other_pose = space::narrow::Pose::new(other.at.position(), other_turn.quat());
+            let pose = shapes::Pose::at(body.at.position());
+            let other_pose = shapes::Pose::new(other.at.position(), other_turn.quat());
             let (one, two) = (&among.shapes[shape as usize], &among.shapes[other_shape as usize]);
-            space::narrow::exact::distance(one, &pose, two, &other_pose) >= 2.0 * CLOSEST_M
+            shapes::exact::distance(one, &pose, two, &other_pose) >= 2.0 * CLOSEST_M
         };
         let mut is_free = true;
         among.scenery.near(&block, |index| {

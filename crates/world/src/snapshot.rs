@@ -14,7 +14,7 @@
 
 use std::sync::Arc;
 
-use space::narrow::Shape;
+use shapes::Shape;
 use space::{Grid, GridPoint, NodeId, ObjectId, Tick, Turn, Vec3};
 
 use crate::bytes::{Malformed, Reader, write_text};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use shapes::Shape;
 use space::bits::Bits;
-use space::narrow::Shape;
 use space::workload::Wishes;
 use space::{Grid, GridPoint, NodeId, ObjectId, Tick, Turn, Vec3, snap};
 

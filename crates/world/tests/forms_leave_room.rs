@@ -3,9 +3,9 @@
 mod crowd;
 
 use crowd::{Person, empty, object};
+use shapes::mesh::catalog::shape;
+use shapes::{Pose, exact};
 use space::Vec3;
-use space::mesh::shapes::shape;
-use space::narrow::{Pose, exact};
 use world::spec::{Deformation, ObjectKind, Shape, Spec};
 use world::{Act, Rule, World};
 

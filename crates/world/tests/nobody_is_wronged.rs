@@ -124,6 +124,6 @@ fn nobody_is_blocked_by_nothing() {
 
 fn gap(world: &World, one: ObjectId, other: ObjectId) -> f32 {
     let (one, other) = (world.object(one).unwrap(), world.object(other).unwrap());
-    let pose = |object: &world::ObjectView<'_>| space::narrow::Pose::new(object.position(), object.turn.quat());
-    space::narrow::exact::distance(one.shape, &pose(&one), other.shape, &pose(&other))
+    let pose = |object: &world::ObjectView<'_>| shapes::Pose::new(object.position(), object.turn.quat());
+    shapes::exact::distance(one.shape, &pose(&one), other.shape, &pose(&other))
 }

@@ -6,12 +6,12 @@ mod crowd;
 use std::sync::{Arc, LazyLock};
 
 use crowd::{Hostile, empty, object};
-use space::BallTree;
-use space::mesh::TriangleMesh;
-use space::mesh::shapes::shape;
-use space::narrow::sphere_tree::Method;
-use space::narrow::traversal::wrap;
-use space::narrow::{Pose, exact};
+use shapes::BallTree;
+use shapes::mesh::TriangleMesh;
+use shapes::mesh::catalog::shape;
+use shapes::sphere_tree::Method;
+use shapes::traversal::wrap;
+use shapes::{Pose, exact};
 use space::workload::Random;
 use space::{Quat, Vec3};
 use world::spec::{Deformation, ObjectKind, Shape, Spec};

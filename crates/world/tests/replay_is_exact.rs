@@ -5,8 +5,8 @@ mod crowd;
 use std::sync::Arc;
 
 use crowd::Hostile;
+use shapes::mesh::TriangleMesh;
 use space::Vec3;
-use space::mesh::TriangleMesh;
 use world::spec::{ObjectKind, Shape, Spec};
 use world::{Plaza, World, journal};
 

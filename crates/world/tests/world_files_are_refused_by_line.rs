@@ -1,7 +1,7 @@
 //! A bad world file gets an error that names the file, the line, and what was expected.
 
+use shapes::mesh::TriangleMesh;
 use space::Vec3;
-use space::mesh::TriangleMesh;
 use world::spec::Spec;
 use world::{FileError, World};
 

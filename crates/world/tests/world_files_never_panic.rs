@@ -7,7 +7,7 @@ mod crowd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use proptest::prelude::*;
-use space::mesh::TriangleMesh;
+use shapes::mesh::TriangleMesh;
 use world::World;
 use world::spec::Spec;
 

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use lab::bench::narrow::{self, Settings};
-use space::narrow::sphere_tree::{MAX_DEPTH, Method};
+use shapes::sphere_tree::{MAX_DEPTH, Method};
 
 use crate::clock::ProcessClock;
 use crate::command::Failure;

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use lab::experiment::sphere_trees::{self, Settings};
-use space::mesh::shapes;
-use space::narrow::sphere_tree::{MAX_DEPTH, default_caps};
+use shapes::mesh::catalog;
+use shapes::sphere_tree::{MAX_DEPTH, default_caps};
 
 use super::out::Out;
 use super::present;
@@ -54,7 +54,7 @@ pub fn run(arguments: SphereTrees) -> Result<(), Failure> {
     let out = Out::prepare(&arguments.out)?;
     let spheres = caps(arguments.depth, &arguments.spheres)?;
     let (names, named) = if arguments.mesh.is_empty() {
-        (shapes::NAMES.map(str::to_owned).to_vec(), String::new())
+        (catalog::NAMES.map(str::to_owned).to_vec(), String::new())
     } else {
         (arguments.mesh.clone(), format!(" --mesh {}", arguments.mesh.join(" ")))
     };

@@ -163,8 +163,8 @@ pub fn truth_of(world: &World) -> Vec<TruthObject> {
     truth
 }
 
-fn upright(shape: &space::narrow::Shape, kind: Kind, turn: Turn) -> Option<([i64; 3], i64)> {
-    use space::narrow::Shape;
+fn upright(shape: &shapes::Shape, kind: Kind, turn: Turn) -> Option<([i64; 3], i64)> {
+    use shapes::Shape;
     let steps = |metres: f32| (f64::from(metres) * f64::from(space::snap::STEPS_PER_METRE)).round() as i64;
     let is_turned = turn != Turn::IDENTITY;
     match shape {

@@ -1,8 +1,8 @@
 //! Balls as a picture: lit from above, seen from the front and a little from the side, the nearer before the farther.
 
+use shapes::sphere_tree::Ball;
+use shapes::sphere_tree::file::checksum;
 use space::DVec3;
-use space::narrow::sphere_tree::Ball;
-use space::narrow::sphere_tree::file::checksum;
 
 /// Shades of a colour.
 const SHADES: usize = 48;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use space::narrow::Shape as Solid3;
+use shapes::Shape as Solid3;
 use space::{GridPoint, NodeId, ObjectId, Slot, Turn};
 use wire::Shape;
 use wire::scene::Solid;

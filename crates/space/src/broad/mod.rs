@@ -2,37 +2,17 @@
 //!
 //! [`BruteForce`] is the definition: every other method is tested against it, tick after tick.
 
-mod aabb;
-mod box_sweep;
 mod brute_force;
-mod gathered;
-mod grid_sweep;
-mod interval_ends;
 mod kinesphere;
-mod octree;
-mod pair_set;
-#[cfg(feature = "parry")]
-mod parry;
 mod plain_grid;
+pub mod published;
 pub mod query;
-mod residents;
-mod sweep_and_prune;
-mod sweep_one_axis;
-mod uniform_grid;
-mod voxels;
 
 pub use brute_force::BruteForce;
-pub use grid_sweep::GridSweepAndPrune;
 pub use kinesphere::Kinesphere;
-pub use octree::{Octree, OctreeError};
-#[cfg(feature = "parry")]
-pub use parry::{ParryIncremental, ParryRebuild, ParryRefit, Upkeep};
 pub use plain_grid::PlainGrid;
+pub use published::{GridSweepAndPrune, Octree, OctreeError, SweepAndPrune, SweepOneAxis, UniformGrid, VoxelsError};
 pub use query::Finder;
-pub use sweep_and_prune::SweepAndPrune;
-pub use sweep_one_axis::SweepOneAxis;
-pub use uniform_grid::UniformGrid;
-pub use voxels::VoxelsError;
 
 use crate::{Edition, Pair, Spheres};
 

@@ -9,7 +9,7 @@
 //!
 //! Nothing of this is remembered from tick to tick, so that a world goes on from a snapshot as it would have.
 
-use space::narrow::Shape;
+use shapes::Shape;
 
 use crate::neighbours::Neighbours;
 use crate::objects::{Body, EXACT, Objects, SOLID};

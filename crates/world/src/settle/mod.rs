@@ -17,9 +17,9 @@ pub(crate) use schedule::Schedule;
 pub(crate) use surroundings::{CLOSEST_M, Surroundings};
 pub(crate) use weave::Circles;
 
+use shapes::{Motion, Pose, Shape, exact};
 use space::bits::Bits;
 use space::fetch_ahead;
-use space::narrow::{Motion, Pose, Shape, exact};
 use space::{DVec3, Grid, ObjectId, Quat, Turn, snap};
 
 use crate::border::{Border, Standing};

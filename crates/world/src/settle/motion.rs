@@ -5,7 +5,7 @@
 //! nearly always is, as motions end well before the contact; where it is not, the body stops earlier. The place it
 //! starts from is free, so that there is always an answer: this is the induction that keeps a world without overlap.
 
-use space::narrow::Shape;
+use shapes::Shape;
 use space::{DVec3, ObjectId};
 
 /// Who stands in the way.

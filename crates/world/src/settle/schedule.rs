@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use space::narrow::Shape;
+use shapes::Shape;
 use space::{ObjectId, snap};
 
 use super::surroundings::ExactPair;

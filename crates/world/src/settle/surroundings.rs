@@ -1,7 +1,7 @@
 //! Whatever a body, and what it holds, may meet in a tick: objects and scenery of any shape, bounds, and what lies beyond them.
 
+use shapes::{Motion, Pose, Precision, Shape, proximity};
 use space::impact::rounded;
-use space::narrow::{Motion, Pose, Precision, Shape, proximity};
 use space::{DVec3, GridPoint, Turn, snap};
 
 use super::motion::{Around, Hit, Other};

@@ -4,9 +4,9 @@
 //! anything but people, or more than brush against them, goes the long way. `shortcuts_change_nothing` holds the two to
 //! each other, bit for bit.
 
+use shapes::Shape;
 use space::DVec3;
 use space::impact::rounded;
-use space::narrow::Shape;
 
 use super::Settler;
 use super::motion::{Around, Hit, Other};

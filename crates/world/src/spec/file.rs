@@ -36,11 +36,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::Deserialize;
-use space::mesh::{TriangleMesh, shapes};
-use space::narrow::sphere_tree::Method;
-use space::narrow::traversal::wrap;
-use space::narrow::{Balls, Shape};
-use space::{BallTree, Quat, Vec3};
+use shapes::BallTree;
+use shapes::mesh::{TriangleMesh, catalog};
+use shapes::sphere_tree::Method;
+use shapes::traversal::wrap;
+use shapes::{Balls, Shape};
+use space::{Quat, Vec3};
 use toml::Spanned;
 
 use super::{AvatarSpec, CrowdSpec, Deformation, Limits, ObjectKind, ObjectSpec, Policy, Rule, Spec, SpecError};
@@ -571,10 +572,10 @@ impl ObjectFile {
         let given = self.mesh.as_ref().expect("one shape is given");
         match (&given.file, &given.shape) {
             (Some(file), None) => Ok(Shape::mesh(load(file)?)),
-            (None, Some(name)) => match shapes::shape(name.get_ref()) {
+            (None, Some(name)) => match catalog::shape(name.get_ref()) {
                 Some(mesh) => Ok(Shape::mesh(mesh)),
                 None => {
-                    let (name, known) = (name.get_ref(), shapes::NAMES.join(", "));
+                    let (name, known) = (name.get_ref(), catalog::NAMES.join(", "));
                     Err(wrong(format!("no shape is called `{name}`, expected one of {known} and flag")))
                 }
             },

@@ -14,7 +14,7 @@ pub use plaza::Plaza;
 
 use space::{Quat, Vec3};
 
-pub use space::narrow::Shape;
+pub use shapes::Shape;
 
 pub use crate::rule::{Deformation, Rule};
 

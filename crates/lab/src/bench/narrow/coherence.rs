@@ -7,10 +7,11 @@
 use std::hint::black_box;
 
 use serde::Serialize;
-use space::narrow::Pose;
-use space::narrow::traversal::{Memory, Placed, Question, Search};
+use shapes::BallTree;
+use shapes::Pose;
+use shapes::traversal::{Memory, Placed, Question, Search};
 use space::workload::Random;
-use space::{BallTree, Sphere, Vec3};
+use space::{Sphere, Vec3};
 
 use super::Pair;
 use crate::stopwatch::{Stopwatch, timed};
@@ -170,10 +171,10 @@ impl Relative {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shapes::mesh::catalog::shape;
+    use shapes::sphere_tree::Method;
+    use shapes::traversal::wrap;
     use space::Quat;
-    use space::mesh::shapes::shape;
-    use space::narrow::sphere_tree::Method;
-    use space::narrow::traversal::wrap;
 
     /// A front that was not moved finds the leaves that a walk finds.
     #[test]

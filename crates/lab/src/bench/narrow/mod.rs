@@ -8,13 +8,14 @@ mod coherence;
 use std::hint::black_box;
 
 use serde::Serialize;
-use space::mesh::TriangleMesh;
-use space::narrow::Pose;
-use space::narrow::peer::{ParryContacts, ParryMesh};
-use space::narrow::sphere_tree::Method;
-use space::narrow::traversal::{Placed, Question, Search, Verdict, WrapError, wrap};
+use shapes::BallTree;
+use shapes::Pose;
+use shapes::mesh::TriangleMesh;
+use shapes::peer::{ParryContacts, ParryMesh};
+use shapes::sphere_tree::Method;
+use shapes::traversal::{Placed, Question, Search, Verdict, WrapError, wrap};
 use space::workload::Random;
-use space::{BallTree, Quat, Vec3};
+use space::{Quat, Vec3};
 
 pub use coherence::Coherence;
 
@@ -330,7 +331,7 @@ impl Report {
 mod tests {
     use super::*;
     use crate::stopwatch::SteadyStopwatch;
-    use space::mesh::shapes::shape;
+    use shapes::mesh::catalog::shape;
 
     #[test]
     fn ours_and_parry_agree_on_a_torus() {

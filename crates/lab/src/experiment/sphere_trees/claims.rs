@@ -1,8 +1,8 @@
 //! What paper 003 says of sphere-trees, and whether it holds.
 
+use shapes::sphere_tree::metrics::farthest_out;
+use shapes::sphere_tree::{Method, Object, SphereTree, build, default_caps};
 use space::DVec3;
-use space::narrow::sphere_tree::metrics::farthest_out;
-use space::narrow::sphere_tree::{Method, Object, SphereTree, build, default_caps};
 
 use super::Row;
 use crate::report::verdict::{Outcome, Verdict};

@@ -5,9 +5,9 @@ mod claims;
 mod figures;
 
 use serde::Serialize;
-use space::mesh::TriangleMesh;
-use space::narrow::sphere_tree::metrics::{LevelMetrics, measure};
-use space::narrow::sphere_tree::{BuildError, MAX_DEPTH, Method, Object, SphereTree, build};
+use shapes::mesh::TriangleMesh;
+use shapes::sphere_tree::metrics::{LevelMetrics, measure};
+use shapes::sphere_tree::{BuildError, MAX_DEPTH, Method, Object, SphereTree, build};
 
 use super::Document;
 use crate::report::page::{Block, Page, Section};
@@ -204,7 +204,7 @@ fn table(rows: &[Row]) -> Table {
 mod tests {
     use super::*;
     use crate::stopwatch::SteadyStopwatch;
-    use space::mesh::shapes::shape;
+    use shapes::mesh::catalog::shape;
 
     #[test]
     fn a_box_is_wrapped_by_every_method_on_every_level() {

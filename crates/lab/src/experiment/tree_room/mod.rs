@@ -10,7 +10,7 @@ mod page;
 mod run;
 
 use serde::Serialize;
-use space::narrow::traversal::WrapError;
+use shapes::traversal::WrapError;
 
 use super::Document;
 use crate::report::table::Table;

@@ -1,11 +1,12 @@
 //! Moving the rooms on, and timing who looks into them.
 
+use shapes::BallTree;
+use shapes::Pose;
+use shapes::mesh::catalog::shape;
+use shapes::sphere_tree::Method;
+use shapes::traversal::{Placed, Question, Search, Verdict, wrap};
 use space::broad::{Kinesphere, SweepAndPrune};
-use space::mesh::shapes::shape;
-use space::narrow::Pose;
-use space::narrow::sphere_tree::Method;
-use space::narrow::traversal::{Placed, Question, Search, Verdict, wrap};
-use space::{BallTree, BroadPhase, Pair, Vec3};
+use space::{BroadPhase, Pair, Vec3};
 
 use super::{PAPER_OBJECTS_MAX, RoomError, Row, Settings, TreeInfo, TreeRoom, claims};
 use crate::experiment::room::{Movement, Room};

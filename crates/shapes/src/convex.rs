@@ -1,0 +1,249 @@
+//! Convex cores: what all shapes are made of, before a radius is put around them.
+//!
+//! A sphere is a point with a radius, a capsule a segment with a radius; boxes, hulls and the triangles of a mesh have
+//! none. Distances are computed between cores, and radii subtracted.
+
+use glam::{DMat3, DQuat, DVec3};
+
+use super::closed::{self, Block, Near};
+use super::pose::WidePose;
+use super::shape::Shape;
+use super::solid::Hull;
+use super::{parry, penetrate};
+use space::Sphere;
+
+/// A core in its own coordinates.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Core<'a> {
+    /// A segment along y around a point; itself a point when it has no length.
+    Bar {
+        center: DVec3,
+        half: f64,
+    },
+    Block {
+        half: DVec3,
+    },
+    Hull(&'a Hull),
+    Triangle([DVec3; 3]),
+}
+
+/// A core and the radius around it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rounded<'a> {
+    pub core: Core<'a>,
+    pub radius: f64,
+}
+
+/// A core somewhere.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Convex<'a> {
+    Bar([DVec3; 2]),
+    Block(Block),
+    Hull(PlacedHull<'a>),
+    Triangle([DVec3; 3]),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PlacedHull<'a> {
+    pub hull: &'a Hull,
+    pub pose: WidePose,
+}
+
+/// How two cores stand to each other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Separation {
+    /// The distance, as near as it was found; zero when they touch.
+    pub distance: f64,
+    /// No less than this is certain.
+    pub certain: f64,
+    pub on_a: DVec3,
+    pub on_b: DVec3,
+    /// Unit vector from `a` to `b`, along which they are apart by `certain`. Arbitrary when they touch.
+    pub normal: DVec3,
+}
+
+impl<'a> Rounded<'a> {
+    /// The whole shape, unless it is a mesh.
+    pub fn new(shape: &'a Shape) -> Option<Rounded<'a>> {
+        let bar = |half: f32, radius: f32| {
+            Some(Rounded { core: Core::Bar { center: DVec3::ZERO, half: half as f64 }, radius: radius as f64 })
+        };
+        match shape {
+            Shape::Sphere { radius } => bar(0.0, *radius),
+            Shape::Capsule { half_height, radius } => bar(*half_height, *radius),
+            Shape::Box { half } => Some(Rounded { core: Core::Block { half: half.as_dvec3() }, radius: 0.0 }),
+            Shape::Hull(hull) => Some(Rounded { core: Core::Hull(hull), radius: 0.0 }),
+            Shape::Mesh(_) | Shape::Balls(_) => None,
+        }
+    }
+
+    pub fn ball(sphere: Sphere) -> Rounded<'a> {
+        Rounded { core: Core::Bar { center: sphere.center.as_dvec3(), half: 0.0 }, radius: sphere.radius as f64 }
+    }
+}
+
+impl<'a> Core<'a> {
+    pub fn place(&self, pose: &WidePose) -> Convex<'a> {
+        let at = |point: DVec3| pose.position + pose.rotation * point;
+        match *self {
+            Core::Bar { center, half } => {
+                let middle = at(center);
+                if half == 0.0 {
+                    return Convex::Bar([middle, middle]);
+                }
+                let along = pose.rotation * (DVec3::Y * half);
+                Convex::Bar([middle - along, middle + along])
+            }
+            Core::Block { half } => {
+                let turn = DMat3::from_quat(pose.rotation);
+                Convex::Block(Block { center: pose.position, axes: [turn.x_axis, turn.y_axis, turn.z_axis], half })
+            }
+            Core::Hull(hull) => Convex::Hull(PlacedHull { hull, pose: *pose }),
+            Core::Triangle(corners) => Convex::Triangle(corners.map(at)),
+        }
+    }
+
+    /// How far its farthest point is from the line through the origin along `axis`: how fast it moves when it turns.
+    pub fn reach_from(&self, axis: DVec3) -> f64 {
+        let off = |point: DVec3| point.cross(axis).length();
+        match self {
+            Core::Bar { center, half } => off(center + DVec3::Y * *half).max(off(center - DVec3::Y * *half)),
+            Core::Block { half } => {
+                let flip = |x: f64, y: f64| off(DVec3::new(half.x * x, half.y * y, half.z));
+                flip(1.0, 1.0).max(flip(-1.0, 1.0)).max(flip(1.0, -1.0)).max(flip(-1.0, -1.0))
+            }
+            Core::Hull(hull) => hull.vertices().iter().map(|vertex| off(vertex.as_dvec3())).fold(0.0, f64::max),
+            Core::Triangle(corners) => corners.iter().map(|&corner| off(corner)).fold(0.0, f64::max),
+        }
+    }
+
+    /// How large it is, roughly: what errors are measured by.
+    pub fn size(&self) -> f64 {
+        match self {
+            Core::Bar { half, .. } => *half,
+            Core::Block { half } => half.length(),
+            Core::Hull(hull) => hull.bounding_sphere().radius as f64,
+            Core::Triangle([a, b, c]) => a.distance(*b).max(a.distance(*c)),
+        }
+    }
+
+    /// Its box in its own coordinates: middle and half sides.
+    pub fn bounds(&self) -> (DVec3, DVec3) {
+        match self {
+            Core::Bar { center, half } => (*center, DVec3::Y * *half),
+            Core::Block { half } => (DVec3::ZERO, *half),
+            Core::Hull(hull) => {
+                let bounds = hull.bounds();
+                let (min, max) = (bounds.min.as_dvec3(), bounds.max.as_dvec3());
+                ((min + max) * 0.5, (max - min) * 0.5)
+            }
+            Core::Triangle([a, b, c]) => {
+                let (min, max) = (a.min(*b).min(*c), a.max(*b).max(*c));
+                ((min + max) * 0.5, (max - min) * 0.5)
+            }
+        }
+    }
+
+    /// A box around it in `pose`: middle and half sides.
+    pub fn bounds_in(&self, pose: &WidePose) -> (DVec3, DVec3) {
+        let (center, half) = self.bounds();
+        (pose.position + pose.rotation * center, turned_half(pose.rotation, half))
+    }
+}
+
+/// Half the sides of the box around a turned box.
+pub(crate) fn turned_half(rotation: DQuat, half: DVec3) -> DVec3 {
+    let turn = DMat3::from_quat(rotation);
+    turn.x_axis.abs() * half.x + turn.y_axis.abs() * half.y + turn.z_axis.abs() * half.z
+}
+
+impl Convex<'_> {
+    /// Its farthest point along `direction`.
+    pub fn farthest(&self, direction: DVec3) -> DVec3 {
+        let best = |points: &[DVec3]| {
+            let mut best = points[0];
+            for &point in &points[1..] {
+                if point.dot(direction) > best.dot(direction) {
+                    best = point;
+                }
+            }
+            best
+        };
+        match self {
+            Convex::Bar(ends) => best(ends),
+            Convex::Triangle(corners) => best(corners),
+            Convex::Block(block) => {
+                let side = |axis: usize| block.axes[axis] * block.half[axis].copysign(block.axes[axis].dot(direction));
+                block.center + side(0) + side(1) + side(2)
+            }
+            Convex::Hull(placed) => {
+                let local = placed.pose.rotation.conjugate() * direction;
+                let mut best = (f64::NEG_INFINITY, DVec3::ZERO);
+                for vertex in placed.hull.vertices() {
+                    let vertex = vertex.as_dvec3();
+                    let along = vertex.dot(local);
+                    if along > best.0 {
+                        best = (along, vertex);
+                    }
+                }
+                placed.pose.position + placed.pose.rotation * best.1
+            }
+        }
+    }
+
+    pub fn center(&self) -> DVec3 {
+        match self {
+            Convex::Bar([p, q]) => (*p + *q) * 0.5,
+            Convex::Block(block) => block.center,
+            Convex::Triangle([a, b, c]) => (*a + *b + *c) / 3.0,
+            Convex::Hull(placed) => {
+                placed.pose.position + placed.pose.rotation * placed.hull.bounding_sphere().center.as_dvec3()
+            }
+        }
+    }
+}
+
+/// How far `b` is beyond `a` along a unit vector: a lower bound of their distance.
+pub(crate) fn apart_along(a: &Convex<'_>, b: &Convex<'_>, normal: DVec3) -> f64 {
+    (b.farthest(-normal) - a.farthest(normal)).dot(normal)
+}
+
+/// Distance and closest points of two cores.
+pub(crate) fn separation(a: &Convex<'_>, b: &Convex<'_>) -> Separation {
+    let near = match (a, b) {
+        (Convex::Hull(_), _) | (_, Convex::Hull(_)) => return parry::separation(a, b),
+        (Convex::Bar(a), Convex::Bar(b)) => closed::segments(*a, *b),
+        (Convex::Bar(a), Convex::Block(b)) => closed::segment_block(*a, b),
+        (Convex::Block(a), Convex::Bar(b)) => closed::segment_block(*b, a).swapped(),
+        (Convex::Bar(a), Convex::Triangle(b)) => closed::segment_triangle(*a, *b),
+        (Convex::Triangle(a), Convex::Bar(b)) => closed::segment_triangle(*b, *a).swapped(),
+        (Convex::Block(a), Convex::Block(b)) => closed::blocks(a, b),
+        (Convex::Block(a), Convex::Triangle(b)) => closed::block_triangle(a, *b),
+        (Convex::Triangle(a), Convex::Block(b)) => closed::block_triangle(b, *a).swapped(),
+        (Convex::Triangle(a), Convex::Triangle(b)) => closed::triangles(*a, *b),
+    };
+    Separation::closed(near)
+}
+
+impl Separation {
+    fn closed(near: Near) -> Separation {
+        let distance = near.squared.sqrt();
+        let normal = (near.on_b - near.on_a).try_normalize().unwrap_or(DVec3::Y);
+        // Coordinates are differences of `f32` within a question's neighbourhood: sixteen digits leave plenty.
+        let scale = near.on_a.abs().max_element().max(near.on_b.abs().max_element());
+        let certain = if near.squared == 0.0 { 0.0 } else { (distance - 1e-13 * scale).max(0.0) };
+        Separation { distance, certain, on_a: near.on_a, on_b: near.on_b, normal }
+    }
+
+    pub fn swapped(self) -> Separation {
+        Separation { on_a: self.on_b, on_b: self.on_a, normal: -self.normal, ..self }
+    }
+}
+
+/// How far, and which way, `b` must be moved to part from `a`, for cores that touch: depth and unit normal.
+pub(crate) fn penetration(a: &Convex<'_>, b: &Convex<'_>) -> (f64, DVec3) {
+    match (a, b) {
+        (Convex::Hull(_), _) | (_, Convex::Hull(_)) => parry::penetration(a, b),
+        _ => penetrate::least_way_out(a, b),
+    }
+}

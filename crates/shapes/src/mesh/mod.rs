@@ -1,0 +1,22 @@
+//! Triangles: bytes of a file to a mesh, and meshes made from a few numbers.
+//!
+//! - [`TriangleMesh`]: corners and triangles, checked once.
+//! - [`generated`]: boxes, balls, rings and cups without a file.
+//! - [`catalog`]: those that the project ships, by name.
+//! - `read`: OBJ, glTF 2.0 and TRI; with the feature `mesh-files`.
+
+pub mod catalog;
+pub mod generated;
+#[cfg(feature = "mesh-files")]
+mod gltf;
+#[cfg(feature = "mesh-files")]
+mod obj;
+#[cfg(feature = "mesh-files")]
+mod read;
+#[cfg(feature = "mesh-files")]
+mod tri;
+mod triangles;
+
+#[cfg(feature = "mesh-files")]
+pub use read::{Format, Limits, MeshError, Resolver, read, read_with};
+pub use triangles::{TriangleMesh, TriangleMeshError};

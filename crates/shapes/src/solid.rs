@@ -1,0 +1,164 @@
+//! Hulls and meshes: shapes of many points, prepared once and shared.
+
+use std::sync::Arc;
+
+use glam::Vec3;
+
+use super::parry;
+use super::parry::Tree;
+use super::shape::{Bounds, Shape, ShapeError, round_down, round_up, sphere_around};
+use crate::mesh::TriangleMesh;
+use space::Sphere;
+
+use crate::BallTree;
+
+/// The convex hull of some points.
+#[derive(Clone, Debug)]
+pub struct Hull {
+    vertices: Vec<Vec3>,
+    triangles: Vec<[u32; 3]>,
+    bounds: Bounds,
+    sphere: Sphere,
+}
+
+/// A triangle mesh with a tree of boxes over its triangles.
+#[derive(Clone, Debug)]
+pub struct Mesh {
+    triangles: TriangleMesh,
+    pub(super) tree: Tree,
+    pub(super) balls: Option<Arc<BallTree>>,
+    bounds: Bounds,
+    sphere: Sphere,
+}
+
+/// The balls in which walks down a sphere-tree to some level end.
+#[derive(Clone, Debug)]
+pub struct Balls {
+    pub(super) tree: Arc<BallTree>,
+    pub(super) level: u8,
+    bounds: Bounds,
+    sphere: Sphere,
+    mesh: Option<TriangleMesh>,
+}
+
+impl Balls {
+    /// The balls of this level, or of the deepest if the tree is not so deep.
+    pub fn new(tree: Arc<BallTree>, level: u8) -> Result<Balls, ShapeError> {
+        if tree.reach().is_nan() || tree.reach() > Shape::LARGEST {
+            return Err(ShapeError::OutOfRange { field: "radius", value: tree.reach() });
+        }
+        let level = level.min(tree.depth());
+        let (mut low, mut high) = (glam::DVec3::INFINITY, glam::DVec3::NEG_INFINITY);
+        for node in tree.ends(level) {
+            let ball = tree.ball(node);
+            let (center, radius) = (ball.center.as_dvec3(), f64::from(ball.radius));
+            (low, high) = (low.min(center - radius), high.max(center + radius));
+        }
+        let outward =
+            |value: glam::DVec3, round: fn(f64) -> f32| Vec3::new(round(value.x), round(value.y), round(value.z));
+        let bounds = Bounds { min: outward(low, round_down), max: outward(high, round_up) };
+        let sphere = tree.wrapping(0);
+        Ok(Balls { tree, level, bounds, sphere, mesh: None })
+    }
+
+    /// Knows the mesh that the tree was built around, for those who draw it.
+    #[must_use]
+    pub fn with_mesh(self, mesh: TriangleMesh) -> Balls {
+        Balls { mesh: Some(mesh), ..self }
+    }
+
+    /// The mesh that the tree was built around, if it is known.
+    pub fn mesh(&self) -> Option<&TriangleMesh> {
+        self.mesh.as_ref()
+    }
+
+    /// The tree.
+    pub fn tree(&self) -> &Arc<BallTree> {
+        &self.tree
+    }
+
+    /// The level.
+    pub fn level(&self) -> u8 {
+        self.level
+    }
+
+    pub(super) fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+
+    pub(super) fn bounding_sphere(&self) -> Sphere {
+        self.sphere
+    }
+}
+
+impl Hull {
+    /// A hull is made from no more points than this.
+    pub const MAX_POINTS: usize = 1 << 13;
+
+    /// The hull of `points`, which need not all be corners of it.
+    pub fn new(points: &[Vec3]) -> Result<Hull, ShapeError> {
+        if points.len() > Self::MAX_POINTS {
+            return Err(ShapeError::TooManyPoints { count: points.len() });
+        }
+        for (point, place) in points.iter().enumerate() {
+            let bad = |value: &f32| value.is_nan() || value.abs() > Shape::LARGEST;
+            if let Some(value) = place.to_array().into_iter().find(bad) {
+                return Err(ShapeError::BadPoint { point, value });
+            }
+        }
+        let (vertices, triangles) = parry::hull(points).ok_or(ShapeError::Flat { count: points.len() })?;
+        let (bounds, sphere) = (Bounds::of(&vertices), sphere_around(&vertices));
+        Ok(Hull { vertices, triangles, bounds, sphere })
+    }
+
+    /// Its corners, and where points are nearly in a plane, some that are not quite.
+    pub fn vertices(&self) -> &[Vec3] {
+        &self.vertices
+    }
+
+    /// Its surface, as triangles over the corners.
+    pub fn triangles(&self) -> &[[u32; 3]] {
+        &self.triangles
+    }
+
+    pub(super) fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+
+    pub(super) fn bounding_sphere(&self) -> Sphere {
+        self.sphere
+    }
+}
+
+impl Mesh {
+    /// The surface of `triangles`.
+    pub fn new(triangles: TriangleMesh) -> Mesh {
+        let tree = Tree::new(&triangles);
+        let (bounds, sphere) = (Bounds::of(triangles.vertices()), sphere_around(triangles.vertices()));
+        Mesh { triangles, tree, balls: None, bounds, sphere }
+    }
+
+    /// The same with a sphere-tree around it.
+    #[must_use]
+    pub fn with_tree(self, tree: Arc<BallTree>) -> Mesh {
+        Mesh { balls: Some(tree), ..self }
+    }
+
+    /// The sphere-tree around it, if there is one.
+    pub fn sphere_tree(&self) -> Option<&Arc<BallTree>> {
+        self.balls.as_ref()
+    }
+
+    /// What it is made of.
+    pub fn triangles(&self) -> &TriangleMesh {
+        &self.triangles
+    }
+
+    pub(super) fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+
+    pub(super) fn bounding_sphere(&self) -> Sphere {
+        self.sphere
+    }
+}
