@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;
 
 use bytes::Bytes;
-use space::token_bucket::{Allowance, TokenBucket};
 use node::{Channel, LinkId};
+use space::token_bucket::{Allowance, TokenBucket};
 use space::{NodeId, Time};
 use wire::ToNode;
 use wire::cluster::{CLUSTER_VERSION, open, seal};

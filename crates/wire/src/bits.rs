@@ -4,7 +4,8 @@
 #[derive(Debug)]
 pub struct BitWriter<'a> {
     bytes: &'a mut Vec<u8>,
-    count: u32,
+    /// Bits that do not fill a byte yet.
+    pending: u64,
     count: u32,
 }
 

@@ -28,6 +28,7 @@ pub struct Form {
 pub struct Forms {
     /// The low 32 bits of the tick after which the clocks showed this.
     pub tick: u32,
+    pub forms: Vec<Form>,
 }
 
 impl Forms {

@@ -27,6 +27,7 @@ pub struct Moves {
     /// The number of the newest input; the others count down from it.
     pub newest: u32,
     /// One per tick, the newest first, at least one.
+    pub steps: Vec<Step>,
 }
 
 const JUMP: u8 = 1;

@@ -85,6 +85,7 @@ pub struct Hearing {
     /// The number of objects that hear it.
     pub heard_by_all: u32,
     /// The first of them, by rising numbers.
+    #[serde(serialize_with = "serialize_objects")]
     pub heard_by: Vec<ObjectId>,
 }
 
@@ -106,7 +107,6 @@ impl Wanted {
     }
 
     pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Wanted, Malformed> {
-        // The fourth bit is kept for the borders between the nodes of a cluster.
         // The fourth bit is reserved for the borders between the nodes of a cluster.
         let flags = reader.bits(7, "layers")?;
         let object = ObjectId::new(reader.varint(u64::MAX, "object")?);
@@ -171,11 +171,10 @@ impl Cells {
     pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Cells, Malformed> {
         let tick = reader.varint(u64::MAX, "tick")?;
         let mut corner = || reader.zigzag(i32::MAX, "low").map(|steps| steps as i32);
-        let mut corner = || reader.zigzag(i32::MAX, "low").map(|steps| steps as i32);
+        let low = [corner()?, corner()?];
         let edge = reader.varint(EDGE_MAX, "edge")? as u32;
         let mut across = || reader.varint(ACROSS_MAX, "counts").map(|count| count as u32);
         let counts = [across()?, across()?];
-        let all = read_all(reader)?;
         let all = reader.varint32("all")?;
         let whole = u64::from(counts[0]) * u64::from(counts[1]);
         let mut next = 0_u64;
@@ -197,24 +196,23 @@ impl Hearing {
         pose::write_object(writer, self.object);
         for (all, list) in [(self.hears_all, &self.hears), (self.heard_by_all, &self.heard_by)] {
             writer.varint(all);
-            writer.varint(all);
             write_rising(writer, &list[..list.len().min(HEARINGS_MAX)]);
+        }
     }
 
     pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Hearing, Malformed> {
         let tick = reader.varint(u64::MAX, "tick")?;
         let object = pose::read_object(reader)?;
-        let hears_all = read_all(reader)?;
         let hears_all = reader.varint32("all")?;
-        let heard_by_all = read_all(reader)?;
+        let hears = read_rising(reader, HEARINGS_MAX, "hears")?;
         let heard_by_all = reader.varint32("all")?;
-        if hears.len() > hears_all as usize || heard_by.len() > heard_by_all as usize {
+        let heard_by = read_rising(reader, HEARINGS_MAX, "heard_by")?;
         let is_whole = hears.len() <= hears_all as usize && heard_by.len() <= heard_by_all as usize;
         reader.check(is_whole, "all")?;
+        Ok(Hearing { tick, object, hears_all, hears, heard_by_all, heard_by })
     }
 }
 
-fn read_all(reader: &mut Reader<'_>) -> Result<u32, Malformed> {
 /// Objects by rising numbers, each as its distance from the last: most take a byte.
 fn write_rising(writer: &mut Writer<'_>, objects: &[ObjectId]) {
     writer.varint(objects.len() as u64);

@@ -75,6 +75,7 @@ pub struct Known {
     pub is_user: bool,
     /// Its name for people; often empty.
     pub name: String,
+    pub shape: Shape,
 }
 
 /// Positions of movable objects after a tick: all of them, or a part.
@@ -210,9 +211,7 @@ impl ToOperator {
                 kind::WATCHED => ToOperator::Watched(Watched::read(reader)?),
                 kind::REFUSED => ToOperator::Refused(Refused::read(reader)?),
                 kind::SCENE => ToOperator::Scene(Scene::read(reader)?),
-                kind::KNOWN => {
-                    ToOperator::Known(reader.list(OBJECTS_MAX, KNOWN_BYTES_MIN, "known", Known::read)?)
-                }
+                kind::KNOWN => ToOperator::Known(reader.list(OBJECTS_MAX, KNOWN_BYTES_MIN, "known", Known::read)?),
                 kind::VIEW => ToOperator::View(View::read(reader)?),
                 kind::PLAYED => ToOperator::Played { to: reader.varint(u64::MAX, "to")? },
                 kind::GROUPS => ToOperator::Groups(Groups::read(reader)?),

@@ -1,10 +1,10 @@
 //! The fixed objects of a world, told once: a client sweeps its own avatar against them without waiting for the server.
 
+use crate::pose;
+use crate::shape::Shape;
 use serde::Serialize;
 use space::bytes::{Malformed, Reader, Writer};
 use space::{GridPoint, ObjectId, Turn};
-use crate::pose;
-use crate::shape::Shape;
 
 /// The most objects in one message.
 pub const SOLIDS_MAX: usize = 512;

@@ -1,11 +1,11 @@
 //! Joining and leaving, and the objects that a client hears: messages that must arrive, and in order.
 
-use serde::Serialize;
-use space::bytes::{Malformed, Reader, Writer};
-use space::{GridPoint, ObjectId, Turn};
 use crate::pose::{self, Handle};
 use crate::shape::Shape;
 use crate::state::MOTION_MAX;
+use serde::Serialize;
+use space::bytes::{Malformed, Reader, Writer};
+use space::{GridPoint, ObjectId, Turn};
 
 /// The most bytes of a nickname: 24 visible characters, each with its accents.
 pub const NICKNAME_MAX: usize = 192;
@@ -75,6 +75,7 @@ pub struct Walking {
     /// Downward, in metres per second squared; zero is a world to fly in.
     pub gravity: f32,
     /// The height of a step that is walked up, in metres.
+    pub step_height: f32,
 }
 
 /// The answer to a hello that is accepted.

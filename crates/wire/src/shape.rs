@@ -12,13 +12,23 @@ pub const MODEL_MAX: usize = 64;
 /// The collision shape of an object, in metres. Sizes are exact: a client sweeps its own avatar against them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum Shape {
-    Sphere { radius: f32 },
+    Sphere {
+        radius: f32,
+    },
     /// A box along its own axes, by half of its edges.
-    Box { half: [f32; 3] },
+    Box {
+        half: [f32; 3],
+    },
     /// An upright cylinder with round ends; half the height is from the middle to the centre of either end.
-    Capsule { half_height: f32, radius: f32 },
+    Capsule {
+        half_height: f32,
+        radius: f32,
+    },
     /// A mesh: its name in the world's file, and the radius of a sphere around it.
-    Model { name: String, radius: f32 },
+    Model {
+        name: String,
+        radius: f32,
+    },
 }
 
 impl Shape {

@@ -242,7 +242,7 @@ pub struct StateWriter<'a> {
 impl<'a> StateWriter<'a> {
     /// Starts a datagram at the end of `bytes`.
     pub fn new(bytes: &'a mut Vec<u8>, head: &Head) -> StateWriter<'a> {
-        let begin = bytes.len();
+        let start = bytes.len();
         let mut writer = begin(bytes, kind::STATE);
         writer.u32(head.tick);
         let flags = head.own.map_or(0, |own| 1 | u8::from(own.is_grounded) << 1);
@@ -252,7 +252,7 @@ impl<'a> StateWriter<'a> {
             writer.u16(own.acknowledged);
             own.velocity.iter().for_each(|part| writer.zigzag((*part).max(-i16::MAX)));
         }
-        let room = 8 * (DATAGRAM_MAX as i64 - (bytes.len() - begin) as i64);
+        let room = 8 * (DATAGRAM_MAX as i64 - (bytes.len() - start) as i64);
         StateWriter { writer: BitWriter::new(bytes), anchor: head.anchor, last: -1, room }
     }
 

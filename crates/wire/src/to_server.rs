@@ -13,7 +13,9 @@ use crate::{MESSAGE_MAX, kind, pose};
 pub enum ToServer {
     /// Asks to join.
     Hello(Hello),
-    Say { text: String },
+    Say {
+        text: String,
+    },
     /// Asks to hold an object.
     Grab {
         #[serde(serialize_with = "pose::serialize_object")]
@@ -25,7 +27,9 @@ pub enum ToServer {
     /// Inputs; a datagram.
     Moves(Moves),
     /// Asks for the time, with the client's clock in microseconds; a datagram.
-    Ping { asked_us: i64 },
+    Ping {
+        asked_us: i64,
+    },
 }
 
 impl ToServer {

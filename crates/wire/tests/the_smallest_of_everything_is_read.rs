@@ -3,7 +3,7 @@
 
 use space::{GridPoint, ObjectId, Turn};
 use wire::cluster::{
-    Answer, Ask, Batch, Beat, Cut, Declared, Entry, Guest, Granted, Introduced, Member, Named, Piece, Plan, Replicate,
+    Answer, Ask, Batch, Beat, Cut, Declared, Entry, Granted, Guest, Introduced, Member, Named, Piece, Plan, Replicate,
     Standing,
 };
 use wire::form::{Form, Forms};

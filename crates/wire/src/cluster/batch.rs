@@ -180,9 +180,8 @@ impl Answer {
             false => None,
             true => Some(Granted {
                 room: read_corners(reader, "room")?,
-                standing: reader.list(STANDING_MAX, 8, "standing", |reader| {
-                    Ok((read_object(reader)?, Standing::read(reader)?))
-                })?,
+                standing: reader
+                    .list(STANDING_MAX, 8, "standing", |reader| Ok((read_object(reader)?, Standing::read(reader)?)))?,
             }),
         };
         Ok(Answer { object, seq, asked, granted })

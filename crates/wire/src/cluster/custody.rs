@@ -1,10 +1,10 @@
 //! Ownership of objects: hand-over, replication, and what nodes know after a node has died.
 
-use serde::Serialize;
-use space::bytes::{Malformed, Reader, Writer};
 use super::batch::Standing;
 use super::entries::Entries;
 use super::{OBJECTS_MAX, read_object, read_version};
+use serde::Serialize;
+use space::bytes::{Malformed, Reader, Writer};
 
 /// The most bytes of an object in transit, and of the session that travels with it.
 pub(super) const PARCEL_MAX: usize = 16_384;
@@ -55,10 +55,11 @@ pub struct Load {
 
 /// Copies of the sender's objects.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Replicate {
     /// Counts the messages of this kind to this receiver.
-    /// Counts what this receiver was sent.
+    pub number: u64,
     /// Whether it starts anew: earlier copies of the sender's objects are void.
-    /// Whether it begins anew: what the receiver has of the sender is void.
+    pub is_first: bool,
     /// New and changed objects.
     pub entries: Entries,
     /// Objects that the sender does not own any more.

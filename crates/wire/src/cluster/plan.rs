@@ -5,6 +5,7 @@ use space::bytes::{Malformed, Reader, Writer};
 
 use super::{NODES_MAX, read_node, read_version};
 use crate::ADDRESS_MAX;
+use crate::pose::STEPS_MAX;
 
 /// The most cuts and leaves of a plan.
 const CUTS_MAX: usize = 4 * NODES_MAX;
@@ -14,6 +15,7 @@ const CUTS_MAX: usize = 4 * NODES_MAX;
 pub struct Ballot {
     pub round: u32,
     /// The proposer.
+    pub node: u64,
 }
 
 /// One version of the partition of space among nodes.

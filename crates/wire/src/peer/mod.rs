@@ -114,7 +114,7 @@ fn write_steps(writer: &mut Writer<'_>, steps: [i32; 3]) {
     steps.into_iter().for_each(|step| writer.zigzag(step));
 }
 
-fn read_steps(reader: &mut Reader<'_>, max: i32, field: &'static str) -> Result<[i32; 3], DecodeError> {
+fn read_steps(reader: &mut Reader<'_>, max: i32, field: &'static str) -> Result<[i32; 3], Malformed> {
     let mut step = || reader.zigzag(max, field).map(|step| step as i32);
     Ok([step()?, step()?, step()?])
 }

@@ -50,6 +50,7 @@ pub struct Motion {
     #[serde(serialize_with = "pose::serialize_turn")]
     pub turn: Turn,
     /// Angular velocity along the body's axes.
+    pub spin: [i32; 3],
 }
 
 const HAS_ACCELERATION: u8 = 0x08;
@@ -100,7 +101,7 @@ impl Motion {
 }
 
 /// A part that is left out if it is zero, so that there is one encoding.
-fn read_part(reader: &mut Reader<'_>, is_there: u8, field: &'static str) -> Result<[i32; 3], DecodeError> {
+fn read_part(reader: &mut Reader<'_>, is_there: u8, field: &'static str) -> Result<[i32; 3], Malformed> {
     if is_there == 0 {
         return Ok([0; 3]);
     }
@@ -156,7 +157,7 @@ impl Watch {
     fn read(reader: &mut Reader<'_>) -> Result<Watch, Malformed> {
         let (own, other) = (name::read_index(reader)?, name::read_index(reader)?);
         let first = reader.varint32("first")?;
-        let since = reader.varint(u32::MAX - first.into(), "newest")?;
+        let since = reader.varint(u64::from(u32::MAX - first), "newest")?;
         let newest = first + since as u32;
         let behind = reader.zigzag(u32::MAX, "lacks")?;
         let lacks = u32::try_from(i64::from(newest) - behind).map_err(|_| reader.refuse("lacks"))?;
@@ -178,7 +179,7 @@ fn read_difference(
     from: [i32; 3],
     max: i32,
     field: &'static str,
-) -> Result<[i32; 3], DecodeError> {
+) -> Result<[i32; 3], Malformed> {
     let steps = read_steps(reader, 2 * max, field)?;
     // At most 2^26 and 2^27: the sum does not overflow.
     let sum: [i32; 3] = std::array::from_fn(|axis| from[axis] + steps[axis]);
@@ -192,6 +193,7 @@ impl Report {
     /// The most digests in a watch.
     pub const DIGESTS_MAX: usize = DIGESTS_MAX;
     /// The largest age of a state that is sent, in microseconds.
+    pub const AGE_US_MAX: i64 = AGE_US_MAX as i64;
 
     pub(super) fn write(&self, writer: &mut Writer<'_>) {
         writer.i64(self.time_us);
