@@ -8,7 +8,7 @@ use node::{Channel, Effect, Event, LinkId, Node};
 use space::workload::Random;
 use space::{DVec3, NodeId, Time};
 use wire::ToPeer;
-use wire::peer::{Hello, Owns, PEER_VERSION, Report};
+use wire::peer::{Owns, PEER_VERSION, PeerHello, Report};
 
 const LINK: LinkId = LinkId(1);
 const FRAME_US: i64 = 16_667;
@@ -71,7 +71,7 @@ fn hear(peer: &mut Peer, channel: Channel, message: &ToPeer) {
 fn a_late_datagram_brings_nothing_back_and_the_stream_counts() {
     let mut peer = peer(1);
     peer.handle(at(0), Event::Opened { link: LINK, secret: [0; 16] });
-    let hello = Hello {
+    let hello = PeerHello {
         version: PEER_VERSION,
         node: 9,
         name: "Bob".into(),

@@ -50,7 +50,7 @@ pub use peer::ToPeer;
 pub use pose::Handle;
 pub use scene::Scene;
 pub use session::{Entered, Hello, Reason, Refused, Roster, Welcome};
-pub use shape::Shape;
+pub use shape::CollisionShape;
 pub use state::{Body, State};
 pub use to_client::{SERVERS_MAX, ToClient};
 pub use to_server::ToServer;

@@ -11,7 +11,7 @@ use crate::codec::{DecodeError, begin, decode};
 use crate::inside::{Cells, Groups, Hearing, Wanted};
 use crate::scene::Scene;
 use crate::session::{EnteredKind, NICKNAME_MAX, Refused, TICK_US_MAX, TOKEN_MAX};
-use crate::shape::Shape;
+use crate::shape::CollisionShape;
 use crate::{ADDRESS_MAX, MESSAGE_MAX, kind, pose};
 
 /// The version of the operator's stream.
@@ -75,7 +75,7 @@ pub struct Known {
     pub is_user: bool,
     /// Its name for people; often empty.
     pub name: String,
-    pub shape: Shape,
+    pub shape: CollisionShape,
 }
 
 /// Positions of movable objects after a tick: all of them, or a part.
@@ -269,7 +269,7 @@ impl Known {
         let flags = reader.bits(7, "kind")?;
         let kind = EnteredKind::from_number(flags & 3).ok_or_else(|| reader.refuse("kind"))?;
         let name = reader.text(NICKNAME_MAX, "name")?.to_owned();
-        Ok(Known { object, kind, is_user: flags & 4 != 0, name, shape: Shape::read(reader)? })
+        Ok(Known { object, kind, is_user: flags & 4 != 0, name, shape: CollisionShape::read(reader)? })
     }
 }
 

@@ -1,7 +1,7 @@
 //! The fixed objects of a world, told once: a client sweeps its own avatar against them without waiting for the server.
 
 use crate::pose;
-use crate::shape::Shape;
+use crate::shape::CollisionShape;
 use serde::Serialize;
 use space::bytes::{Malformed, Reader, Writer};
 use space::{GridPoint, ObjectId, Turn};
@@ -11,10 +11,10 @@ pub const SOLIDS_MAX: usize = 512;
 
 /// A fixed object.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Solid {
+pub struct FixedObject {
     #[serde(serialize_with = "pose::serialize_object")]
     pub object: ObjectId,
-    pub shape: Shape,
+    pub shape: CollisionShape,
     #[serde(serialize_with = "pose::serialize_point")]
     pub place: GridPoint,
     #[serde(serialize_with = "pose::serialize_turn")]
@@ -26,7 +26,7 @@ pub struct Solid {
 pub struct Scene {
     /// Whether this message is the last one.
     pub is_last: bool,
-    pub solids: Vec<Solid>,
+    pub solids: Vec<FixedObject>,
 }
 
 /// A name, a sphere, a place and no turn.
@@ -46,9 +46,9 @@ impl Scene {
     pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Scene, Malformed> {
         let is_last = reader.flag("is_last")?;
         let solids = reader.list(SOLIDS_MAX, SOLID_BYTES_MIN, "solids", |reader| {
-            Ok(Solid {
+            Ok(FixedObject {
                 object: pose::read_object(reader)?,
-                shape: Shape::read(reader)?,
+                shape: CollisionShape::read(reader)?,
                 place: pose::read_point(reader, "place")?,
                 turn: pose::read_turn(reader)?,
             })

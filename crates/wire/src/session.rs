@@ -1,7 +1,7 @@
 //! Joining and leaving, and the objects that a client hears: messages that must arrive, and in order.
 
 use crate::pose::{self, Handle};
-use crate::shape::Shape;
+use crate::shape::CollisionShape;
 use crate::state::MOTION_MAX;
 use serde::Serialize;
 use space::bytes::{Malformed, Reader, Writer};
@@ -105,7 +105,7 @@ pub struct Welcome {
     #[serde(serialize_with = "serialize_points")]
     pub bounds: [GridPoint; 2],
     /// The avatar's shape.
-    pub shape: Shape,
+    pub shape: CollisionShape,
     /// The avatar's position.
     #[serde(serialize_with = "pose::serialize_point")]
     pub place: GridPoint,
@@ -175,7 +175,7 @@ impl Welcome {
             aura,
             walking,
             bounds: [pose::read_point(reader, "bounds")?, pose::read_point(reader, "bounds")?],
-            shape: Shape::read(reader)?,
+            shape: CollisionShape::read(reader)?,
             place: pose::read_point(reader, "place")?,
             turn: pose::read_turn(reader)?,
             newest: reader.u32("newest")?,
@@ -296,7 +296,7 @@ pub struct Entered {
     pub kind: EnteredKind,
     /// Its user's nickname, or its name in the world's file.
     pub name: String,
-    pub shape: Shape,
+    pub shape: CollisionShape,
     #[serde(serialize_with = "pose::serialize_point")]
     pub place: GridPoint,
     #[serde(serialize_with = "pose::serialize_turn")]
@@ -353,7 +353,7 @@ fn read_entered(reader: &mut Reader<'_>) -> Result<Entered, Malformed> {
         object: pose::read_object(reader)?,
         kind: EnteredKind::from_number(reader.u8("kind")?).ok_or_else(|| reader.refuse("kind"))?,
         name: reader.text(NICKNAME_MAX, "name")?.to_owned(),
-        shape: Shape::read(reader)?,
+        shape: CollisionShape::read(reader)?,
         place: pose::read_point(reader, "place")?,
         turn: pose::read_turn(reader)?,
         motion: {

@@ -11,7 +11,7 @@ pub const MODEL_MAX: usize = 64;
 
 /// The collision shape of an object, in metres. Sizes are exact: a client sweeps its own avatar against them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub enum Shape {
+pub enum CollisionShape {
     Sphere {
         radius: f32,
     },
@@ -31,32 +31,32 @@ pub enum Shape {
     },
 }
 
-impl Shape {
+impl CollisionShape {
     /// The radius of a sphere around the middle that contains the shape.
     pub fn radius(&self) -> f32 {
         match self {
-            Shape::Sphere { radius } | Shape::Model { radius, .. } => *radius,
-            Shape::Box { half } => Vec3::from_array(*half).length(),
-            Shape::Capsule { half_height, radius } => half_height + radius,
+            CollisionShape::Sphere { radius } | CollisionShape::Model { radius, .. } => *radius,
+            CollisionShape::Box { half } => Vec3::from_array(*half).length(),
+            CollisionShape::Capsule { half_height, radius } => half_height + radius,
         }
     }
 
     pub(crate) fn write(&self, writer: &mut Writer<'_>) {
         match self {
-            Shape::Sphere { radius } => {
+            CollisionShape::Sphere { radius } => {
                 writer.u8(0);
                 writer.f32(*radius);
             }
-            Shape::Box { half } => {
+            CollisionShape::Box { half } => {
                 writer.u8(1);
                 half.iter().for_each(|side| writer.f32(*side));
             }
-            Shape::Capsule { half_height, radius } => {
+            CollisionShape::Capsule { half_height, radius } => {
                 writer.u8(2);
                 writer.f32(*half_height);
                 writer.f32(*radius);
             }
-            Shape::Model { name, radius } => {
+            CollisionShape::Model { name, radius } => {
                 writer.u8(3);
                 writer.text(name, MODEL_MAX);
                 writer.f32(*radius);
@@ -64,14 +64,14 @@ impl Shape {
         }
     }
 
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Shape, Malformed> {
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<CollisionShape, Malformed> {
         let form = reader.u8("shape")?;
         let size = |reader: &mut Reader<'_>| reader.f32(0.0, EXTENT_MAX, "shape");
         Ok(match form {
-            0 => Shape::Sphere { radius: size(reader)? },
-            1 => Shape::Box { half: [size(reader)?, size(reader)?, size(reader)?] },
-            2 => Shape::Capsule { half_height: size(reader)?, radius: size(reader)? },
-            3 => Shape::Model { name: reader.text(MODEL_MAX, "shape")?.to_owned(), radius: size(reader)? },
+            0 => CollisionShape::Sphere { radius: size(reader)? },
+            1 => CollisionShape::Box { half: [size(reader)?, size(reader)?, size(reader)?] },
+            2 => CollisionShape::Capsule { half_height: size(reader)?, radius: size(reader)? },
+            3 => CollisionShape::Model { name: reader.text(MODEL_MAX, "shape")?.to_owned(), radius: size(reader)? },
             _ => return Err(reader.refuse("shape")),
         })
     }

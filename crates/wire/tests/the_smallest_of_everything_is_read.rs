@@ -3,19 +3,19 @@
 
 use space::{GridPoint, ObjectId, Turn};
 use wire::cluster::{
-    Answer, Ask, Batch, Beat, Cut, Declared, Entry, Granted, Guest, Introduced, Member, Named, Piece, Plan, Replicate,
-    Standing,
+    Answer, Ask, Batch, Beat, Cut, Declared, Entry, Granted, GuestPose, Introduced, Member, Named, Piece, Plan,
+    Replicate, Standing,
 };
 use wire::form::{Form, Forms};
 use wire::inside::{Cells, Group, Groups, Hearing};
 use wire::operator::{Borders, Known, Region, ToOperator, View};
 use wire::peer::{Digest, Motion, Owns, Report, ToPeer, Watch};
-use wire::scene::{Scene, Solid};
+use wire::scene::{FixedObject, Scene};
 use wire::session::{Entered, EnteredKind, Roster};
-use wire::{Handle, Shape, ToClient, ToNode};
+use wire::{CollisionShape, Handle, ToClient, ToNode};
 
 const ORIGIN: GridPoint = GridPoint::new(0, 0, 0);
-const POINT: Shape = Shape::Sphere { radius: 0.0 };
+const POINT: CollisionShape = CollisionShape::Sphere { radius: 0.0 };
 
 fn object(number: u64) -> ObjectId {
     ObjectId::new(number).unwrap()
@@ -57,7 +57,7 @@ fn between_nodes() {
                 standing: vec![Declared { object: 1, seq: 0, standing }; count],
             },
             ToNode::Batch(Batch {
-                guests: vec![Guest { object: 1, place: ORIGIN, turn: Turn::IDENTITY }; count],
+                guests: vec![GuestPose { object: 1, place: ORIGIN, turn: Turn::IDENTITY }; count],
                 ..batch.clone()
             }),
             ToNode::Batch(Batch { asks: vec![ask.clone(); count], ..batch.clone() }),
@@ -104,7 +104,7 @@ fn to_clients() {
             turn: Turn::IDENTITY,
             motion: [0; 3],
         };
-        let solid = Solid { object: object(1), shape: POINT, place: ORIGIN, turn: Turn::IDENTITY };
+        let solid = FixedObject { object: object(1), shape: POINT, place: ORIGIN, turn: Turn::IDENTITY };
         let messages = [
             ToClient::Roster(Roster { number: 1, tick: 0, left: Vec::new(), entered: vec![entered; count] }),
             ToClient::Roster(Roster { number: 1, tick: 0, left: vec![Handle(0); count], entered: Vec::new() }),

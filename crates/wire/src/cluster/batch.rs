@@ -20,14 +20,14 @@ pub struct Batch {
     pub version: u64,
     pub tick: u64,
     /// Positions of the sender's objects that the receiver's users hear.
-    pub guests: Vec<Guest>,
+    pub guests: Vec<GuestPose>,
     pub asks: Vec<Ask>,
     pub answers: Vec<Answer>,
 }
 
 /// The pose of another node's object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Guest {
+pub struct GuestPose {
     pub object: u64,
     #[serde(serialize_with = "pose::serialize_point")]
     pub place: GridPoint,
@@ -229,7 +229,7 @@ impl Batch {
             version: read_version(reader)?,
             tick: read_version(reader)?,
             guests: reader.list(OBJECTS_MAX, 5, "guests", |reader| {
-                Ok(Guest {
+                Ok(GuestPose {
                     object: read_object(reader)?,
                     place: pose::read_point(reader, "place")?,
                     turn: pose::read_turn(reader)?,

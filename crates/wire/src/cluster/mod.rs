@@ -12,7 +12,7 @@ mod piece;
 mod plan;
 mod users;
 
-pub use batch::{Answer, Ask, Batch, Granted, Guest, Introduced, Standing};
+pub use batch::{Answer, Ask, Batch, Granted, GuestPose, Introduced, Standing};
 pub use custody::{Declared, Load, Named, Offer, Replicate};
 pub use entries::{Entries, Entry};
 pub use envelope::{Envelope, open, seal};
