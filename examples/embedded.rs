@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use client::ClientSettings;
 use kinesphere::order::{self, Order};
 use kinesphere::serve::{Options, Service};
 use kinesphere::visit::Visit;
-use node::client::ClientSettings;
 use world::Plaza;
 
 #[tokio::main]

@@ -4,9 +4,9 @@
 
 use std::time::Duration;
 
+use client::ClientSettings;
 use kinesphere::serve::{Options, Service};
 use kinesphere::visit::Visit;
-use node::client::ClientSettings;
 use wire::Step;
 
 #[tokio::main]

@@ -7,28 +7,26 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use ::cluster::Status as Standing;
 use bytes::Bytes;
-use node::cluster::Status as Standing;
-use node::nickname::Nickname;
-use node::server::Part;
-use node::{Channel, Effect, Event, LinkId, Node, Record, Server};
+use server::nickname::Nickname;
+use server::{Part, Server};
 use space::{NodeId, Time};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Duration, Instant, sleep_until};
-use wire::{Reason, ToClient};
+use wire::{Channel, Effect, Event, LinkId, Participant, Reason, Record, ToClient};
 
 use crate::cluster::{self, Heard, Messenger};
 use crate::gate::{Gate, Verdict};
 use crate::http::Health;
-use crate::kept;
 use crate::link::{Inbox, LinkEvent, Outbox, Party};
 use crate::meters::{self, Direction, Meters};
 use crate::order::{Answer, Order};
 use crate::origin::Origins;
 use crate::store::keeper::{Keeper, Status};
-use crate::token;
 use crate::watch::Watchers;
 use crate::why::{self, Hearing, Reach};
+use crate::{kept, token};
 
 /// Messages taken in before the clock is looked at again.
 const MESSAGES_AT_ONCE: usize = 256;

@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
-use node::LinkId;
-use node::nickname::Nickname;
-use wire::{Hello, Reason, Refused, ToServer, VERSION, kind};
+use server::nickname::Nickname;
+use wire::{Hello, LinkId, Reason, Refused, ToServer, VERSION, kind};
 
 use crate::token::{self, Secret};
 

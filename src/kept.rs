@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use node::SessionRecord;
 use thiserror::Error;
+use wire::SessionRecord;
 use world::{SnapshotError, Spec, SpecError, World};
 
 use crate::store::{Store, StoreError};

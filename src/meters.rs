@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use node::server::ServerCounts;
-use node::{LinkId, Server};
-use wire::kind;
+use server::{Server, ServerCounts};
+use wire::{LinkId, kind};
 
 use crate::link::{Inbox, Outbox};
 use crate::store::keeper::Keeper;

@@ -19,8 +19,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
-use node::Server;
-use node::server::ServerSettings;
+use server::{Server, ServerSettings};
 use space::Time;
 use thiserror::Error;
 use tokio::net::{TcpListener, lookup_host};

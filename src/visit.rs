@@ -3,7 +3,7 @@
 //!
 //! ```no_run
 //! use kinesphere::visit::Visit;
-//! use node::client::ClientSettings;
+//! use client::ClientSettings;
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! let mut visit = Visit::join("http://localhost:7777", ClientSettings::named("Ann")).await?;
@@ -16,13 +16,12 @@
 
 use std::time::Duration;
 
+use ::client::{Client, ClientSettings, Phase};
 use bytes::Bytes;
-use node::client::{ClientSettings, Phase};
-use node::{Client, Effect, Event, LinkId, Node};
 use space::Time;
 use thiserror::Error;
 use tokio::time::{Instant, sleep_until};
-use wire::Refused;
+use wire::{Effect, Event, LinkId, Participant, Refused};
 
 use crate::link::client::{self, ConnectError, Host};
 use crate::link::{Inbox, LinkEvent, LinkLimits, Links, Outbox};

@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
-use node::Server;
-use node::inside::Insight;
-use node::watch::{Sight, Told, scenes};
+use server::Server;
+use server::inside::Insight;
+use server::watch::{Sight, Told, scenes};
 use space::GridPoint;
 use tokio::sync::{broadcast, mpsc};
 use tokio::time::timeout;

@@ -4,8 +4,8 @@
 //! Budget and priority are known to a running server alone. A journal holds what users asked for, and from that the world
 //! can be made again; what was sent to whom depends on when connections stood and what they took in, and is not kept.
 
-use node::server::Attention;
 use serde::{Deserialize, Serialize};
+use server::Attention;
 use space::ObjectId;
 use world::{ObjectView, World};
 

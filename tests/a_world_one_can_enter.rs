@@ -6,11 +6,11 @@ mod shell;
 use std::time::Duration;
 
 use bytes::Bytes;
+use client::ClientSettings;
 use futures_util::{SinkExt, StreamExt};
 use kinesphere::link::client::{Client, Host};
 use kinesphere::link::{Channel, LinkEvent, LinkLimits, Links};
 use kinesphere::visit::{Visit, VisitError};
-use node::client::ClientSettings;
 use serving::{PATIENCE, Serving};
 use shell::{kinesphere, stderr, stdout};
 use tokio_tungstenite::tungstenite::Message;
@@ -21,7 +21,7 @@ fn named(name: &str) -> ClientSettings {
 }
 
 /// Who is heard under this name, and where it was confirmed to be.
-fn heard(client: &node::Client, name: &str) -> Option<space::GridPoint> {
+fn heard(client: &client::Client, name: &str) -> Option<space::GridPoint> {
     client.others().iter().find(|(_, other)| other.entered.name == name).map(|(_, other)| other.confirmed.1)
 }
 
@@ -200,7 +200,7 @@ async fn operators_are_obeyed_and_visitors_are_not() {
     }
     assert_eq!(said.expect("everybody is told").text, "Tea is ready.");
     assert!(order("Host: localhost\r\n", r#"{"do":"ban","who":"ann"}"#).await.contains("ann is banned"));
-    let is_sent_away = |client: &node::Client| matches!(client.phase(), node::client::Phase::Ended(_));
+    let is_sent_away = |client: &client::Client| matches!(client.phase(), client::Phase::Ended(_));
     assert!(ann.run_until(PATIENCE, is_sent_away).await);
     assert_eq!(refusal(&server, named("Ann")).await.0, Reason::Banned);
 }

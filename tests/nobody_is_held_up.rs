@@ -6,13 +6,13 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use client::ClientSettings;
 use futures_util::SinkExt;
 use kinesphere::order::{self, Order};
 use kinesphere::serve::{Options, Service};
 use kinesphere::visit::Visit;
-use node::client::ClientSettings;
-use node::limits::Limits;
-use node::server::ServerSettings;
+use server::ServerSettings;
+use server::limits::Limits;
 use serving::PATIENCE;
 use tokio_tungstenite::tungstenite::Message;
 use wire::{Hello, Moves, Step, ToServer, VERSION};
@@ -55,7 +55,7 @@ async fn a_client_that_never_reads_is_dropped_and_others_do_not_notice() {
             last = ann.client().newest_tick();
         }
     }
-    assert_eq!(*ann.client().phase(), node::client::Phase::Joined);
+    assert_eq!(*ann.client().phase(), client::Phase::Joined);
     ann.leave().await;
     let server = service.stop().await.unwrap();
     assert_eq!(server.counts().dropped, 1, "and nobody else");
@@ -109,7 +109,7 @@ async fn a_log_that_nobody_reads_holds_up_no_tick() {
         ann.run_for(Duration::from_millis(200)).await;
     }
     let tick = ann.client().newest_tick();
-    let goes_on = |client: &node::Client| client.newest_tick() > tick + 30;
+    let goes_on = |client: &client::Client| client.newest_tick() > tick + 30;
     assert!(ann.run_until(PATIENCE, goes_on).await, "the world stands still");
     ann.leave().await;
     // It stops as it should, too, although nobody reads its farewell.

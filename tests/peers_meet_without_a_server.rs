@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use client::ClientSettings;
 use kinesphere::visit::Visit;
-use node::client::ClientSettings;
 use wire::Step;
 
 /// Nothing here takes longer, on the slowest machine.
@@ -164,7 +164,7 @@ async fn two_bounce_and_agree_a_third_comes_late_and_dies_and_the_page_sees_all(
     // A client of the wire protocol stands for the page.
     let mut visit = Visit::join(&bob.page(), ClientSettings::named("whoever")).await.unwrap();
     assert_eq!(visit.client().welcome().unwrap().nickname, "bob", "the page is its peer's");
-    let names = |client: &node::Client| -> BTreeSet<String> {
+    let names = |client: &client::Client| -> BTreeSet<String> {
         client.others().iter().map(|(_, other)| other.entered.name.clone()).collect()
     };
     let all: BTreeSet<String> = ["ann", "ann 2", "bob 2", "carl", "carl 2"].map(str::to_owned).into();

@@ -10,14 +10,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use node::bot::Behaviour;
-use node::client::{ClientSettings, Phase};
-use node::hostile::Malice;
-use node::{Bot, Channel, Effect, Event, Hostile, LinkId, Node};
+use client::bot::Behaviour;
+use client::hostile::Malice;
+use client::{Bot, ClientSettings, Hostile, Phase};
 use space::Time;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
-use wire::{ToClient, ToServer, kind};
+use wire::{Channel, Effect, Event, LinkId, Participant, ToClient, ToServer, kind};
 
 use self::report::quantiles;
 pub use self::report::{BotsReport, Quantiles};
@@ -158,7 +157,7 @@ enum Member {
 }
 
 impl Member {
-    fn node(&mut self) -> &mut dyn Node {
+    fn node(&mut self) -> &mut dyn Participant {
         match self {
             Member::Honest(bot) => bot.as_mut(),
             Member::Hostile(hostile) => hostile.as_mut(),

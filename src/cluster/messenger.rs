@@ -8,11 +8,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;
 
 use bytes::Bytes;
-use node::{Channel, LinkId};
 use space::token_bucket::{Allowance, TokenBucket};
 use space::{NodeId, Time};
-use wire::ToNode;
 use wire::cluster::{CLUSTER_VERSION, open, seal};
+use wire::{Channel, LinkId, ToNode};
 
 use crate::link::{Inbox, Label, LinkEvent, Outbox, Party};
 

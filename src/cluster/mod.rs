@@ -1,6 +1,6 @@
 //! A server among others that serve the same world: how they reach each other, and what an operator sees of it.
 //!
-//! What they say is `node::cluster`'s; this carries it. A node is known to its carrier by a name that lasts, and to the
+//! What they say is `cluster`'s; this carries it. A node is known to its carrier by a name that lasts, and to the
 //! cluster by a number that it has for one stay only: [`messenger`] binds one to the other.
 //!
 //! - [`messenger`]: bytes to nodes and back.

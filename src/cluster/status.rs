@@ -1,8 +1,8 @@
 //! How a cluster is, as one of its nodes sees it.
 
-use node::Server;
-use node::cluster::{Cluster, Status};
+use cluster::{Cluster, Status};
 use serde::{Deserialize, Serialize};
+use server::Server;
 use space::snap::STEPS_PER_METRE;
 use space::{NodeId, Time};
 use wire::operator::{Borders, REGIONS_MAX, Region as Told};

@@ -4,8 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use node::Cluster;
-use node::cluster::{ClusterSettings, Status};
+use cluster::{Cluster, ClusterSettings, Status};
 use space::Time;
 use thiserror::Error;
 use tokio::time::{Instant, sleep_until};

@@ -3,10 +3,10 @@
 use std::ops::ControlFlow;
 
 use clap::{Args, ValueEnum};
+use client::bot::Behaviour;
 use kinesphere::bots::{self, BotsReport, BotsSettings, Company};
 use kinesphere::fetch::FetchError;
 use kinesphere::link::client::ConnectError;
-use node::bot::Behaviour;
 use tokio::sync::oneshot;
 
 use super::address::resolve;

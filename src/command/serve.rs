@@ -15,9 +15,8 @@ use kinesphere::origin;
 use kinesphere::serve::{Options, ServeError, Service};
 use kinesphere::store::keeper::KeeperSettings;
 use kinesphere::store::{Retention, StoreError};
-use node::Server;
-use node::limits::Limits;
-use node::server::ServerSettings;
+use server::limits::Limits;
+use server::{Server, ServerSettings};
 use tracing_subscriber::EnvFilter;
 use world::{Plaza, Spec, World};
 

@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use kinesphere::token::{self, Secret};
-use node::nickname::Nickname;
+use server::nickname::Nickname;
 
 use super::Failure;
 use super::store::Place;

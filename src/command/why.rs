@@ -8,7 +8,7 @@ use kinesphere::kept;
 use kinesphere::order::Order;
 use kinesphere::store::Store;
 use kinesphere::why::{Explanation, Hearing, Reach, explain};
-use node::server::ServerSettings;
+use server::ServerSettings;
 
 use super::replay::{MadeOf, restored};
 use super::store::{cannot_go_on, refused};

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use cluster::Status;
 use kinesphere::cluster::witness::{self, WitnessError};
 use kinesphere::link::Label;
-use node::cluster::Status;
-use node::server::ServerSettings;
+use server::ServerSettings;
 
 use super::cluster::{Among, unreached};
 use super::interrupt::interrupted;

@@ -3,7 +3,7 @@
 //!
 //! Others are reached over [`zenoh`](crate::link::zenoh), and known by their names there: a peer's number is made of its
 //! name, so that a hello under another's number is refused before the peer hears of it. The page is served as a server
-//! serves it; what it is told, `node::peer::window` tells.
+//! serves it; what it is told, `peer::window` tells.
 
 mod view;
 
@@ -12,18 +12,17 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use node::peer::ground::{self, Ground};
-use node::peer::rules::Rules;
-use node::peer::wanderer::Wanderer;
-use node::peer::window::{USER, Window};
-use node::peer::{Happening, NewObject, PeerError, PeerSettings};
-use node::{Effect, Event, LinkId, Node, Peer};
+use peer::ground::{self, Ground};
+use peer::rules::Rules;
+use peer::wanderer::Wanderer;
+use peer::window::{USER, Window};
+use peer::{Happening, NewObject, Peer, PeerError, PeerSettings};
 use space::{DVec3, NodeId, ObjectId, Time};
 use thiserror::Error;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};
-use wire::ToPeer;
 use wire::peer::name;
+use wire::{Effect, Event, LinkId, Participant, ToPeer};
 use world::{Spec, World};
 
 use crate::certificate::Certificates;

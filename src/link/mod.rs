@@ -34,9 +34,9 @@ use wire::{DATAGRAM_MAX, MESSAGE_MAX};
 
 use share::{Share, Shares};
 
-pub use node::{Channel, LinkId};
 pub use outbox::{Outbox, SendError};
 pub use party::{Label, NoLabel, Party};
+pub use wire::{Channel, LinkId};
 
 /// Where a browser finds a link, be it by WebTransport or by WebSocket.
 pub const PATH: &str = "/link";

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use node::cluster::ClusterSettings;
-use node::{Cluster, Server};
+use cluster::{Cluster, ClusterSettings};
+use server::Server;
 use space::Time;
 use tokio::sync::oneshot;
 use tokio::time::Instant;

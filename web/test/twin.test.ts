@@ -1,4 +1,4 @@
-// The page predicts what the Rust client predicts: `crates/node/tests/the_page_has_a_twin.rs` writes these vectors.
+// The page predicts what the Rust client predicts: `crates/client/tests/the_page_has_a_twin.rs` writes these vectors.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { Scene, type SceneObject } from '../src/motion/scene.ts';
 import type { Vec } from '../src/motion/vector.ts';
 
 type Triple = [number, number, number];
-const vectors = JSON.parse(readFileSync('../crates/node/vectors/client.json', 'utf8'));
+const vectors = JSON.parse(readFileSync('../crates/client/vectors/client.json', 'utf8'));
 
 const vec = ([x, y, z]: Triple): Vec => ({ x, y, z });
 

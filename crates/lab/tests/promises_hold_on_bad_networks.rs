@@ -66,7 +66,7 @@ fn others_are_shown_where_they_are() {
         jitter_ms: 0.0,
         upsets: false,
         rests: false,
-        behaviour: Some(node::bot::Behaviour::Wander),
+        behaviour: Some(client::bot::Behaviour::Wander),
         seekers: 0,
         ..Settings::default()
     });

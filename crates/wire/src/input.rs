@@ -1,7 +1,10 @@
 //! A client's inputs. Each datagram repeats the newest few, so that a lost one is in the next.
 
 use serde::Serialize;
+use space::DVec3;
 use space::bytes::{Malformed, Reader, Writer};
+
+use crate::state::VELOCITY_PARTS;
 
 /// The most inputs in one datagram.
 pub const STEPS_MAX: usize = 8;
@@ -15,6 +18,18 @@ pub struct Step {
     pub heading: u8,
     /// Whether it jumps, if it stands on something.
     pub is_jump: bool,
+}
+
+impl Step {
+    /// The velocity in metres per second.
+    pub fn wish(&self) -> DVec3 {
+        DVec3::from_array(self.velocity.map(|part| f64::from(part) / f64::from(VELOCITY_PARTS)))
+    }
+}
+
+/// Whether one number came after another; numbers wrap around.
+pub fn is_newer(number: u32, other: u32) -> bool {
+    number.wrapping_sub(other) as i32 > 0
 }
 
 /// A datagram of inputs.

@@ -10,14 +10,14 @@ use crate::world::World;
 
 /// The participants, by name.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Participants {
-    list: Vec<Participant>,
+pub(crate) struct Memberships {
+    list: Vec<Membership>,
     /// The order in which a tick's inputs are looked at.
     order: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Participant {
+pub(crate) struct Membership {
     pub sender: NodeId,
     /// Its avatar's row.
     pub row: u32,
@@ -25,16 +25,16 @@ pub(crate) struct Participant {
     pub sequence: u32,
 }
 
-impl Participants {
-    pub fn get(&self, sender: NodeId) -> Option<&Participant> {
+impl Memberships {
+    pub fn get(&self, sender: NodeId) -> Option<&Membership> {
         self.list.binary_search_by_key(&sender, |member| member.sender).ok().map(|index| &self.list[index])
     }
 
-    pub fn list(&self) -> &[Participant] {
+    pub fn list(&self) -> &[Membership] {
         &self.list
     }
 
-    pub fn insert(&mut self, member: Participant) {
+    pub fn insert(&mut self, member: Membership) {
         let at = self.list.partition_point(|known| known.sender < member.sender);
         self.list.insert(at, member);
     }
@@ -56,7 +56,7 @@ impl World {
             order.sort_by_key(key);
         }
         let mut places = None;
-        // Participants are sorted as the inputs are: the next sender's member is never before the last one's.
+        // Memberships are sorted as the inputs are: the next sender's member is never before the last one's.
         let (mut at, mut last_sender, mut count) = (0, None, 0);
         for &index in &order {
             let input = &inputs[index as usize];
@@ -179,7 +179,7 @@ impl World {
         let places = places.get_or_insert_with(|| Places::new(&self.objects));
         let (row, object) = self.place_avatar(places, avatar, place)?;
         self.objects.label[row as usize] = Label { owner: Some(input.sender), name: name.into() };
-        self.members.list.insert(at, Participant { sender: input.sender, row, sequence: input.sequence });
+        self.members.list.insert(at, Membership { sender: input.sender, row, sequence: input.sequence });
         outcome.joined.push(Joined { sender: input.sender, object });
         Ok(())
     }

@@ -13,7 +13,7 @@ use space::{GridPoint, ObjectId, Vec3, snap};
 
 use crate::border::{Border, PlacedSolid};
 
-use crate::members::Participant;
+use crate::members::Membership;
 use crate::objects::{Kind, SOLID};
 use crate::places::Places;
 use crate::snapshot::{read_object, write_object};
@@ -158,7 +158,7 @@ impl World {
                 self.objects.label[row as usize].owner = None;
             }
             reader.check(is_new, "a member that is not here")?;
-            self.members.insert(Participant { sender, row, sequence });
+            self.members.insert(Membership { sender, row, sequence });
         }
         Ok(())
     }

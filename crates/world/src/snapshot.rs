@@ -20,7 +20,7 @@ use space::{Grid, GridPoint, NodeId, ObjectId, Tick, Turn, Vec3};
 
 use crate::hash::{Hasher, StateHash};
 use crate::make;
-use crate::members::Participant;
+use crate::members::Membership;
 use crate::objects::{Drive, Kind, Label};
 use crate::spec::{OBJECT_NAME_BYTES_MAX, ObjectKind, ObjectSpec, Route, Spec, SpecError};
 use crate::world::World;
@@ -290,7 +290,7 @@ fn read_members(world: &mut World, reader: &mut Reader<'_>) -> Result<(), Malfor
         let sender = NodeId::new(sender);
         let row = find(world, avatar).filter(|&row| world.objects.label[row as usize].owner == Some(sender));
         let Some(row) = row else { return Err(reader.refuse("the avatar of a member")) };
-        world.members.insert(Participant { sender, row, sequence });
+        world.members.insert(Membership { sender, row, sequence });
     }
     let owned =
         world.objects.by_id.iter().filter(|&&(_, row)| world.objects.label[row as usize].owner.is_some()).count();

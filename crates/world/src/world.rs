@@ -12,7 +12,7 @@ use crate::deform::Deforming;
 use crate::hash::StateHash;
 use crate::input::{Input, RefusalReason};
 use crate::make;
-use crate::members::Participants;
+use crate::members::Memberships;
 use crate::neighbours::{GroundCells, Neighbours};
 use crate::objects::{Card, Drive, Kind, Label, Objects, SOLID};
 use crate::outcome::Outcome;
@@ -43,7 +43,7 @@ pub struct World {
     /// How many have joined: spawn places take turns.
     pub(crate) joins: u64,
     pub(crate) objects: Objects,
-    pub(crate) members: Participants,
+    pub(crate) members: Memberships,
     pub(crate) wishes: Option<Wishes>,
     /// What lies around it, if it is a part of a larger world.
     pub(crate) border: Option<Border>,
@@ -189,7 +189,7 @@ impl World {
             tick: Tick::new(0),
             joins: 0,
             objects: Objects::new(),
-            members: Participants::default(),
+            members: Memberships::default(),
             wishes,
             border: None,
             outcome: Outcome::default(),

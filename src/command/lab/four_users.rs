@@ -5,11 +5,11 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use clap::Args;
+use client::bot::Behaviour;
 use kinesphere::bots::{self, BotsReport, BotsSettings, Company, Quantiles};
 use kinesphere::relay::Relay;
 use kinesphere::relay::impairment::ImpairmentSettings;
 use kinesphere::serve::{Options, Service};
-use node::bot::Behaviour;
 use serde::Serialize;
 use world::Plaza;
 

@@ -1,8 +1,8 @@
 //! `kinesphere lab simulate`: does the server keep its promises on a bad network?
 
 use clap::Args;
+use client::bot::Behaviour;
 use lab::simulation::{self, Settings};
-use node::bot::Behaviour;
 
 use crate::command::Failure;
 use crate::command::work::watched;

@@ -1,4 +1,4 @@
-// A client as a state machine: bytes and times go in, bytes come out. The twin of `crates/node/src/client/mod.rs`.
+// A client as a state machine: bytes and times go in, bytes come out. The twin of `crates/client/src/mod.rs`.
 
 import { Clock } from '../motion/clock.ts';
 import { Scene } from '../motion/scene.ts';

@@ -1,5 +1,5 @@
 // Everybody else: predicted from the last that was heard, off walls included, and shown without jumps. The twin of
-// `crates/node/src/client/others.rs`.
+// `crates/client/src/others.rs`.
 
 import { predictTogether } from '../motion/company.ts';
 import type { Shown } from '../motion/convergence.ts';

@@ -1,5 +1,5 @@
 // How the own avatar moves before the server has answered: as the server does where only the scene is concerned. The
-// twin of `crates/node/src/client/walk.rs`.
+// twin of `crates/client/src/walk.rs`.
 
 import { contact } from '../motion/rounded.ts';
 import { type Vec, add, dot, length, normalizeOr, scale, sub, vec, ZERO } from '../motion/vector.ts';

@@ -4,14 +4,13 @@
 //! those around them. The server is the one that serves users, with the aura that it gives to users unless told otherwise;
 //! the plaza is as wide as it has to be for a client to hear so many. Making the clients' datagrams is not counted.
 
-use ::node::limits::Limits;
-use ::node::server::{Part, ServerSettings};
-use ::node::{Channel, Effect, Event, LinkId, Node, Server};
 use ::world::{Plaza, World};
 use serde::Serialize;
+use server::limits::Limits;
+use server::{Part, Server, ServerSettings};
 use space::workload::Random;
 use space::{Time, Vec3};
-use wire::{Hello, Moves, Step, ToClient, ToServer, VERSION};
+use wire::{Channel, Effect, Event, Hello, LinkId, Moves, Participant, Step, ToClient, ToServer, VERSION};
 
 use crate::report::number::{grouped, significant};
 use crate::report::table::Table;

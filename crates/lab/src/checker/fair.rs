@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use node::client::Phase;
+use client::Phase;
 use wire::Reason;
 
 use super::{Checker, Observed};

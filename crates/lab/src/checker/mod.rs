@@ -20,8 +20,9 @@ pub use overlap::Overlap;
 pub use reconciled::Reconciled;
 pub use shown::Shown;
 
-use node::{Bot, Channel, LinkId};
+use client::Bot;
 use space::{GridPoint, NodeId, ObjectId, Time, Turn, Vec3};
+use wire::{Channel, LinkId};
 use world::{Kind, World};
 
 use crate::promise::Promise;
@@ -76,9 +77,7 @@ pub struct ClientState {
 impl ClientState {
     /// Whether it is in, and has been undisturbed for so long.
     pub fn is_calm(&self, now: Time, for_us: i64) -> bool {
-        self.link.is_some()
-            && *self.bot.client().phase() == node::client::Phase::Joined
-            && now - self.calm_since >= for_us
+        self.link.is_some() && *self.bot.client().phase() == client::Phase::Joined && now - self.calm_since >= for_us
     }
 }
 

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use node::LinkId;
 use space::ObjectId;
-use wire::{Handle, ToClient};
+use wire::{Handle, LinkId, ToClient};
 
 use super::{Checker, Observed, SentBytes, distance, object};
 use crate::promise::Promise;

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use node::cluster::handover::{Custody, Keeper, Parcel};
+use cluster::handover::{Custody, Keeper, Parcel};
 use space::{NodeId, ObjectId, Time};
 use wire::ToNode;
 
@@ -163,10 +163,10 @@ impl State {
             let mut place = Place { is_here: index == 0, owner: node(1) };
             let mut custody = Custody::new(node(index), settings.copies);
             custody.plant(match settings.mistake {
-                Some(Mistake::ForgetsThePast) => node::cluster::handover::Planted::ForgetsThePast,
-                Some(Mistake::AcknowledgesAtOnce) => node::cluster::handover::Planted::AcknowledgesAtOnce,
-                Some(Mistake::AdoptsWithoutAsking) => node::cluster::handover::Planted::AdoptsWithoutAsking,
-                None => node::cluster::handover::Planted::Nothing,
+                Some(Mistake::ForgetsThePast) => cluster::handover::Planted::ForgetsThePast,
+                Some(Mistake::AcknowledgesAtOnce) => cluster::handover::Planted::AcknowledgesAtOnce,
+                Some(Mistake::AdoptsWithoutAsking) => cluster::handover::Planted::AdoptsWithoutAsking,
+                None => cluster::handover::Planted::Nothing,
             });
             custody.activate(1, &members, &mut place, NOW);
             if index == 0 {

@@ -1,7 +1,6 @@
 //! Mistakes to make: a promise that nothing can break is worth nothing.
 
-use node::Cluster;
-use node::cluster::Planted;
+use cluster::{Cluster, Planted};
 use wire::ToNode;
 use wire::cluster::Offer;
 

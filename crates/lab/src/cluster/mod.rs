@@ -23,8 +23,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use cluster::{Cluster, ClusterSettings, Status, territory};
 use interest::Aura;
-use node::cluster::{Cluster, ClusterSettings, Status, territory};
 use space::workload::Random;
 use space::{NodeId, Tick, Time, Vec3};
 use wire::ToNode;

@@ -11,15 +11,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use node::cluster::territory::{self, Territory};
-use node::limits::Limits;
-use node::{Channel, Event, LinkId, Node, Server};
+use cluster::territory::{self, Territory};
+use server::Server;
+use server::limits::Limits;
 use space::workload::Random;
 use space::{Grid, NodeId, Time, Vec3, snap};
 use wire::cluster::Member;
 use wire::session::ResumeKey;
 use wire::state::VELOCITY_PARTS;
-use wire::{Hello, Moves, Step, ToClient, ToServer, VERSION};
+use wire::{Channel, Event, Hello, LinkId, Moves, Participant, Step, ToClient, ToServer, VERSION};
 use world::{Block, Plaza, World};
 
 use super::TICK_US;

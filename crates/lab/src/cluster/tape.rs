@@ -6,14 +6,13 @@
 
 use std::sync::Arc;
 
+use cluster::{Cluster, ClusterSettings};
 use interest::Aura;
-use node::cluster::{Cluster, ClusterSettings};
-use node::limits::Limits;
-use node::server::{Part, ServerSettings};
-use node::{Channel, Effect, Event, LinkId, Node, Server};
+use server::limits::Limits;
+use server::{Part, Server, ServerSettings};
 use space::{NodeId, Time};
-use wire::ToNode;
 use wire::cluster::Plan;
+use wire::{Channel, Effect, Event, LinkId, Participant, ToNode};
 use world::{Spec, StateHash, World};
 
 use super::spent::{ARRIVALS, BETWEEN, FAN_OUT, Spent};

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use cluster::Cluster;
+use cluster::ghosts::distance;
+use cluster::handover::Leaving;
 use interest::Aura;
-use node::Cluster;
-use node::cluster::ghosts::distance;
-use node::cluster::handover::Leaving;
 use space::{GridPoint, NodeId, ObjectId, Time, Turn, snap};
 use wire::ToNode;
 use wire::cluster::Batch;

@@ -10,12 +10,12 @@ pub mod outcomes;
 pub mod watcher;
 
 use motion::decision::Policy;
-use node::peer::rules::Rules;
-use node::peer::tally::Tally;
-use node::peer::{NewObject, Peer, PeerSettings};
-use node::{Effect, Event, LinkId, Node};
+use peer::rules::Rules;
+use peer::tally::Tally;
+use peer::{NewObject, Peer, PeerSettings};
 use space::workload::Random;
 use space::{NodeId, Time};
+use wire::{Effect, Event, LinkId, Participant};
 
 use self::fault::Fault;
 use self::hall::Pilot;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use node::{Channel, LinkId};
 use space::Time;
+use wire::{Channel, LinkId};
 
 use super::{Host, open};
 use crate::network::{LinkSettings, Path, Stream};

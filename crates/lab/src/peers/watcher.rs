@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use motion::decision::{ObjectPair, Verdict};
-use node::peer::Happening;
-use node::peer::rules::Rules;
-use node::peer::tally::Tally;
+use peer::Happening;
+use peer::rules::Rules;
+use peer::tally::Tally;
 use space::{DVec3, ObjectId, Time};
 use wire::ToPeer;
 use wire::peer::{Motion, Report, name};
@@ -163,7 +163,7 @@ impl Watcher {
     fn picture(&mut self, now: Time, index: usize, hosts: &[Host]) {
         let Some(peer) = &hosts[index].peer else { return };
         let Some((own, state)) = peer.own().next() else { return };
-        let motion = node::peer::steps::to_wire(
+        let motion = peer::steps::to_wire(
             &motion::Update {
                 owner: peer.node(),
                 object: own,

@@ -1,8 +1,7 @@
 //! Faults to plant: a checker that cannot fail is worth nothing.
 
-use node::{Channel, LinkId, Record};
 use space::{GridPoint, ObjectId};
-use wire::ToClient;
+use wire::{Channel, LinkId, Record, ToClient};
 use world::Kind;
 
 use crate::checker::{SentBytes, TruthObject};

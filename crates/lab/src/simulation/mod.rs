@@ -15,13 +15,13 @@ pub use report::Report;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use node::bot::Behaviour;
-use node::client::{ClientSettings, Phase};
-use node::hostile::Malice;
-use node::server::ServerSettings;
-use node::{Bot, Channel, Effect, Event, Hostile, LinkId, Node, Server};
+use client::bot::Behaviour;
+use client::hostile::Malice;
+use client::{Bot, ClientSettings, Hostile, Phase};
+use server::{Server, ServerSettings};
 use space::Time;
 use space::workload::Random;
+use wire::{Channel, Effect, Event, LinkId, Participant};
 use world::{Plaza, World};
 
 use self::store::Store;

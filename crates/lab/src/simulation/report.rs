@@ -153,7 +153,7 @@ impl Settings {
     /// The command line that repeats the run.
     pub fn command(&self) -> String {
         let Settings { seed, clients, hostile, ticks, loss, latency_ms, jitter_ms, speed, seekers, .. } = self;
-        let behaviour = node::bot::Behaviour::ALL.iter().find(|(_, behaviour)| Some(*behaviour) == self.behaviour);
+        let behaviour = client::bot::Behaviour::ALL.iter().find(|(_, behaviour)| Some(*behaviour) == self.behaviour);
         let behaviour = behaviour.map_or_else(String::new, |(name, _)| format!(" --behaviour {name}"));
         let calm = if self.upsets { "" } else { " --calm" };
         format!(
@@ -174,9 +174,9 @@ pub(super) fn report(simulation: Simulation) -> Report {
         examples: tally.broken_replays,
     };
     let promises = checkers.into_iter().map(|(promise, _)| promise).chain([shown_promise, replay_promise]).collect();
-    let counts = server.as_ref().map(node::Server::counts).unwrap_or_default();
+    let counts = server.as_ref().map(server::Server::counts).unwrap_or_default();
     let resumed = clients.iter().map(|state| state.bot.client().counts().resumed).sum();
-    let in_at_end = clients.iter().filter(|state| *state.bot.client().phase() == node::client::Phase::Joined).count();
+    let in_at_end = clients.iter().filter(|state| *state.bot.client().phase() == client::Phase::Joined).count();
     Report {
         command: settings.command(),
         seed: settings.seed,

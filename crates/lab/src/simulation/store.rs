@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use node::{Record, SessionRecord};
+use wire::{Record, SessionRecord};
 use world::{Spec, StateHash, World, journal};
 
 /// What was persisted.

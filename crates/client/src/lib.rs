@@ -1,0 +1,540 @@
+//! A client: says hello, moves its own avatar at once, and shows the others where they are by now.
+//!
+//! [`bot`] and [`hostile`] are clients with a will of their own.
+
+#![forbid(unsafe_code)]
+
+pub mod bot;
+pub mod hostile;
+pub mod others;
+pub mod own;
+pub mod walk;
+
+pub use bot::Bot;
+pub use hostile::Hostile;
+
+use std::collections::VecDeque;
+
+use motion::Scene;
+use motion::clock::{Clock, Exchange};
+use motion::convergence::Shown;
+use motion::scene::{SceneObject, Shape as SceneShape};
+use space::{DVec3, ObjectId, Time, Vec3};
+use wire::scene::FixedObject;
+use wire::session::ResumeKey;
+use wire::{CollisionShape, Handle, Hello, Moves, Refused, State, Step, ToClient, ToServer, VERSION, Welcome};
+
+use self::others::{Others, OthersSettings};
+use self::own::Own;
+use self::walk::{Ground, Walker};
+use wire::{Channel, Effect, Event, LinkId, Participant};
+
+/// A client's first pings come so often, and later ones so rarely, in microseconds.
+const PING_US: [i64; 2] = [200_000, 1_000_000];
+/// Pings that come often.
+const QUICK_PINGS: u32 = 8;
+/// What a client wakes up for before it knows the server's tick, in microseconds.
+const FRAME_US: i64 = 33_333;
+/// What others said and the client has not asked for is kept up to so many.
+const SAID_MAX: usize = 64;
+/// Things of a scene that a client keeps: more than any server sends.
+const SOLIDS_MAX: usize = 65_536;
+/// A server of several that was not heard for so long is given up for another, in microseconds; one that was greeted may
+/// have to ask the others first.
+const SILENCE_US: [i64; 2] = [2_000_000, 8_000_000];
+/// Whoever was woken so late has not listened either, in microseconds: that time says nothing about the server.
+const ASLEEP_US: i64 = 500_000;
+
+/// How a client presents itself.
+#[derive(Clone, Debug)]
+pub struct ClientSettings {
+    /// What it wants to be called.
+    pub nickname: String,
+    /// Which avatar it wants.
+    pub avatar: u8,
+    /// Whoever asks for a token gets this.
+    pub token: Vec<u8>,
+    /// How others are shown.
+    pub others: OthersSettings,
+    /// Inputs that are repeated in each datagram: so many may be lost in a row, less one.
+    pub repeats: usize,
+}
+
+impl ClientSettings {
+    /// The usual ones.
+    pub fn named(nickname: &str) -> ClientSettings {
+        ClientSettings {
+            nickname: nickname.to_owned(),
+            avatar: 0,
+            token: Vec::new(),
+            others: OthersSettings::default(),
+            repeats: 4,
+        }
+    }
+}
+
+/// How far a client has come.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Phase {
+    /// No connection. If it was in before, the next one resumes.
+    Apart,
+    /// It has said hello.
+    Greeting,
+    /// It is in.
+    Joined,
+    /// The server said no, or goodbye.
+    Ended(Refused),
+}
+
+/// What happened to a client.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClientCounts {
+    /// Messages that were none.
+    pub bad: u64,
+    /// State datagrams.
+    pub states: u64,
+    /// Bodies in them.
+    pub bodies: u64,
+    /// Bytes of them.
+    pub state_bytes: u64,
+    /// Rosters that contradict what was known: always zero with a server that is right.
+    pub contradictions: u64,
+    /// Times it was let in again.
+    pub resumed: u64,
+}
+
+/// What was said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// By whom; nobody when the server itself spoke.
+    pub speaker: Option<ObjectId>,
+    /// Its name.
+    pub name: String,
+    /// What.
+    pub text: String,
+}
+
+/// A client.
+#[derive(Clone, Debug)]
+pub struct Client {
+    settings: ClientSettings,
+    link: Option<LinkId>,
+    phase: Phase,
+    resume_key: Option<ResumeKey>,
+    greeted: Time,
+    welcome: Option<Welcome>,
+    clock: Clock,
+    /// A tick, and when it was by the server's clock.
+    tick_base: (u64, Time),
+    newest_tick: u64,
+    ground: Ground,
+    solids: Vec<FixedObject>,
+    own: Option<Own>,
+    others: Others,
+    heard: u16,
+    intent: Step,
+    number: u32,
+    pings: u32,
+    has_pong: bool,
+    next_ping: Time,
+    next_wake: Time,
+    said: VecDeque<Said>,
+    grabbed: Option<(ObjectId, bool)>,
+    /// Who serves this world, and which of them comes next if this one is silent.
+    servers: Vec<String>,
+    next_server: usize,
+    /// Where it was sent.
+    redirect: Option<String>,
+    heard_at: Time,
+    effects: VecDeque<Effect>,
+    counts: ClientCounts,
+}
+
+impl Client {
+    /// Waits for a connection.
+    pub fn new(settings: ClientSettings) -> Client {
+        Client {
+            others: Others::new(settings.others),
+            settings,
+            link: None,
+            phase: Phase::Apart,
+            resume_key: None,
+            greeted: Time::default(),
+            welcome: None,
+            clock: Clock::new(),
+            tick_base: (0, Time::default()),
+            newest_tick: 0,
+            ground: Ground::default(),
+            solids: Vec::new(),
+            own: None,
+            heard: 0,
+            intent: Step::default(),
+            number: 0,
+            pings: 0,
+            has_pong: false,
+            next_ping: Time::default(),
+            next_wake: Time::default(),
+            said: VecDeque::new(),
+            grabbed: None,
+            servers: Vec::new(),
+            next_server: 0,
+            redirect: None,
+            heard_at: Time::default(),
+            effects: VecDeque::new(),
+            counts: ClientCounts::default(),
+        }
+    }
+
+    /// How far it has come.
+    pub fn phase(&self) -> &Phase {
+        &self.phase
+    }
+
+    /// What the server said when it let the client in.
+    pub fn welcome(&self) -> Option<&Welcome> {
+        self.welcome.as_ref()
+    }
+
+    /// The own avatar.
+    pub fn own(&self) -> Option<&Own> {
+        self.own.as_ref()
+    }
+
+    /// Everybody who is heard.
+    pub fn others(&self) -> &Others {
+        &self.others
+    }
+
+    /// The newest tick that a datagram told of.
+    pub fn newest_tick(&self) -> u64 {
+        self.newest_tick
+    }
+
+    /// What it wants from now on, until told otherwise.
+    pub fn intend(&mut self, step: Step) {
+        self.intent = step;
+    }
+
+    /// Says something to those who are near.
+    pub fn say(&mut self, text: &str) {
+        self.tell(&ToServer::Say { text: text.to_owned() });
+    }
+
+    /// Asks to hold something.
+    pub fn grab(&mut self, object: ObjectId) {
+        self.tell(&ToServer::Grab { object });
+    }
+
+    /// Lets go.
+    pub fn release(&mut self) {
+        self.tell(&ToServer::Release);
+    }
+
+    /// Leaves for good.
+    pub fn leave(&mut self) {
+        self.tell(&ToServer::Leave);
+        self.resume_key = None;
+    }
+
+    /// The next thing that was said.
+    pub fn next_said(&mut self) -> Option<Said> {
+        self.said.pop_front()
+    }
+
+    /// What became of the last grab.
+    pub fn grabbed(&self) -> Option<(ObjectId, bool)> {
+        self.grabbed
+    }
+
+    /// Who serves this world, as far as it was told.
+    pub fn servers(&self) -> &[String] {
+        &self.servers
+    }
+
+    /// Where to connect next: where it was sent, or else to another server of its world; `None` if it knows of no other than
+    /// the one it came to.
+    pub fn next_address(&mut self) -> Option<String> {
+        if let Some(address) = self.redirect.take() {
+            return Some(address);
+        }
+        if self.servers.len() < 2 {
+            return None;
+        }
+        self.next_server = (self.next_server + 1) % self.servers.len();
+        Some(self.servers[self.next_server].clone())
+    }
+
+    /// Whether it was sent to another server.
+    pub fn is_redirected(&self) -> bool {
+        self.redirect.is_some()
+    }
+
+    /// Whether it should look for another server.
+    fn is_deserted(&self, now: Time) -> bool {
+        let patience_us = match self.phase {
+            Phase::Joined => SILENCE_US[0],
+            Phase::Greeting => SILENCE_US[1],
+            _ => return false,
+        };
+        self.link.is_some() && self.servers.len() > 1 && now - self.heard_at > patience_us
+    }
+
+    /// What happened so far.
+    pub fn counts(&self) -> ClientCounts {
+        self.counts
+    }
+
+    /// The server's clock at a moment of the client's.
+    pub fn server_time(&mut self, now: Time) -> Time {
+        self.clock.owner_time(now)
+    }
+
+    /// Where everybody else is shown at a moment of the client's clock.
+    pub fn show(&mut self, now: Time, shown: &mut Vec<(Handle, Shown)>) {
+        let now = self.clock.owner_time(now);
+        self.others.show(now, shown);
+    }
+
+    fn tell(&mut self, message: &ToServer) {
+        let Some(link) = self.link else { return };
+        let channel = if message.is_datagram() { Channel::Datagram } else { Channel::Stream };
+        self.effects.push_back(Effect::Send { link, channel, bytes: message.encode() });
+    }
+
+    fn receive(&mut self, now: Time, bytes: &[u8]) {
+        self.heard_at = now;
+        match ToClient::decode(bytes) {
+            Ok(ToClient::Welcome(welcome)) => self.join(now, welcome),
+            Ok(ToClient::Refused(refused) | ToClient::Closed(refused)) => self.phase = Phase::Ended(refused),
+            Ok(ToClient::Scene(scene)) => self.stand(scene),
+            Ok(ToClient::Roster(roster)) => self.enroll(roster),
+            // One that overtakes the welcome speaks of handles that are not known yet; those of the last connection meant
+            // other objects.
+            Ok(ToClient::State(_)) if self.phase != Phase::Joined => {}
+            Ok(ToClient::State(state)) => {
+                self.counts.state_bytes += bytes.len() as u64;
+                self.hear(now, &state);
+            }
+            Ok(ToClient::Said { speaker, name, text }) => {
+                if self.said.len() == SAID_MAX {
+                    self.said.pop_front();
+                }
+                self.said.push_back(Said { speaker, name, text });
+            }
+            Ok(ToClient::Servers { addresses }) => {
+                self.servers = addresses;
+                // Not all of those who lose a server go to the same one.
+                let own = self.welcome.as_ref().map_or(0, |welcome| welcome.own.number());
+                self.next_server = (own % self.servers.len().max(1) as u64) as usize;
+            }
+            Ok(ToClient::Redirect { address }) => {
+                self.redirect = Some(address);
+                self.part();
+            }
+            Ok(ToClient::Grabbed { object, is_held }) => self.grabbed = Some((object, is_held)),
+            // Forms are for those who draw; what a client predicts is solid without them.
+            Ok(ToClient::Forms(_)) => {}
+            Ok(ToClient::Pong { asked_us, received_us, replied_us, tick, ticked_us }) => {
+                if !self.has_pong {
+                    // A welcome had to wait for a tick and for others: what it says of the time is forgotten at once,
+                    // for a clock that is off by less than half a second takes long to be put right.
+                    self.clock = Clock::new();
+                    self.has_pong = true;
+                }
+                let [asked, received, replied] = [asked_us, received_us, replied_us].map(Time::from_micros);
+                self.clock.handle(Exchange { asked, received, replied, returned: now });
+                let tick = self.whole_tick(tick);
+                if tick >= self.tick_base.0 {
+                    self.tick_base = (tick, Time::from_micros(ticked_us));
+                }
+            }
+            Err(_) => self.counts.bad += 1,
+        }
+    }
+
+    /// Ends the connection, to make another.
+    fn part(&mut self) {
+        self.effects.extend(self.link.map(|link| Effect::Close { link }));
+        self.phase = Phase::Apart;
+    }
+
+    fn join(&mut self, now: Time, welcome: Welcome) {
+        if self.phase != Phase::Greeting {
+            self.counts.contradictions += 1;
+            return;
+        }
+        let at = Time::from_micros(welcome.time_us);
+        self.clock = Clock::new();
+        self.clock.handle(Exchange { asked: self.greeted, received: at, replied: at, returned: now });
+        self.tick_base = (welcome.tick, at);
+        self.newest_tick = welcome.tick;
+        self.ground = Ground::new(welcome.walking, welcome.bounds, &welcome.shape);
+        self.solids.clear();
+        let seconds = f64::from(welcome.tick_us) * 1e-6;
+        self.number = self.number.max(welcome.newest);
+        self.own = Some(Own::new(walk::metres(welcome.place), welcome.newest, seconds));
+        self.others = Others::new(self.settings.others);
+        self.heard = 0;
+        (self.pings, self.has_pong, self.next_ping) = (0, false, now);
+        self.resume_key = Some(welcome.resume_key);
+        self.counts.resumed += u64::from(welcome.is_resumed);
+        self.welcome = Some(welcome);
+        self.phase = Phase::Joined;
+        self.next_wake = now;
+    }
+
+    fn stand(&mut self, scene: wire::Scene) {
+        let Some(welcome) = &self.welcome else { return };
+        for solid in scene.solids {
+            if self.solids.len() == SOLIDS_MAX {
+                break;
+            }
+            self.ground.add(&solid, &welcome.shape);
+            self.solids.push(solid);
+        }
+        if scene.is_last
+            && let Ok(scene) = Scene::new(self.solids.iter().filter_map(scene_object).collect())
+        {
+            self.others.set_scene(scene);
+        }
+    }
+
+    fn enroll(&mut self, roster: wire::Roster) {
+        let Some(tick_us) = self.welcome.as_ref().map(|welcome| welcome.tick_us) else { return };
+        let tick = self.whole_tick(roster.tick);
+        let at = self.time_of(tick);
+        let is_next = roster.number == self.heard.wrapping_add(1);
+        self.counts.contradictions += u64::from(!is_next);
+        self.heard = roster.number;
+        for handle in roster.left {
+            let was_there = self.others.leave(handle);
+            self.counts.contradictions += u64::from(!was_there);
+        }
+        for entered in roster.entered {
+            let is_new = self.others.enter(entered, tick, at, tick_us);
+            self.counts.contradictions += u64::from(!is_new);
+        }
+    }
+
+    fn hear(&mut self, now: Time, state: &State) {
+        let Some(tick_us) = self.welcome.as_ref().map(|welcome| welcome.tick_us) else { return };
+        self.counts.states += 1;
+        self.counts.bodies += state.bodies.len() as u64;
+        let tick = self.whole_tick(state.head.tick);
+        let (at, server_now) = (self.time_of(tick), self.clock.owner_time(now));
+        if let (Some(told), Some(own), true) = (&state.head.own, &mut self.own, tick > self.newest_tick) {
+            let parts = f64::from(wire::state::VELOCITY_PARTS);
+            let vertical = f64::from(told.velocity[1]) / parts;
+            let pos = walk::metres(state.head.anchor);
+            let is_grounded = told.is_grounded;
+            let support = is_grounded.then_some(pos);
+            own.confirm(Walker { pos, vertical, is_grounded, support }, told.acknowledged, &self.ground);
+        }
+        self.newest_tick = self.newest_tick.max(tick);
+        for (handle, body) in &state.bodies {
+            self.others.hear(*handle, body, tick, at, server_now, tick_us);
+        }
+    }
+
+    /// The tick nearest to the newest known one that ends in these 32 bits.
+    fn whole_tick(&self, low: u32) -> u64 {
+        let ahead = low.wrapping_sub(self.newest_tick as u32) as i32;
+        self.newest_tick.saturating_add_signed(i64::from(ahead))
+    }
+
+    /// When a tick is by the server's clock.
+    fn time_of(&self, tick: u64) -> Time {
+        let tick_us = self.welcome.as_ref().map_or(FRAME_US, |welcome| i64::from(welcome.tick_us));
+        let ticks = tick.wrapping_sub(self.tick_base.0) as i64;
+        self.tick_base.1 + ticks.saturating_mul(tick_us)
+    }
+
+    fn move_on(&mut self, now: Time) {
+        let server_now = self.clock.owner_time(now);
+        let Some(own) = &mut self.own else { return };
+        self.number = self.number.wrapping_add(1);
+        own.input(self.number, self.intent, &self.ground);
+        let steps: Vec<Step> =
+            own.unanswered(self.settings.repeats.clamp(1, wire::input::STEPS_MAX)).map(|(_, step)| step).collect();
+        let half_trip_us = self.clock.error_bound_us().unwrap_or(0);
+        let tick_us = self.welcome.as_ref().map_or(FRAME_US, |welcome| i64::from(welcome.tick_us));
+        let ticks = (server_now + half_trip_us - self.tick_base.1) / tick_us;
+        let tick = self.tick_base.0.saturating_add_signed(ticks + 1) as u32;
+        self.tell(&ToServer::Moves(Moves { heard: self.heard, tick, newest: self.number, steps }));
+    }
+}
+
+impl Participant for Client {
+    fn handle(&mut self, now: Time, event: Event<'_>) {
+        match event {
+            Event::Opened { link, .. } => {
+                self.link = Some(link);
+                self.phase = Phase::Greeting;
+                (self.greeted, self.heard_at) = (now, now);
+                let ClientSettings { nickname, avatar, token, .. } = &self.settings;
+                let (nickname, token) = (nickname.clone(), token.clone());
+                let hello = Hello { version: VERSION, nickname, avatar: *avatar, token, resume: self.resume_key };
+                self.tell(&ToServer::Hello(hello));
+            }
+            Event::Arrived { link, bytes, .. } if self.link == Some(link) => self.receive(now, bytes),
+            Event::Closed { link } if self.link == Some(link) => {
+                self.link = None;
+                if self.phase == Phase::Joined || self.phase == Phase::Greeting {
+                    self.phase = Phase::Apart;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn wake(&mut self, now: Time) {
+        if now < self.next_wake {
+            return;
+        }
+        let tick_us = self.welcome.as_ref().map_or(FRAME_US, |welcome| i64::from(welcome.tick_us));
+        let late = now - self.next_wake;
+        if late > ASLEEP_US {
+            self.heard_at = (self.heard_at + late).min(now);
+        }
+        // In step with itself, unless it slept for long.
+        let next = self.next_wake + tick_us;
+        self.next_wake = if next > now { next } else { now + tick_us };
+        if self.is_deserted(now) {
+            self.part();
+        }
+        if self.phase != Phase::Joined {
+            return;
+        }
+        self.move_on(now);
+        if now >= self.next_ping {
+            self.pings += 1;
+            self.next_ping = now + PING_US[usize::from(self.pings > QUICK_PINGS)];
+            self.tell(&ToServer::Ping { asked_us: now.micros() });
+        }
+    }
+
+    fn next_wake(&self) -> Time {
+        self.next_wake
+    }
+
+    fn poll(&mut self) -> Option<Effect> {
+        self.effects.pop_front()
+    }
+}
+
+/// What stands, as prediction knows it: balls and boxes along the axes, none larger than the solid, for nobody must be
+/// pushed out of where it can be.
+fn scene_object(solid: &FixedObject) -> Option<SceneObject> {
+    let pos = walk::metres(solid.place);
+    let is_turned = solid.turn != space::Turn::IDENTITY;
+    let shape = match &solid.shape {
+        CollisionShape::Sphere { radius } => SceneShape::Ball(f64::from(*radius)),
+        CollisionShape::Box { half } if !is_turned => SceneShape::Cuboid(Vec3::from_array(*half).as_dvec3()),
+        CollisionShape::Capsule { half_height, radius } if !is_turned => {
+            let within = f64::from(*radius) * std::f64::consts::FRAC_1_SQRT_2;
+            SceneShape::Cuboid(DVec3::new(within, f64::from(*half_height), within))
+        }
+        _ => return None,
+    };
+    Some(SceneObject::standing(shape, pos))
+}

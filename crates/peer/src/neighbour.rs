@@ -1,0 +1,162 @@
+//! Another peer, over its link: who it is, what time it is there, and what is to be sent to it next.
+
+use motion::clock::{Clock, Exchange};
+use space::{NodeId, Time};
+use wire::peer::{Motion, Owns, Report, Watch};
+use wire::{DATAGRAM_MAX, ToPeer};
+
+use super::words::Pace;
+use wire::LinkId;
+
+/// The first pings come so often, and later ones so rarely, in microseconds.
+const PING_US: [i64; 2] = [100_000, 4_000_000];
+/// Answers until when pings come often: as many as a clock remembers. Questions that were lost, or came before the hello, do
+/// not count.
+const QUICK_ANSWERS: u32 = 8;
+
+/// Another peer.
+#[derive(Clone, Debug)]
+pub struct Neighbour {
+    /// The way to it.
+    pub link: LinkId,
+    /// Its number, after its hello.
+    pub node: Option<NodeId>,
+    /// What its user is called.
+    pub name: String,
+    /// When it said hello.
+    pub greeted_at: Option<Time>,
+    /// When it first said something that only who heard this peer's hello says.
+    pub answered_at: Option<Time>,
+    /// Whether it took an object away: from then on datagrams about what it owns may be older than that.
+    pub has_dropped: bool,
+    /// When it was heard last.
+    pub heard_at: Time,
+    clock: Clock,
+    is_timed: bool,
+    /// Its clock less this peer's, in this frame.
+    offset_us: i64,
+    answers: u32,
+    pinged_at: Option<Time>,
+    owns: Vec<Owns>,
+    motions: Vec<Motion>,
+    watches: Vec<Watch>,
+    /// How often its user speaks.
+    pub pace: Pace,
+}
+
+impl Neighbour {
+    /// A link that just opened.
+    pub fn new(link: LinkId, now: Time) -> Neighbour {
+        Neighbour {
+            link,
+            node: None,
+            name: String::new(),
+            greeted_at: None,
+            answered_at: None,
+            has_dropped: false,
+            heard_at: now,
+            clock: Clock::new(),
+            is_timed: false,
+            offset_us: 0,
+            answers: 0,
+            pinged_at: None,
+            owns: Vec::new(),
+            motions: Vec::new(),
+            watches: Vec::new(),
+            pace: Pace::default(),
+        }
+    }
+
+    /// An answer to a ping.
+    pub fn handle_pong(&mut self, asked_us: i64, received_us: i64, replied_us: i64, now: Time) {
+        let at = Time::from_micros;
+        // Only what was asked: an invented question would set this peer's idea of the other's clock at will.
+        let is_ours = self.pinged_at.is_some_and(|pinged| at(asked_us) <= pinged && at(asked_us) <= now);
+        let exchange =
+            Exchange { asked: at(asked_us), received: at(received_us), replied: at(replied_us), returned: now };
+        if is_ours && self.clock.handle(exchange) {
+            self.answers = self.answers.saturating_add(1);
+        }
+    }
+
+    /// Begins a frame: works out its clock. Says whether it is time for a ping.
+    pub fn frame(&mut self, now: Time) -> bool {
+        // Not before the first answer: a clock that begins at a guess is put right by no more than a part in twenty.
+        if self.answers > 0 {
+            self.offset_us = self.clock.owner_time(now) - now;
+            self.is_timed = true;
+        }
+        let pause = if self.answers < QUICK_ANSWERS { PING_US[0] } else { PING_US[1] };
+        let is_due = self.pinged_at.is_none_or(|pinged| now - pinged >= pause);
+        if is_due {
+            self.pinged_at = Some(now);
+        }
+        is_due
+    }
+
+    /// Since when both know of each other.
+    pub fn acquainted_at(&self) -> Option<Time> {
+        self.greeted_at.zip(self.answered_at).map(|(greeted, answered)| greeted.max(answered))
+    }
+
+    /// Whether its clock is known.
+    pub fn is_timed(&self) -> bool {
+        self.is_timed
+    }
+
+    /// Its time, at a moment of this peer's.
+    pub fn time_there(&self, here: Time) -> Time {
+        here + self.offset_us
+    }
+
+    /// Half the quickest round trip, in microseconds; `None` before the first.
+    pub fn latency_us(&self) -> Option<i64> {
+        self.clock.error_bound_us()
+    }
+
+    /// To be in the next report.
+    pub fn announce(&mut self, owns: Owns) {
+        self.owns.push(owns);
+    }
+
+    /// To be in the next report.
+    pub fn tell(&mut self, motion: Motion) {
+        self.motions.push(motion);
+    }
+
+    /// To be in the next report.
+    pub fn watch(&mut self, watch: Watch) {
+        self.watches.push(watch);
+    }
+
+    /// The frame's reports: one, unless it would be too long for a datagram.
+    pub fn reports(&mut self, now: Time) -> Vec<Vec<u8>> {
+        let mut owns = std::mem::take(&mut self.owns);
+        let (mut motions, mut watches) = (std::mem::take(&mut self.motions), std::mem::take(&mut self.watches));
+        let mut reports = Vec::new();
+        while !(owns.is_empty() && motions.is_empty() && watches.is_empty()) {
+            // Objects first: of the motions of others nothing could be made.
+            let new = Report::ITEMS_MAX.min(owns.len());
+            let (mut some, mut few) = (Report::ITEMS_MAX.min(motions.len()), Report::ITEMS_MAX.min(watches.len()));
+            loop {
+                let report = Report {
+                    time_us: now.micros(),
+                    owns: owns[..new].to_vec(),
+                    motions: motions[..some].to_vec(),
+                    watches: watches[..few].to_vec(),
+                };
+                let bytes = ToPeer::Report(report).encode();
+                // One item always fits, and so do all objects: the largest watch has 900 bytes, and 64 objects as many.
+                if bytes.len() <= DATAGRAM_MAX || some + few <= usize::from(new == 0) {
+                    reports.push(bytes);
+                    break;
+                }
+                if some > 0 { some /= 2 } else { few /= 2 }
+            }
+            owns.drain(..new);
+            motions.drain(..some);
+            watches.drain(..few);
+        }
+        reports
+    }
+}

@@ -1,0 +1,400 @@
+//! A peer's own user looks in: to the page, which knows how to visit a server, a peer is a small one.
+//!
+//! The window tells the page of all objects as the peer sees them at each tick, its own exact, those of others predicted,
+//! and hands what the user wants on to the peer's first object. There is one user, and so one page: the last to say hello.
+//! What a server settles for all, a window only shows: nothing that it says is more than this peer's picture.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use space::{DVec3, GridPoint, ObjectId, Slot, Time, Turn};
+use wire::pose::{heading, nearest_heading};
+use wire::scene::{FixedObject, SOLIDS_MAX};
+use wire::session::{Entered, EnteredKind, Refused, Roster, Walking, Welcome};
+use wire::state::{Head, Own, VELOCITY_PARTS};
+use wire::{CollisionShape, Handle, Hello, Moves, Reason, Scene, Step, ToClient, ToServer, VERSION};
+
+use super::words::Words;
+use super::{Peer, name, single};
+use server::{Bodies, FanOut, Listener};
+use wire::input::is_newer;
+use wire::{Channel, Effect, Event, LinkId};
+
+/// The peer's object that its user moves.
+pub const USER: u32 = 1;
+/// Connections of pages at most, greeted or not.
+const LINKS_MAX: usize = 16;
+/// Messages without sense after which a connection ends.
+const FAULTS_MAX: u32 = 20;
+/// What slower objects look at does not change, in metres per second.
+const STILL: f64 = 0.2;
+/// Bytes of state per tick: everything that a peer can see.
+const BUDGET: usize = 64 << 10;
+
+/// What a page is told of the world.
+#[derive(Clone, Debug)]
+pub struct WindowSettings {
+    /// The corners of the world.
+    pub bounds: [GridPoint; 2],
+    /// What stands in it.
+    pub solids: Vec<FixedObject>,
+    /// How users move.
+    pub walking: Walking,
+    /// How often pages are told, in microseconds.
+    pub tick_us: u32,
+    /// What the own user is called.
+    pub nickname: String,
+}
+
+/// What the user of a peer sees.
+#[derive(Debug)]
+pub struct Window {
+    settings: WindowSettings,
+    links: BTreeMap<LinkId, Link>,
+    pane: Option<Pane>,
+    bodies: Bodies,
+    fan_out: FanOut,
+    slots: BTreeMap<ObjectId, Slot>,
+    objects: BTreeMap<Slot, Shown>,
+    free: BTreeSet<Slot>,
+    tick: u64,
+    ticked: Time,
+    next_tick: Time,
+    effects: VecDeque<Effect>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    secret: [u8; 16],
+    faults: u32,
+}
+
+/// An object, as it is shown.
+#[derive(Clone, Debug)]
+struct Shown {
+    object: ObjectId,
+    name: String,
+    radius: f32,
+    turn: Turn,
+}
+
+/// The page that is looked through.
+#[derive(Debug)]
+struct Pane {
+    link: LinkId,
+    own: ObjectId,
+    listener: Listener,
+    newest: u32,
+    applied: u32,
+    wish: Option<Step>,
+    scene_at: Option<usize>,
+}
+
+impl Window {
+    /// Nobody looks yet.
+    pub fn new(settings: WindowSettings, now: Time) -> Window {
+        Window {
+            settings,
+            links: BTreeMap::new(),
+            pane: None,
+            bodies: Bodies::new(),
+            fan_out: FanOut::new(),
+            slots: BTreeMap::new(),
+            objects: BTreeMap::new(),
+            free: BTreeSet::new(),
+            tick: 0,
+            ticked: now,
+            next_tick: now,
+            effects: VecDeque::new(),
+        }
+    }
+
+    /// Whether a page is there.
+    pub fn is_looked_through(&self) -> bool {
+        self.pane.is_some()
+    }
+
+    /// Something happened on a page's link.
+    pub fn handle(&mut self, now: Time, event: Event<'_>, peer: &mut Peer) {
+        match event {
+            Event::Opened { link, secret } => {
+                if self.links.len() >= LINKS_MAX {
+                    return self.refuse(link, Reason::Full, "Too many pages are connected to this peer.");
+                }
+                self.links.insert(link, Link { secret, faults: 0 });
+            }
+            Event::Arrived { link, channel, bytes } => self.arrived(now, link, channel, bytes, peer),
+            Event::Closed { link } => {
+                self.links.remove(&link);
+                self.pane.take_if(|pane| pane.link == link);
+            }
+        }
+    }
+
+    /// When the next tick is due.
+    pub fn next_wake(&self) -> Time {
+        self.next_tick
+    }
+
+    /// Takes a tick if one is due: the user's wish goes to the peer, and the peer's picture to the page.
+    pub fn wake(&mut self, now: Time, peer: &mut Peer) {
+        if now < self.next_tick {
+            return;
+        }
+        let tick_us = i64::from(self.settings.tick_us);
+        let next = self.next_tick + tick_us;
+        self.next_tick = if next > now { next } else { now + tick_us };
+        (self.tick, self.ticked) = (self.tick + 1, now);
+        if let Some(pane) = &mut self.pane
+            && let Some(step) = pane.wish.take()
+        {
+            pane.applied = pane.newest;
+            let DVec3 { x, z, .. } = step.wish();
+            peer.walk(USER, DVec3::new(x, 0.0, z));
+        }
+        self.look(now, peer);
+        self.show(peer);
+    }
+
+    /// Somebody said something: the page is told.
+    pub fn hear(&mut self, words: &Words, peer: &Peer) {
+        let Some(link) = self.pane.as_ref().map(|pane| pane.link) else { return };
+        let node = words.node.unwrap_or(peer.node());
+        let called = peer.peers().find(|(other, ..)| Some(*other) == words.node);
+        let name = called.map_or_else(|| self.settings.nickname.clone(), |(_, name, _)| name.to_owned());
+        let speaker = name::object(node, USER);
+        self.tell(link, &ToClient::Said { speaker, name, text: words.text.clone() });
+    }
+
+    /// What is to be done.
+    pub fn poll(&mut self) -> Option<Effect> {
+        self.effects.pop_front()
+    }
+
+    /// The peer leaves: its page is told.
+    pub fn stop(&mut self) {
+        for link in self.links.keys().copied().collect::<Vec<_>>() {
+            self.close(link, Reason::Stopping, "This peer has left its world.");
+        }
+    }
+
+    fn arrived(&mut self, now: Time, link: LinkId, channel: Channel, bytes: &[u8], peer: &mut Peer) {
+        if !self.links.contains_key(&link) {
+            return;
+        }
+        let is_greeted = self.pane.as_ref().is_some_and(|pane| pane.link == link);
+        if !is_greeted && Hello::version_of(bytes).is_some_and(|version| version != VERSION) {
+            return self.refuse(link, Reason::Version, "This peer speaks another version of the protocol.");
+        }
+        let is_fine = match ToServer::decode(bytes) {
+            Ok(message) if message.is_datagram() == (channel == Channel::Datagram) => match message {
+                ToServer::Hello(_) if !is_greeted => {
+                    self.greet(link, peer);
+                    true
+                }
+                // Pings may overtake the hello.
+                ToServer::Ping { asked_us } => {
+                    let [received_us, replied_us] = [now.micros(); 2];
+                    let (tick, ticked_us) = (self.tick as u32, self.ticked.micros());
+                    self.tell(link, &ToClient::Pong { asked_us, received_us, replied_us, tick, ticked_us });
+                    true
+                }
+                ToServer::Moves(moves) if is_greeted => self.wanted(&moves),
+                ToServer::Moves(_) => true,
+                ToServer::Grab { object } if is_greeted => {
+                    self.tell(link, &ToClient::Grabbed { object, is_held: false });
+                    true
+                }
+                ToServer::Say { text } if is_greeted => {
+                    if !peer.say(text, now) {
+                        let text = "You speak too often: nobody heard that.".to_owned();
+                        self.tell(link, &ToClient::Said { speaker: None, name: String::new(), text });
+                    }
+                    true
+                }
+                ToServer::Release if is_greeted => true,
+                ToServer::Leave => {
+                    self.close(link, Reason::Left, "Goodbye.");
+                    true
+                }
+                _ => false,
+            },
+            _ => false,
+        };
+        if is_fine {
+            return;
+        }
+        let Some(known) = self.links.get_mut(&link) else { return };
+        known.faults += 1;
+        if known.faults > FAULTS_MAX {
+            self.close(link, Reason::Misbehaved, "Too many of your messages made no sense.");
+        }
+    }
+
+    /// The newest page is the one that counts.
+    fn greet(&mut self, link: LinkId, peer: &Peer) {
+        let own = peer.own().find(|(object, _)| name::index(*object) == USER);
+        let (Some((own, state)), Some(radius)) = (own, peer.radius(USER)) else {
+            return self.refuse(link, Reason::NoRoom, "This peer has not found its place yet. Try again in a second.");
+        };
+        if let Some(last) = self.pane.take() {
+            self.close(last.link, Reason::Resumed, "Another page shows this peer now.");
+        }
+        let Some(known) = self.links.get(&link) else { return };
+        let place = GridPoint::nearest(single(state.pos)).unwrap_or_default();
+        let WindowSettings { bounds, walking, tick_us, ref nickname, .. } = self.settings;
+        let welcome = Welcome {
+            version: VERSION,
+            resume_key: known.secret,
+            is_resumed: false,
+            own,
+            nickname: nickname.clone(),
+            tick: self.tick,
+            tick_us,
+            time_us: self.ticked.micros(),
+            // A peer tells of all that it knows.
+            aura: 4_096.0,
+            walking,
+            bounds,
+            shape: CollisionShape::Sphere { radius },
+            place,
+            turn: Turn::IDENTITY,
+            newest: 0,
+        };
+        let mut listener = Listener::new();
+        for (&slot, shown) in &self.objects {
+            if shown.object != own {
+                listener.enter(slot);
+            }
+        }
+        self.pane = Some(Pane { link, own, listener, newest: 0, applied: 0, wish: None, scene_at: Some(0) });
+        self.tell(link, &ToClient::Welcome(welcome));
+    }
+
+    fn wanted(&mut self, moves: &Moves) -> bool {
+        let Some(pane) = &mut self.pane else { return true };
+        if !pane.listener.taken(moves.heard) {
+            return false;
+        }
+        if is_newer(moves.newest, pane.newest) {
+            pane.newest = moves.newest;
+            pane.wish = moves.steps.first().copied();
+        }
+        true
+    }
+
+    /// Takes in the peer's picture.
+    fn look(&mut self, now: Time, peer: &Peer) {
+        let tick = self.tick;
+        let own = peer.own().filter_map(|(object, state)| {
+            let radius = peer.radius(name::index(object))?;
+            let elapsed_s = now.seconds_since(state.stamp).max(0.0);
+            Some((object, self.settings.nickname.clone(), radius, state.pos + state.vel * elapsed_s, state.vel))
+        });
+        let others =
+            peer.seen().map(|(object, user, radius, seen)| (object, user.to_owned(), radius, seen.pos, seen.vel));
+        let mut there = BTreeSet::new();
+        for (object, user, radius, pos, vel) in own.chain(others).collect::<Vec<_>>() {
+            let Some(place) = GridPoint::nearest(single(pos)) else { continue };
+            there.insert(object);
+            let index = name::index(object);
+            let name = if index == USER { user } else { format!("{user} {index}") };
+            match self.slots.get(&object) {
+                Some(&slot) => {
+                    let Some(shown) = self.objects.get_mut(&slot) else { continue };
+                    if DVec3::new(vel.x, 0.0, vel.z).length() > STILL {
+                        shown.turn = heading(nearest_heading(libm::atan2(-vel.x, -vel.z) as f32));
+                    }
+                    // Whoever says hello late is called something only then.
+                    shown.name = name;
+                    self.bodies.moved(slot, tick, place, shown.turn, false);
+                }
+                None => {
+                    let next = Slot::new(self.objects.len() as u32);
+                    let slot = self.free.pop_first().unwrap_or(next);
+                    self.slots.insert(object, slot);
+                    self.objects.insert(slot, Shown { object, name, radius, turn: Turn::IDENTITY });
+                    self.bodies.insert(slot, tick, place, Turn::IDENTITY);
+                    if let Some(pane) = self.pane.as_mut().filter(|pane| pane.own != object) {
+                        pane.listener.enter(slot);
+                    }
+                }
+            }
+        }
+        let gone: Vec<ObjectId> = self.slots.keys().copied().filter(|object| !there.contains(object)).collect();
+        for object in gone {
+            let Some(slot) = self.slots.remove(&object) else { continue };
+            self.objects.remove(&slot);
+            self.free.insert(slot);
+            if let Some(pane) = &mut self.pane {
+                pane.listener.leave(slot);
+            }
+        }
+        self.bodies.settle(tick);
+    }
+
+    /// Scene, roster and state, as a server tells them.
+    fn show(&mut self, peer: &Peer) {
+        let tick = self.tick;
+        let Window { pane: Some(pane), bodies, fan_out, objects, slots, effects, settings, .. } = self else { return };
+        let link = pane.link;
+        let mut tell = |message: ToClient| {
+            effects.push_back(Effect::Send { link, channel: Channel::Stream, bytes: message.encode() });
+        };
+        if let Some(at) = pane.scene_at {
+            let end = settings.solids.len().min(at + SOLIDS_MAX / 4);
+            let is_last = end == settings.solids.len();
+            pane.scene_at = (!is_last).then_some(end);
+            tell(ToClient::Scene(Scene { is_last, solids: settings.solids[at.min(end)..end].to_vec() }));
+        }
+        if pane.listener.is_behind() {
+            let mut entered: Vec<(Handle, Slot)> = Vec::new();
+            let (number, left) = pane.listener.tell(tick, wire::session::ROSTER_MAX, &mut entered);
+            let introduce = |&(handle, slot): &(Handle, Slot)| {
+                let Shown { object, name, radius, .. } = objects.get(&slot)?.clone();
+                let body = bodies.body(slot);
+                let (kind, shape) = (EnteredKind::Avatar, CollisionShape::Sphere { radius });
+                let (place, turn, motion) = (body.place, body.turn, body.motion);
+                Some(Entered { handle, object, kind, name, shape, place, turn, motion })
+            };
+            let entered = entered.iter().filter_map(introduce).collect();
+            tell(ToClient::Roster(Roster { number, tick: tick as u32, left, entered }));
+        }
+        let (Some(&slot), Some((_, state))) = (slots.get(&pane.own), peer.own().find(|(own, _)| *own == pane.own))
+        else {
+            return;
+        };
+        let most = f64::from(i16::MAX);
+        let part = |speed: f64| libm::rint(speed * f64::from(VELOCITY_PARTS)).clamp(-most, most) as i16;
+        let own =
+            Own { acknowledged: pane.applied as u16, velocity: state.vel.to_array().map(part), is_grounded: true };
+        let head = Head { tick: tick as u32, anchor: bodies.place(slot), own: Some(own) };
+        fan_out.run(&mut pane.listener, bodies, &head, tick, BUDGET, |bytes| {
+            effects.push_back(Effect::Send { link, channel: Channel::Datagram, bytes });
+        });
+    }
+
+    fn tell(&mut self, link: LinkId, message: &ToClient) {
+        let channel = if message.is_datagram() { Channel::Datagram } else { Channel::Stream };
+        self.effects.push_back(Effect::Send { link, channel, bytes: message.encode() });
+    }
+
+    fn refuse(&mut self, link: LinkId, reason: Reason, sentence: &str) {
+        self.tell(link, &ToClient::Refused(refusal(reason, sentence)));
+        self.part(link);
+    }
+
+    fn close(&mut self, link: LinkId, reason: Reason, sentence: &str) {
+        self.tell(link, &ToClient::Closed(refusal(reason, sentence)));
+        self.part(link);
+    }
+
+    fn part(&mut self, link: LinkId) {
+        self.links.remove(&link);
+        self.pane.take_if(|pane| pane.link == link);
+        self.effects.push_back(Effect::Close { link });
+    }
+}
+
+fn refusal(reason: Reason, sentence: &str) -> Refused {
+    Refused { version: VERSION, reason, sentence: sentence.to_owned() }
+}
