@@ -123,24 +123,9 @@ impl Graph {
         self.updates
     }
 
-    /// Gives an object other neighbours, ascending. They have to be told as well.
-    pub(crate) fn replace_neighbours(&mut self, slot: Slot, neighbours: &[Slot]) {
-        let later = |list: &[Slot]| list.len() - list.partition_point(|&other| other < slot);
-        self.pairs = self.pairs + later(neighbours) - later(self.neighbours(slot));
-        self.lists.replace(slot.row(), neighbours);
-    }
-
     /// Fetches the neighbours of some objects into the cache.
     pub(crate) fn fetch(&self, slots: impl Iterator<Item = Slot> + Clone) {
         self.lists.fetch(slots.map(Slot::row));
-    }
-
-    /// Heap memory, in bytes.
-    pub fn bytes(&self) -> usize {
-        self.lists.bytes()
-            + (self.began.capacity() + self.ended.capacity()) * size_of::<Pair>()
-            + (self.changes.capacity() + self.scratch.capacity()) * 8
-            + self.list.capacity() * 4
     }
 
     fn apply(&mut self) {

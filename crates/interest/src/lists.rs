@@ -90,9 +90,15 @@ impl<T: Word> Head<T> {
     }
 }
 
+impl<T> Default for Lists<T> {
+    fn default() -> Lists<T> {
+        Lists { heads: Vec::new(), pool: Vec::new(), free: Vec::new() }
+    }
+}
+
 impl<T: Word> Lists<T> {
     pub fn new() -> Lists<T> {
-        Lists { heads: Vec::new(), pool: Vec::new(), free: Vec::new() }
+        Lists::default()
     }
 
     /// How many rows have been touched: those beyond have empty lists.
@@ -147,13 +153,6 @@ impl<T: Word> Lists<T> {
         let len = self.len(row);
         self.list(row).copy_within(place + 1..len, place);
         self.resize(row, len - 1);
-    }
-
-    /// Heap memory, in bytes.
-    pub fn bytes(&self) -> usize {
-        self.heads.capacity() * size_of::<Head<T>>()
-            + self.pool.capacity() * size_of::<T>()
-            + self.free.iter().map(Vec::capacity).sum::<usize>() * 4
     }
 
     #[inline]

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use interest::{Graph, GroupChange, GroupId, Groups, greedy_cover};
+use interest::{Graph, GroupChange, GroupCover, GroupId, greedy_cover};
 use space::workload::{Motion, Random, Settings, Workload};
 use space::{BroadPhase, Kinesphere, Pair, Slot, Sphere, Spheres};
 
@@ -27,7 +27,7 @@ impl Told {
     }
 }
 
-fn assert_exact(groups: &Groups, graph: &Graph, told: &mut Told, at: &str) {
+fn assert_exact(groups: &GroupCover, graph: &Graph, told: &mut Told, at: &str) {
     for &change in groups.changes() {
         told.apply(change, at);
     }
@@ -36,10 +36,9 @@ fn assert_exact(groups: &Groups, graph: &Graph, told: &mut Told, at: &str) {
     for (group, members) in groups.iter() {
         count += 1;
         memberships += members.len();
-        assert!(members.clone().eq(groups.members(group)), "{at}: {group:?}");
-        let members: Vec<Slot> = members.collect();
+        assert_eq!(members, groups.members(group), "{at}: {group:?}");
         assert!(members.len() >= 2 && members.is_sorted(), "{at}: {group:?} has {members:?}");
-        assert!(told.0[&group].iter().eq(&members), "{at}: {group:?} is not what was told");
+        assert!(told.0[&group].iter().eq(members), "{at}: {group:?} is not what was told");
         for (index, &one) in members.iter().enumerate() {
             assert!(groups.groups_of(one).any(|other| other == group), "{at}");
             for &other in &members[index + 1..] {
@@ -67,7 +66,7 @@ fn groups_cover_every_pair() {
             let settings = Settings { motion, coverage_percent, objects: 200, seed, speed: 0.2, ..Settings::default() };
             let mut workload = Workload::new(Settings { radius_ratio: 10.0, ..settings }).unwrap();
             let mut broad_phase = Kinesphere::new().tracking_changes();
-            let (mut graph, mut groups, mut told) = (Graph::new(), Groups::new(), Told::default());
+            let (mut graph, mut groups, mut told) = (Graph::new(), GroupCover::new(), Told::default());
             let mut pairs = Vec::new();
             for tick in 0..ticks {
                 broad_phase.pairs(workload.spheres(), &mut pairs);
@@ -88,7 +87,7 @@ fn groups_survive_comings_and_goings() {
         let mut random = Random::new(seed);
         let mut spheres = Spheres::new();
         let mut broad_phase = Kinesphere::new().tracking_changes();
-        let (mut graph, mut groups) = (Graph::new(), Groups::with_tidying([0, 1, 8][seed as usize % 3]));
+        let (mut graph, mut groups) = (Graph::new(), GroupCover::with_tidying([0, 1, 8][seed as usize % 3]));
         let (mut told, mut pairs) = (Told::default(), Vec::new());
         for tick in 0..80 {
             for _ in 0..random.whole(0, 20) {
@@ -118,7 +117,7 @@ fn groups_cover_any_graph() {
     for seed in 0..60 {
         let mut random = Random::new(seed);
         let (count, density) = (random.whole(2, 30), random.unit());
-        let (mut graph, mut groups, mut told) = (Graph::new(), Groups::new(), Told::default());
+        let (mut graph, mut groups, mut told) = (Graph::new(), GroupCover::new(), Told::default());
         for tick in 0..20 {
             let changes = |random: &mut Random, share: f32| {
                 let all = (0..count).flat_map(|a| (a + 1..count).map(move |b| Pair::of_rows(a, b)));
@@ -147,7 +146,7 @@ fn a_repaired_cover_stays_near_a_fresh_one() {
     let settings = Settings { motion: Motion::Crowds, crowd_size: 200, crowd_neighbours: 99.0, ..Settings::default() };
     let mut workload = Workload::new(Settings { objects: 200, ..settings }).unwrap();
     let mut broad_phase = Kinesphere::new().tracking_changes();
-    let (mut graph, mut groups, mut pairs) = (Graph::new(), Groups::new(), Vec::new());
+    let (mut graph, mut groups, mut pairs) = (Graph::new(), GroupCover::new(), Vec::new());
     for _ in 0..300 {
         broad_phase.pairs(workload.spheres(), &mut pairs);
         graph.update(broad_phase.began(), broad_phase.ended());

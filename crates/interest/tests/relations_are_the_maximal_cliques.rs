@@ -1,9 +1,9 @@
 //! All finders return exactly the maximal cliques of the intersection graph, as an independent enumeration finds them
 //! over the brute-force graph: on thousands of random worlds, in any order, with any radii, tick after tick.
 
-use interest::{
-    Axis, Budget, CliqueFinder, Cliques, ExpandingSphere, Graph, OrderedAxis, OrderedRelations, RelationFinder,
-    Relations,
+use interest::Graph;
+use interest::published::{
+    Axis, Budget, CliqueFinder, Cliques, ExpandingSphere, OrderedAxis, OrderedRelations, RelationFinder, Relations,
 };
 use space::workload::{Motion, Random, Settings, Workload};
 use space::{Pair, Slot, Sphere, Spheres, Vec3};
@@ -34,8 +34,8 @@ fn cliques_of(matrix: &[Vec<bool>], slots: Vec<Slot>) -> Vec<Vec<Slot>> {
         let near = |vertex: Slot, list: &[Slot]| -> Vec<Slot> {
             list.iter().copied().filter(|other| matrix[vertex.row()][other.row()]).collect()
         };
-        let everybody = candidates.iter().chain(&excluded);
-        let Some(pivot) = everybody.copied().max_by_key(|&vertex| near(vertex, &candidates).len()) else {
+        let vertices = candidates.iter().chain(&excluded);
+        let Some(pivot) = vertices.copied().max_by_key(|&vertex| near(vertex, &candidates).len()) else {
             let mut clique = chosen.clone();
             clique.sort_unstable();
             return found.push(clique);
@@ -66,7 +66,6 @@ fn finders() -> Vec<(&'static str, Box<dyn RelationFinder>)> {
         ("ordered axis, widest", Box::new(OrderedAxis::new(Axis::Widest))),
         ("ordered axis with ordered relations", Box::new(OrderedAxis::with_ordered_relations(Axis::Y))),
         ("cliques", Box::new(CliqueFinder::new())),
-        ("cliques, threads", Box::new(CliqueFinder::with(Budget::default(), 2))),
     ]
 }
 
@@ -214,7 +213,7 @@ fn large_components_are_searched_as_small_ones_are() {
         }
         let mut graph = Graph::new();
         graph.update(&pairs, &[]);
-        let mut cliques = Cliques::with(Budget { work: u64::MAX, memberships: u64::MAX }, 1);
+        let mut cliques = Cliques::with(Budget { work: u64::MAX, memberships: u64::MAX });
         cliques.restart(&graph);
         let mut found: Vec<Vec<Slot>> = cliques.iter().map(<[Slot]>::to_vec).collect();
         found.sort_unstable();

@@ -3,7 +3,7 @@
 //! None of it is worked out unless somebody asks. Groups are repaired from look to look, so that a group keeps its number
 //! for as long as it is one.
 
-use interest::Groups;
+use interest::GroupCover;
 use space::{ObjectId, PairChanges};
 use wire::inside::{CELLS_MAX, Group, HEARINGS_MAX, Hearing, Wanted};
 use wire::operator::ToOperator;
@@ -18,7 +18,7 @@ const PAIRS_MAX: usize = 50_000;
 #[derive(Debug, Default)]
 pub struct Insight {
     pairs: PairChanges,
-    groups: Groups,
+    groups: GroupCover,
 }
 
 /// What there was to see of a server after a tick.
@@ -61,7 +61,7 @@ impl Insight {
         self.groups.update(&self.pairs.began, &self.pairs.ended);
         let mut groups: Vec<Group> = Vec::with_capacity(self.groups.len());
         for (group, slots) in self.groups.iter() {
-            let mut members: Vec<ObjectId> = slots.filter_map(|slot| server.object_of(slot)).collect();
+            let mut members: Vec<ObjectId> = slots.iter().filter_map(|&slot| server.object_of(slot)).collect();
             members.sort_unstable();
             groups.push(Group { number: group.number(), members });
         }

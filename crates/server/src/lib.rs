@@ -34,7 +34,7 @@ pub use truth::shape as shape_of;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use interest::{Aura, AuraError, Earshot};
+use interest::{Audience, AudienceSettings, Aura, AuraError};
 use space::{NodeId, ObjectId, Pair, Slot, Time};
 use wire::session::ResumeKey;
 use wire::{Hello, Moves, Reason, Refused, ToClient, ToServer, VERSION};
@@ -97,7 +97,7 @@ pub struct ServerCounts {
 pub struct Server {
     settings: ServerSettings,
     truth: Truth,
-    audience: Earshot,
+    audience: Audience,
     bodies: Bodies,
     fan_out: FanOut,
     links: BTreeMap<LinkId, Link>,
@@ -140,7 +140,10 @@ impl Server {
         let mut server = Server {
             settings,
             truth: Truth::new(world),
-            audience: Earshot::with_hysteresis(settings.hysteresis)?,
+            audience: Audience::with(AudienceSettings {
+                hysteresis: settings.hysteresis,
+                ..AudienceSettings::default()
+            })?,
             bodies: Bodies::new(),
             fan_out: FanOut::new(),
             links: BTreeMap::new(),
@@ -209,7 +212,7 @@ impl Server {
     }
 
     /// Who hears whom.
-    pub fn audience(&self) -> &Earshot {
+    pub fn audience(&self) -> &Audience {
         &self.audience
     }
 

@@ -36,6 +36,7 @@
 
 pub mod bits;
 pub mod broad;
+mod buckets;
 pub mod bytes;
 mod edition;
 mod id;
@@ -50,6 +51,7 @@ pub mod token_bucket;
 pub mod workload;
 
 pub use broad::{BroadPhase, Kinesphere, Work};
+pub use buckets::Buckets;
 pub use edition::Edition;
 pub use glam::{DQuat, DVec3, Quat, Vec3};
 pub use id::{NodeId, ObjectId, Slot};

@@ -1,31 +1,30 @@
-//! The pairs that share no group, and the groups that cover most of them.
+//! The pairs that share no group, and cliques that cover most of them.
 //!
 //! Invariants:
-//! - A pair is in the lists of both its objects, or of none; lists are ascending.
+//! - A pair is in the lists of both its objects or of neither; lists are ascending.
 //! - `gains` is zero everywhere between two calls.
 
 use space::bits::Bits;
 use space::{Pair, Slot};
 
-use super::marks::Marks;
 use crate::Graph;
 
-/// Pairs that are in no group.
+/// Pairs that are in no group, as a list per object.
 #[derive(Clone, Debug, Default)]
-pub struct Uncovered {
-    /// Pairs of groups that somebody left.
-    lost: Vec<Pair>,
+pub struct UncoveredPairs {
+    /// Pairs noted since [`clear`](UncoveredPairs::clear); some twice.
+    noted: Vec<Pair>,
     owners: Vec<Slot>,
     owning: Bits,
-    /// For each row where its list is in `entries`, if `round` says so.
+    /// For each row, its list in `entries`, if the span's round is the current one.
     spans: Vec<Span>,
     entries: Vec<Slot>,
     round: u32,
-    /// Scratch for growing a group: how many of its members each row has an uncovered pair with.
+    /// Scratch for growing a clique: the number of its members each row has an uncovered pair with.
     gains: Vec<u32>,
     marks: Marks,
     candidates: Vec<Slot>,
-    group: Vec<Slot>,
+    clique: Vec<Slot>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,43 +34,70 @@ struct Span {
     len: u32,
 }
 
-/// Room for so many entries is kept from tick to tick; what a greater upheaval took is given back.
+/// A set of rows that is cleared in constant time: rows marked in an earlier round are not in it.
+#[derive(Clone, Debug, Default)]
+struct Marks {
+    rows: Vec<u32>,
+    round: u32,
+}
+
+/// Entries whose memory is kept from tick to tick; a great upheaval's is released.
 const KEPT: usize = 1 << 20;
 
-impl Uncovered {
+/// A greedy cover of a graph, made anew: what repaired ones are measured against. Each group grows from the first
+/// uncovered pair, as [`UncoveredPairs::grow`] says.
+pub fn greedy_cover(graph: &Graph) -> Vec<Vec<Slot>> {
+    let slots = || (0..graph.rows() as u32).map(Slot::new);
+    let later = |slot: Slot| graph.neighbours(slot).iter().filter(move |&&neighbour| neighbour > slot);
+    let pairs: Vec<Pair> = slots().flat_map(|slot| later(slot).map(move |&other| Pair::new(slot, other))).collect();
+    let mut uncovered = UncoveredPairs::default();
+    uncovered.clear();
+    uncovered.gather(graph.rows(), &pairs);
+    let mut groups = Vec::new();
+    for slot in slots() {
+        while let Some(&other) = uncovered.of(slot).first() {
+            groups.push(uncovered.grow(slot, other, graph).to_vec());
+        }
+    }
+    groups
+}
+
+impl UncoveredPairs {
     /// Forgets all pairs.
     pub fn clear(&mut self) {
-        self.lost.clear();
+        self.noted.clear();
         self.entries.clear();
         self.owners.clear();
         self.owning.clear();
-        self.begin_round();
+        self.round = self.round.wrapping_add(1);
+        if self.round == 0 {
+            self.spans.fill(Span::default());
+            self.round = 1;
+        }
     }
 
-    /// Gives back what an upheaval took.
+    /// Forgets all pairs and releases what an upheaval took.
     pub fn release(&mut self) {
-        self.lost.clear();
-        self.lost.shrink_to(KEPT);
-        self.entries.clear();
+        self.clear();
+        self.noted.shrink_to(KEPT);
         self.entries.shrink_to(KEPT);
-        self.begin_round();
     }
 
-    /// Notes a pair; naming it twice does no harm.
+    /// Notes a pair for [`gather`](UncoveredPairs::gather), which removes duplicates.
     pub fn note(&mut self, pair: Pair) {
-        self.lost.push(pair);
+        self.noted.push(pair);
     }
 
-    /// Makes the lists from what was noted, and from more pairs: counted, then put in place.
+    /// Makes the lists from noted pairs and `more`, by a counting sort over the rows that have any.
     pub fn gather(&mut self, rows: usize, more: &[Pair]) {
-        let Uncovered { lost, owners, owning, spans, entries, round, gains, marks, .. } = self;
+        let UncoveredPairs { noted, owners, owning, spans, entries, round, gains, marks, .. } = self;
         if spans.len() < rows {
             spans.resize(rows, Span::default());
             gains.resize(rows, 0);
+            marks.rows.resize(rows, 0);
         }
-        marks.grow(rows);
         owning.grow(rows);
-        let pairs = || more.iter().chain(lost.iter());
+        let pairs = || more.iter().chain(noted.iter());
         for slot in pairs().flat_map(|pair| [pair.a(), pair.b()]) {
             let span = &mut spans[slot.row()];
             if span.round != *round {
@@ -99,118 +125,90 @@ impl Uncovered {
             let list = &mut entries[span.start as usize..][..span.len as usize];
             if !list.is_sorted_by(|one, other| one < other) {
                 list.sort_unstable();
-                span.len = without_repeats(list) as u32;
+                span.len = dedup(list) as u32;
             }
         }
     }
 
-    /// Whoever had uncovered pairs when the lists were made, ascending.
+    /// The objects that had uncovered pairs when the lists were made, ascending.
     pub fn owners(&self) -> &[Slot] {
         &self.owners
     }
 
-    /// With whom an object shares no group although it should, ascending.
+    /// The objects with which an object has an uncovered pair, ascending.
     #[inline]
     pub fn of(&self, slot: Slot) -> &[Slot] {
-        let (start, len) = self.span(slot);
-        &self.entries[start..start + len]
+        &self.entries[self.range(slot)]
     }
 
-    /// Takes out the pairs of one object with all of some others. `is_other` tells who those are.
-    pub fn cover(&mut self, slot: Slot, is_other: impl Fn(Slot) -> bool) {
-        let (start, len) = self.span(slot);
-        let mut kept = 0;
-        for index in 0..len {
-            let other = self.entries[start + index];
-            if !is_other(other) {
-                self.entries[start + kept] = other;
+    /// Removes the pairs of an object with some others, which are ascending.
+    pub fn cover(&mut self, slot: Slot, others: &[Slot]) {
+        let range = self.range(slot);
+        let mut kept = range.start;
+        for index in range.clone() {
+            let other = self.entries[index];
+            if others.binary_search(&other).is_err() {
+                self.entries[kept] = other;
                 kept += 1;
                 continue;
             }
-            let (theirs, their_len) = self.span(other);
-            let list = &mut self.entries[theirs..theirs + their_len];
+            let theirs = self.range(other);
+            let list = &mut self.entries[theirs];
             let place = list.binary_search(&slot).expect("a pair is in both lists");
             list.copy_within(place + 1.., place);
             self.spans[other.row()].len -= 1;
         }
-        if len > 0 {
-            self.spans[slot.row()].len = kept as u32;
-        }
+        self.truncate(slot, kept);
     }
 
-    /// The clique that begins with an uncovered pair and grows by whoever covers the most uncovered pairs, of equals the
-    /// lowest, until nobody covers any. Its pairs are covered afterwards. Members are ascending.
+    /// Grows a clique from an uncovered pair and covers its pairs. Each step adds the object that covers the most uncovered
+    /// pairs, of equals the lowest, until none covers any. Members are ascending.
     pub fn grow(&mut self, one: Slot, other: Slot, graph: &Graph) -> &[Slot] {
-        let mut group = std::mem::take(&mut self.group);
+        let mut clique = std::mem::take(&mut self.clique);
         let mut candidates = std::mem::take(&mut self.candidates);
-        group.clear();
+        clique.clear();
         candidates.clear();
         let mut next = Some(one);
         while let Some(member) = next {
-            self.add(member, &group, &mut candidates, graph);
-            group.push(member);
-            next = if group.len() == 1 { Some(other) } else { self.best_of(&candidates) };
+            self.add(member, &clique, &mut candidates, graph);
+            clique.push(member);
+            next = if clique.len() == 1 { Some(other) } else { self.best_of(&candidates) };
         }
-        for &member in &group {
-            let (start, len) = self.span(member);
-            self.entries[start..start + len].iter().for_each(|entry| self.gains[entry.row()] = 0);
+        for &member in &clique {
+            self.entries[self.range(member)].iter().for_each(|entry| self.gains[entry.row()] = 0);
         }
-        self.marks.start();
-        group.iter().for_each(|&member| self.marks.set(member));
-        for &member in &group {
-            let (start, len) = self.span(member);
-            let mut kept = 0;
-            for index in start..start + len {
+        self.marks.set_all(&clique);
+        for &member in &clique {
+            let range = self.range(member);
+            let mut kept = range.start;
+            for index in range {
                 let entry = self.entries[index];
-                self.entries[start + kept] = entry;
+                self.entries[kept] = entry;
                 kept += usize::from(!self.marks.has(entry));
             }
-            if len > 0 {
-                self.spans[member.row()].len = kept as u32;
-            }
+            self.truncate(member, kept);
         }
-        group.sort_unstable();
+        clique.sort_unstable();
         self.candidates = candidates;
-        self.group = group;
-        &self.group
+        self.clique = clique;
+        &self.clique
     }
 
-    /// Heap memory, in bytes.
-    pub fn bytes(&self) -> usize {
-        let slots = self.entries.capacity() + self.owners.capacity() + self.candidates.capacity();
-        4 * (slots + self.gains.capacity() + self.group.capacity())
-            + self.lost.capacity() * size_of::<Pair>()
-            + self.spans.capacity() * size_of::<Span>()
-            + self.owning.bytes()
-            + self.marks.bytes()
-    }
-
-    /// From here on no row has a list.
-    fn begin_round(&mut self) {
-        self.round = self.round.wrapping_add(1);
-        if self.round == 0 {
-            self.spans.fill(Span::default());
-            self.round = 1;
-        }
-    }
-
-    /// Lets a member join a group in the making: candidates are those who overlap all members and have an uncovered pair
-    /// with one, and `gains` says with how many.
-    fn add(&mut self, member: Slot, group: &[Slot], candidates: &mut Vec<Slot>, graph: &Graph) {
+    /// Adds a member to a growing clique. Candidates are the objects that overlap all members and have an uncovered pair
+    /// with one; `gains` counts those pairs.
+    fn add(&mut self, member: Slot, clique: &[Slot], candidates: &mut Vec<Slot>, graph: &Graph) {
         let near = graph.neighbours(member);
         if candidates.len() * 8 < near.len() {
             candidates.retain(|candidate| near.binary_search(candidate).is_ok());
         } else {
-            self.marks.start();
-            near.iter().for_each(|&neighbour| self.marks.set(neighbour));
+            self.marks.set_all(near);
             candidates.retain(|&candidate| self.marks.has(candidate));
         }
-        let (start, len) = self.span(member);
-        for &entry in &self.entries[start..start + len] {
+        for &entry in &self.entries[self.range(member)] {
             let gain = &mut self.gains[entry.row()];
             *gain += 1;
-            // Who was seen before is a candidate already, or was found not to be one.
-            if *gain == 1 && group.iter().all(|&earlier| earlier != entry && graph.contains(earlier, entry)) {
+            // With more than one, it is a candidate already or was found not to be one.
+            if *gain == 1 && clique.iter().all(|&earlier| earlier != entry && graph.contains(earlier, entry)) {
                 candidates.push(entry);
             }
         }
@@ -220,17 +218,42 @@ impl Uncovered {
         candidates.iter().copied().max_by_key(|&candidate| (self.gains[candidate.row()], std::cmp::Reverse(candidate)))
     }
 
+    /// Ends the list of an object at a place of `entries`.
+    fn truncate(&mut self, slot: Slot, end: usize) {
+        let range = self.range(slot);
+        if end < range.end {
+            self.spans[slot.row()].len = (end - range.start) as u32;
+        }
+    }
+
     #[inline]
-    fn span(&self, slot: Slot) -> (usize, usize) {
+    fn range(&self, slot: Slot) -> std::ops::Range<usize> {
         match self.spans.get(slot.row()) {
-            Some(span) if span.round == self.round => (span.start as usize, span.len as usize),
-            _ => (0, 0),
+            Some(span) if span.round == self.round => span.start as usize..(span.start + span.len) as usize,
+            _ => 0..0,
         }
     }
 }
 
-/// Moves the different entries of an ascending list to its front, and says how many they are.
-fn without_repeats(list: &mut [Slot]) -> usize {
+impl Marks {
+    /// Marks some rows and no others.
+    fn set_all(&mut self, slots: &[Slot]) {
+        self.round = self.round.wrapping_add(1);
+        if self.round == 0 {
+            self.rows.fill(0);
+            self.round = 1;
+        }
+        slots.iter().for_each(|slot| self.rows[slot.row()] = self.round);
+    }
+
+    #[inline]
+    fn has(&self, slot: Slot) -> bool {
+        self.rows[slot.row()] == self.round
+    }
+}
+
+/// Moves the distinct entries of an ascending list to its front and returns their number.
+fn dedup(list: &mut [Slot]) -> usize {
     let mut kept = 0;
     for index in 0..list.len() {
         if kept == 0 || list[kept - 1] != list[index] {

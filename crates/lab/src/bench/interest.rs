@@ -6,10 +6,8 @@
 
 use std::hint::black_box;
 
-use ::interest::{
-    Audience, Aura, Axis, CliqueFinder, Graph, GroupChange, Groups, OrderedAxis, RelationFinder, Relations,
-    greedy_cover,
-};
+use ::interest::published::{Axis, CliqueFinder, OrderedAxis, RelationFinder, Relations};
+use ::interest::{Audience, AudienceSearch, AudienceSettings, Aura, Graph, GroupChange, GroupCover, greedy_cover};
 use serde::Serialize;
 use space::broad::PlainGrid;
 use space::workload::{self, Motion, Workload};
@@ -135,7 +133,9 @@ pub fn measure(
     done += per_case;
     {
         let workload = Workload::new(uniform)?;
-        let mut audience = Audience::new();
+        let search = AudienceSearch::AllPairs;
+        let settings_of_audience = AudienceSettings { search, ..AudienceSettings::default() };
+        let mut audience = Audience::with(settings_of_audience).expect("the default makes sense");
         let columns = workload.spheres().columns();
         for slot in workload.spheres().slots() {
             let sphere = columns.sphere(slot.row());
@@ -161,7 +161,7 @@ pub fn measure(
     done += per_case;
     {
         let mut broad_phase = Kinesphere::new().tracking_changes();
-        let (mut pairs, mut groups) = (Vec::new(), Groups::new());
+        let (mut pairs, mut groups) = (Vec::new(), GroupCover::new());
         let measured = settings.warm..settings.warm + settings.ticks;
         let workload = crowds::workload(settings.crowded, 100, 30.0, measured, settings.seed)?;
         let times =
@@ -301,7 +301,7 @@ const CROWD_TICKS: u32 = 300;
 fn crowd(settings: &Settings, progress: &mut dyn FnMut(u32)) -> Result<[Row; 2], SettingsError> {
     let mut workload = crowds::workload(200, 200, 60.0, 0..CROWD_TICKS, settings.seed)?;
     let mut broad_phase = Kinesphere::new().tracking_changes();
-    let (mut pairs, mut graph, mut groups) = (Vec::new(), Graph::new(), Groups::new());
+    let (mut pairs, mut graph, mut groups) = (Vec::new(), Graph::new(), GroupCover::new());
     let (mut changes, mut edge_changes, mut found) = (0, 0, 0);
     for tick in 0..CROWD_TICKS {
         progress(tick);

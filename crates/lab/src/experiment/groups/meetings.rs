@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use interest::{Audience, AudienceSettings, Aura, Hearing};
+use interest::{Audience, AudienceSettings, Aura, Subscription};
 use serde::Serialize;
 use space::workload::{self, Motion, Workload, WorkloadError};
 use space::{BroadPhase, Kinesphere, Pair, Slot};
@@ -96,7 +96,7 @@ fn follow(mut workload: Workload, widened_ticks: u32, ticks: u32, progress: &mut
         }
         audience.update();
         hearings += audience.hearings();
-        let pair = |hearing: &Hearing| Pair::new(hearing.listener, hearing.speaker);
+        let pair = |hearing: &Subscription| Pair::new(hearing.listener, hearing.speaker);
         for hearing in audience.left() {
             joined.remove(&pair(hearing));
         }

@@ -13,7 +13,7 @@ mod meetings;
 mod page;
 mod schemes;
 
-use interest::{Graph, GroupChange, Groups, greedy_cover};
+use interest::{Graph, GroupChange, GroupCover, greedy_cover};
 use serde::Serialize;
 use space::workload::{self, Motion, Workload, WorkloadError};
 use space::{BroadPhase, Kinesphere};
@@ -136,7 +136,7 @@ const SAMPLE: u32 = 30;
 
 fn run_world(name: &str, mut workload: Workload, ticks: u32, progress: &mut dyn FnMut(u32)) -> Vec<Row> {
     let mut broad_phase = Kinesphere::new().tracking_changes();
-    let (mut pairs, mut graph, mut cover) = (Vec::new(), Graph::new(), Groups::new());
+    let (mut pairs, mut graph, mut cover) = (Vec::new(), Graph::new(), GroupCover::new());
     let (mut relations, mut cells) = (RelationGroups::default(), Cells::default());
     let (mut relation_changes, mut cell_changes) = (Tally::default(), Tally::default());
     let (mut cover_changes, mut edge_changes) = (Tally::default(), Tally::default());

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use interest::{Budget, Cliques, Graph};
+use interest::Graph;
+use interest::published::{Budget, Cliques};
 use space::{Slot, Spheres};
 
 /// A mean in the making.
@@ -39,7 +40,7 @@ const PATIENT: Budget = Budget { work: 1 << 21, memberships: 1 << 17 };
 impl RelationGroups {
     /// Takes in a tick, and says how many joins and leaves that takes: a relation that changes is another group.
     pub fn update(&mut self, graph: &Graph) -> usize {
-        let mut cliques = Cliques::with(PATIENT, 1);
+        let mut cliques = Cliques::with(PATIENT);
         cliques.restart(graph);
         self.is_crowd = cliques.crowds_len() > 0;
         let groups: BTreeSet<Vec<Slot>> = cliques.iter().map(<[Slot]>::to_vec).collect();

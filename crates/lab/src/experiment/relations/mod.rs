@@ -9,7 +9,7 @@ mod page;
 
 use std::hint::black_box;
 
-use interest::{
+use interest::published::{
     Axis, Budget, CliqueFinder, Comparisons, ExpandingSphere, OrderedAxis, OrderedRelations, RelationFinder, Relations,
 };
 use serde::Serialize;
@@ -144,7 +144,7 @@ fn run_world(
         Box::new(OrderedAxis::new(Axis::X)),
         Box::new(OrderedAxis::with_ordered_relations(Axis::X)),
         // Compared with others that list all, it lists all.
-        Box::new(CliqueFinder::with(Budget { work: u64::MAX, memberships: u64::MAX }, 1)),
+        Box::new(CliqueFinder::with(Budget { work: u64::MAX, memberships: u64::MAX })),
     ];
     let count = finders.len();
     let mut sums = vec![(Comparisons::default(), 0.0, true); count];

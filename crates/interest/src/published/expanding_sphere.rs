@@ -7,12 +7,12 @@
 
 use space::{Columns, Spheres};
 
-use crate::{Comparisons, RelationFinder, Relations};
+use super::{Comparisons, RelationFinder, Relations};
 
 /// The papers' algorithm, in the order of the slots.
 #[derive(Clone, Debug, Default)]
 pub struct ExpandingSphere {
-    search: Search,
+    search: SphereSearch,
 }
 
 impl ExpandingSphere {
@@ -36,8 +36,8 @@ impl RelationFinder for ExpandingSphere {
 
 /// Relations in the making: `SC`, in the papers' words.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Search {
-    pub found: Vec<Found>,
+pub(crate) struct SphereSearch {
+    pub found: Vec<GrowingRelation>,
     pub comparisons: Comparisons,
     /// The relations that grew in this turn; those that are new are the last of `found`.
     pub grown: Vec<u32>,
@@ -59,7 +59,7 @@ pub(crate) struct Search {
 
 /// A relation in the making.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct GrowingRelation {
     pub members: Vec<u32>,
     center: [f64; 3],
     radius: f64,
@@ -80,7 +80,7 @@ const MISSED: u32 = u32::MAX;
 /// Every cull rounds outward: the test of two spheres rounds by less than this share of their reach.
 const OUTWARD: f64 = 1.0 + 1e-6;
 
-impl Search {
+impl SphereSearch {
     /// Begins a tick: there are no relations.
     pub fn start(&mut self, rows: usize) {
         self.spare.extend(self.found.drain(..).map(|found| found.members));
@@ -150,7 +150,7 @@ impl Search {
             let mut members = self.spare.pop().unwrap_or_default();
             members.clear();
             members.extend(candidate.of(&self.parts).iter().map(|&place| self.hits[place as usize]));
-            let mut found = Found::of(&members, columns);
+            let mut found = GrowingRelation::of(&members, columns);
             found.members = members;
             found.add(row, center, f64::from(sphere.radius));
             self.found.push(found);
@@ -158,7 +158,7 @@ impl Search {
         if self.hits.is_empty() {
             let mut members = self.spare.pop().unwrap_or_default();
             members.clear();
-            let mut found = Found { members, center, radius: 0.0 };
+            let mut found = GrowingRelation { members, center, radius: 0.0 };
             found.add(row, center, f64::from(sphere.radius));
             self.found.push(found);
         }
@@ -167,7 +167,7 @@ impl Search {
     /// `addCR`: of all candidates, only those stay that are not part of another. Whole relations are no part of any, as
     /// relations are not parts of each other.
     fn keep_largest(&mut self) {
-        let Search { candidates, parts, hits, within, common, .. } = self;
+        let SphereSearch { candidates, parts, hits, within, common, .. } = self;
         if candidates.len() == self.grown.len() {
             return;
         }
@@ -211,10 +211,10 @@ impl Candidate {
     }
 }
 
-impl Found {
+impl GrowingRelation {
     /// The sphere of a relation that is made at once.
-    fn of(members: &[u32], columns: &Columns<'_>) -> Found {
-        let mut found = Found::default();
+    fn of(members: &[u32], columns: &Columns<'_>) -> GrowingRelation {
+        let mut found = GrowingRelation::default();
         for (index, &member) in members.iter().enumerate() {
             let sphere = columns.sphere(member as usize);
             let center = sphere.center.as_dvec3().to_array();

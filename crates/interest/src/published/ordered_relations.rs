@@ -5,19 +5,19 @@
 
 use space::Spheres;
 
-use crate::expanding_sphere::Search;
-use crate::{Comparisons, RelationFinder, Relations};
+use super::expanding_sphere::SphereSearch;
+use super::{Comparisons, RelationFinder, Relations};
 
 /// Expanding sphere, with the last tick's largest relations first.
 #[derive(Clone, Debug, Default)]
 pub struct OrderedRelations {
-    search: Search,
-    order: Order,
+    search: SphereSearch,
+    order: RelationOrder,
 }
 
 /// In which order objects are considered: `SU*`, in the paper's words.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Order {
+pub(crate) struct RelationOrder {
     /// Objects by the last tick's relations, each once; empty before the first tick.
     rows: Vec<u32>,
     is_listed: Vec<bool>,
@@ -47,7 +47,7 @@ impl RelationFinder for OrderedRelations {
     }
 }
 
-impl Order {
+impl RelationOrder {
     /// The objects in their order.
     pub fn rows(&self) -> &[u32] {
         &self.rows
@@ -69,7 +69,7 @@ impl Order {
     }
 
     /// The order for the next tick, from this one's relations.
-    pub fn follow(&mut self, search: &Search, rows: usize) {
+    pub fn follow(&mut self, search: &SphereSearch, rows: usize) {
         let found = &search.found;
         let size = |index: u32| found[index as usize].members.len();
         self.sorted.clear();

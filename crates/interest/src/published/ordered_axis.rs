@@ -11,9 +11,9 @@
 
 use space::{Spheres, Vec3};
 
-use crate::expanding_sphere::Search;
-use crate::ordered_relations::{Order, insertion_sort};
-use crate::{Comparisons, RelationFinder, Relations};
+use super::expanding_sphere::SphereSearch;
+use super::ordered_relations::{RelationOrder, insertion_sort};
+use super::{Comparisons, RelationFinder, Relations};
 
 /// Which axis the intervals are on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,13 +36,13 @@ pub struct OrderedAxis {
     /// The axis of the last tick.
     swept: usize,
     /// Whether objects of one overlap relation are considered in the order of the last tick's relations.
-    order: Option<Order>,
+    order: Option<RelationOrder>,
     /// The place of each row in that order.
     ranks: Vec<u32>,
     ends: Vec<End>,
     /// Whether a row has its ends in the list.
     known: Vec<bool>,
-    search: Search,
+    search: SphereSearch,
     /// For each row the relations it is in.
     relations_of: Vec<Vec<u32>>,
     active: Vec<u32>,
@@ -67,7 +67,7 @@ impl OrderedAxis {
 
     /// With the objects of each overlap relation in the order of the last tick's relations, the largest first.
     pub fn with_ordered_relations(axis: Axis) -> OrderedAxis {
-        OrderedAxis { axis, order: Some(Order::default()), ..OrderedAxis::default() }
+        OrderedAxis { axis, order: Some(RelationOrder::default()), ..OrderedAxis::default() }
     }
 
     /// Brings the ends up to date and into order.

@@ -1,6 +1,6 @@
 //! Components that may be crowds.
 //!
-//! Everybody's search has an allowance of its own. As long as nobody exceeds it, no component can exceed what its members
+//! Everybody's search has an quota of its own. As long as nobody exceeds it, no component can exceed what its members
 //! have together, and nobody needs to know the components. Those who exceed it are *heavy*: their component is gathered,
 //! and they share what it is allowed as a whole. If that is not enough, it is a crowd: in which order they are searched
 //! does not matter, and the rest need not be.
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use space::Slot;
 
 use super::Budget;
-use super::allowance::Allowance;
+use super::quota::Quota;
 use crate::Graph;
 
 /// The components of those who are heavy.
@@ -32,7 +32,7 @@ pub struct Component {
     pub members: Vec<Slot>,
     /// Those whose relations were found with what is allowed to all together, and what is left of it.
     pub heavy: Vec<Slot>,
-    pub allowance: Allowance,
+    pub quota: Quota,
     pub is_crowd: bool,
 }
 
@@ -76,8 +76,8 @@ impl Crowds {
         }
         if self.labels[slot.row()] == NONE {
             let members = self.gather(slot, graph);
-            let allowance = Allowance::together(budget, members.len());
-            let component = Component { members, heavy: Vec::new(), allowance, is_crowd: false };
+            let quota = Quota::together(budget, members.len());
+            let component = Component { members, heavy: Vec::new(), quota, is_crowd: false };
             self.components.insert(self.labels[slot.row()], component);
         }
         self.components.get_mut(&self.labels[slot.row()]).expect("a label is that of a component")
@@ -86,12 +86,6 @@ impl Crowds {
     /// Counts one more crowd.
     pub fn count(&mut self) {
         self.crowds += 1;
-    }
-
-    /// Heap memory, in bytes.
-    pub fn bytes(&self) -> usize {
-        let lists = self.components.values().map(|component| component.members.capacity() + component.heavy.capacity());
-        4 * (self.labels.capacity() + lists.sum::<usize>()) + self.components.len() * size_of::<(u32, Component)>()
     }
 
     /// Gathers the component of a slot and labels it.

@@ -114,14 +114,6 @@ impl Touched {
         &self.put_off
     }
 
-    /// Heap memory, in bytes.
-    pub fn bytes(&self) -> usize {
-        self.notes.capacity()
-            + 4 * (self.witnesses.capacity() + self.slots.capacity() + self.put_off.capacity())
-            + self.dense.bytes()
-            + self.ends.bytes()
-    }
-
     fn start(&mut self, graph: &Graph) {
         self.slots.clear();
         self.put_off.clear();

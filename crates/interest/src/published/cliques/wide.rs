@@ -4,8 +4,8 @@
 //! added, who may not, and who of the former is still to be tried. As soon as the first two fit one word together, the
 //! rest is a narrow search: most of what a large neighbourhood holds is found there.
 
-use super::allowance::{Allowance, Exhausted};
 use super::narrow::{self, WORD, ones};
+use super::quota::{Exhausted, Quota};
 
 /// A search over bitsets of several words.
 #[derive(Debug, Default)]
@@ -47,13 +47,9 @@ impl Wide {
 
     /// Finds the maximal cliques that hold some candidates and nobody who is excluded. `found` is told each, and says how
     /// many members that makes.
-    pub fn search(
-        &mut self,
-        allowance: &mut Allowance,
-        found: &mut impl FnMut(&[u64]) -> usize,
-    ) -> Result<(), Exhausted> {
+    pub fn search(&mut self, quota: &mut Quota, found: &mut impl FnMut(&[u64]) -> usize) -> Result<(), Exhausted> {
         let words = self.words;
-        self.descend(allowance, found)?;
+        self.descend(quota, found)?;
         while !self.stack.is_empty() {
             let level = self.stack.len() - 3 * words;
             let untried = &mut self.stack[level + 2 * words..];
@@ -75,7 +71,7 @@ impl Wide {
             }
             self.path.push(vertex as u32);
             insert(&mut self.chosen, vertex);
-            self.descend(allowance, found)?;
+            self.descend(quota, found)?;
             if self.stack.len() == below {
                 self.ascend();
             }
@@ -83,9 +79,9 @@ impl Wide {
         Ok(())
     }
 
-    /// Heap memory, in bytes.
-    pub fn bytes(&self) -> usize {
-        8 * (self.rows.capacity() + self.stack.capacity() + self.chosen.capacity()) + 4 * self.path.capacity()
+    /// Words of memory.
+    pub fn capacity(&self) -> usize {
+        self.rows.capacity() + self.stack.capacity()
     }
 
     /// Takes back the last choice.
@@ -97,15 +93,15 @@ impl Wide {
 
     /// Takes a level whose first two bitsets are on the stack: searches a narrow one, or adds who is to be tried. A level
     /// with nothing to try is gone afterwards.
-    fn descend(&mut self, allowance: &mut Allowance, found: &mut impl FnMut(&[u64]) -> usize) -> Result<(), Exhausted> {
+    fn descend(&mut self, quota: &mut Quota, found: &mut impl FnMut(&[u64]) -> usize) -> Result<(), Exhausted> {
         let words = self.words;
         let level = self.stack.len() - 2 * words;
         let (candidates, excluded) = self.stack[level..].split_at(words);
         let size = |bits: &[u64]| bits.iter().map(|word| word.count_ones() as usize).sum::<usize>();
         let (count, barred) = (size(candidates), size(excluded));
-        allowance.spend(words)?;
+        quota.spend(words)?;
         if count + barred <= WORD {
-            let result = self.narrow(level, allowance, found);
+            let result = self.narrow(level, quota, found);
             self.stack.truncate(level);
             return result;
         }
@@ -129,7 +125,7 @@ impl Wide {
                 }
             }
         }
-        allowance.spend(seen)?;
+        quota.spend(seen)?;
         for word in 0..words {
             let untried = self.stack[level + word] & !self.rows[pivot * words + word];
             self.stack.push(untried);
@@ -141,7 +137,7 @@ impl Wide {
     fn narrow(
         &mut self,
         level: usize,
-        allowance: &mut Allowance,
+        quota: &mut Quota,
         found: &mut impl FnMut(&[u64]) -> usize,
     ) -> Result<(), Exhausted> {
         let words = self.words;
@@ -161,10 +157,10 @@ impl Wide {
             let bits = vertices[..len].iter().map(|&other| own[other / WORD] >> (other % WORD) & 1);
             rows[number] = { bits }.enumerate().fold(1 << number, |row, (other, bit)| row | bit << other);
         }
-        allowance.spend(count * len / 4)?;
+        quota.spend(count * len / 4)?;
         let (candidates, everybody) = (low(count), low(len));
         let chosen = &mut self.chosen;
-        narrow::extend(&rows, 0, candidates, everybody ^ candidates, allowance, &mut |bits| {
+        narrow::extend(&rows, 0, candidates, everybody ^ candidates, quota, &mut |bits| {
             ones(bits).for_each(|number| insert(chosen, vertices[number]));
             let members = found(chosen);
             ones(bits).for_each(|number| remove(chosen, vertices[number]));

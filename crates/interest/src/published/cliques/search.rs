@@ -10,15 +10,15 @@
 
 use space::Slot;
 
-use super::allowance::{Allowance, Exhausted};
 use super::narrow::{self, Rows, WORD, ones};
+use super::quota::{Exhausted, Quota};
 use super::twins::{Families, Twins};
 use super::wide::Wide;
 use crate::Graph;
 
 /// The search for relations, and what was found for one object after the other.
 #[derive(Debug)]
-pub struct Search {
+pub struct CliqueSearch {
     /// The relations of one object after the other, and where those of each end. Each begins with the object itself, and
     /// its members ascend.
     lists: Vec<Slot>,
@@ -47,7 +47,7 @@ const ROW_WORK: usize = 8;
 /// Not a neighbour.
 const NONE: u32 = u32::MAX;
 
-impl Search {
+impl CliqueSearch {
     /// Begins with another graph.
     pub fn start(&mut self, graph: &Graph) {
         self.forget();
@@ -66,7 +66,7 @@ impl Search {
 
     /// Gives back what an upheaval took.
     pub fn release(&mut self) {
-        if self.wide.bytes() + self.lists.capacity() * 4 > KEPT_BYTES {
+        if self.wide.capacity() * 8 + self.lists.capacity() * 4 > KEPT_BYTES {
             self.wide = Wide::default();
             self.lists = Vec::new();
         }
@@ -90,18 +90,18 @@ impl Search {
 
     /// Finds the relations of an object.
     #[inline]
-    pub fn search(&mut self, slot: Slot, graph: &Graph, allowance: &mut Allowance) {
+    pub fn search(&mut self, slot: Slot, graph: &Graph, quota: &mut Quota) {
         let start = self.lists.len();
         let near = graph.neighbours(slot);
         let result = match *near {
             [] => Ok(None),
-            _ if near.len() > WORD => self.search_many(slot, near, graph, allowance).map(|()| None),
+            _ if near.len() > WORD => self.search_many(slot, near, graph, quota).map(|()| None),
             [first, .., last] | [first @ last] if last < slot => Ok(Some(first)),
             [only] => {
                 self.lists.extend_from_slice(&[slot, only]);
-                allowance.list(2).map(|()| None)
+                quota.list(2).map(|()| None)
             }
-            _ => self.search_few(slot, near, graph, allowance),
+            _ => self.search_few(slot, near, graph, quota),
         };
         if result == Err(Exhausted) {
             self.lists.truncate(start);
@@ -110,22 +110,12 @@ impl Search {
         self.ends.push((self.lists.len(), result.unwrap_or(None)));
     }
 
-    /// Heap memory, in bytes.
-    pub fn bytes(&self) -> usize {
-        4 * (self.lists.capacity() + self.exhausted.capacity() + self.numbers.capacity())
-            + 8 * self.bits.capacity()
-            + self.ends.capacity() * size_of::<(usize, Option<Slot>)>()
-            + self.families.bytes()
-            + self.twins.bytes()
-            + self.wide.bytes()
-    }
-
     fn search_few(
         &mut self,
         slot: Slot,
         near: &[Slot],
         graph: &Graph,
-        allowance: &mut Allowance,
+        quota: &mut Quota,
     ) -> Result<Option<Slot>, Exhausted> {
         let mut earlier = 0;
         for (number, &neighbour) in near.iter().enumerate() {
@@ -140,9 +130,9 @@ impl Search {
         if witness.is_some() {
             return Ok(witness);
         }
-        allowance.spend((near.len() - earlier) * ROW_WORK)?;
-        let Search { rows, lists, .. } = self;
-        narrow::extend(rows, 0, candidates, excluded, allowance, &mut |bits| {
+        quota.spend((near.len() - earlier) * ROW_WORK)?;
+        let CliqueSearch { rows, lists, .. } = self;
+        narrow::extend(rows, 0, candidates, excluded, quota, &mut |bits| {
             let start = lists.len();
             lists.push(slot);
             lists.extend(ones(bits).map(|number| near[number]));
@@ -193,27 +183,21 @@ impl Search {
 
     /// The same among more than fit a word. Only those who stand for their twins are looked at. Somebody whose deputy comes
     /// before the object is in no relation of it: the deputy could be added.
-    fn search_many(
-        &mut self,
-        slot: Slot,
-        near: &[Slot],
-        graph: &Graph,
-        allowance: &mut Allowance,
-    ) -> Result<(), Exhausted> {
+    fn search_many(&mut self, slot: Slot, near: &[Slot], graph: &Graph, quota: &mut Quota) -> Result<(), Exhausted> {
         if self.twins.deputy(slot, graph) != slot {
             return Ok(());
         }
-        allowance.spend(near.len() / 4)?;
+        quota.spend(near.len() / 4)?;
         if self.numbers.len() < graph.rows() {
             self.numbers.resize(graph.rows(), NONE);
         }
         let mut families = std::mem::take(&mut self.families);
         families.gather(slot, near, graph, &mut self.twins);
         let mut wide = std::mem::take(&mut self.wide);
-        let mut result = self.fill_wide(&mut wide, slot, families.deputies(), graph, allowance);
+        let mut result = self.fill_wide(&mut wide, slot, families.deputies(), graph, quota);
         if result.is_ok() {
             let lists = &mut self.lists;
-            result = wide.search(allowance, &mut |chosen| {
+            result = wide.search(quota, &mut |chosen| {
                 let start = lists.len();
                 lists.push(slot);
                 lists.extend_from_slice(families.own());
@@ -236,19 +220,19 @@ impl Search {
         slot: Slot,
         deputies: &[Slot],
         graph: &Graph,
-        allowance: &mut Allowance,
+        quota: &mut Quota,
     ) -> Result<(), Exhausted> {
         for (number, &deputy) in deputies.iter().enumerate() {
             self.numbers[deputy.row()] = number as u32;
         }
-        allowance.spend(deputies.len() * deputies.len().div_ceil(WORD))?;
+        quota.spend(deputies.len() * deputies.len().div_ceil(WORD))?;
         wide.start(deputies.len());
         for (number, &deputy) in deputies.iter().enumerate() {
             if deputy > slot {
                 wide.admit(number);
             }
             let theirs = graph.neighbours(deputy);
-            allowance.spend(theirs.len() / 4)?;
+            quota.spend(theirs.len() / 4)?;
             for &other in theirs {
                 let place = self.numbers[other.row()];
                 if place != NONE {
@@ -260,9 +244,9 @@ impl Search {
     }
 }
 
-impl Default for Search {
-    fn default() -> Search {
-        Search {
+impl Default for CliqueSearch {
+    fn default() -> CliqueSearch {
+        CliqueSearch {
             lists: Vec::new(),
             ends: Vec::new(),
             exhausted: Vec::new(),

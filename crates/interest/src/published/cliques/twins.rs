@@ -70,11 +70,6 @@ impl Twins {
         deputy
     }
 
-    /// Heap memory, in bytes.
-    pub fn bytes(&self) -> usize {
-        self.known.capacity() * size_of::<Known>()
-    }
-
     fn hash(&mut self, slot: Slot, graph: &Graph) -> u64 {
         let known = &mut self.known[slot.row()];
         if known.hash_round != self.round {
@@ -117,12 +112,6 @@ impl Families {
     /// A family by its number.
     pub fn members(&self, number: usize) -> &[Slot] {
         &self.members[self.starts[number]..self.starts[number + 1]]
-    }
-
-    /// Heap memory, in bytes.
-    pub fn bytes(&self) -> usize {
-        4 * (self.members.capacity() + self.deputies.capacity() + 2 * self.pairs.capacity())
-            + 8 * self.starts.capacity()
     }
 }
 

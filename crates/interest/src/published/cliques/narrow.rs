@@ -1,6 +1,6 @@
 //! Maximal cliques among up to 64 vertices: Bron and Kerbosch's method with a pivot, a word per vertex.
 
-use super::allowance::{Allowance, Exhausted};
+use super::quota::{Exhausted, Quota};
 
 /// So many vertices fit a word.
 pub const WORD: usize = 64;
@@ -17,14 +17,14 @@ pub fn extend(
     mut chosen: u64,
     mut candidates: u64,
     mut excluded: u64,
-    allowance: &mut Allowance,
+    quota: &mut Quota,
     found: &mut impl FnMut(u64) -> usize,
 ) -> Result<(), Exhausted> {
     if candidates == 0 {
-        return if excluded == 0 { allowance.list(found(chosen)) } else { Ok(()) };
+        return if excluded == 0 { quota.list(found(chosen)) } else { Ok(()) };
     }
     let common = ones(candidates).fold(!0, |common, vertex| common & rows[vertex]);
-    allowance.spend(candidates.count_ones() as usize)?;
+    quota.spend(candidates.count_ones() as usize)?;
     // Somebody who is excluded overlaps all candidates: nothing here is maximal.
     if common & excluded != 0 {
         return Ok(());
@@ -34,7 +34,7 @@ pub fn extend(
     chosen |= shared;
     candidates ^= shared;
     if candidates == 0 {
-        return allowance.list(found(chosen));
+        return quota.list(found(chosen));
     }
     excluded = ones(shared).fold(excluded, |excluded, vertex| excluded & rows[vertex]);
     // Whatever is maximal holds the pivot or somebody who is not its neighbour.
@@ -43,7 +43,7 @@ pub fn extend(
     for vertex in ones(candidates & !spared) {
         let own = rows[vertex];
         candidates ^= 1 << vertex;
-        extend(rows, chosen | 1 << vertex, candidates & own, excluded & own, allowance, found)?;
+        extend(rows, chosen | 1 << vertex, candidates & own, excluded & own, quota, found)?;
         excluded |= 1 << vertex;
     }
     Ok(())
