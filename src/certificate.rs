@@ -19,6 +19,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
+use space::bytes::{from_hex, to_hex};
 use thiserror::Error;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -41,22 +42,13 @@ impl CertificateHash {
 
     /// Reads what `Display` writes: 64 hexadecimal digits.
     pub fn parse(text: &str) -> Option<CertificateHash> {
-        let digits = text.as_bytes();
-        if digits.len() != 64 || !text.is_ascii() {
-            return None;
-        }
-        let mut hash = [0; 32];
-        for (byte, pair) in hash.iter_mut().zip(digits.chunks_exact(2)) {
-            let digit = |at: u8| char::from(at).to_digit(16);
-            *byte = u8::try_from(digit(pair[0])? * 16 + digit(pair[1])?).expect("two digits make a byte");
-        }
-        Some(CertificateHash(hash))
+        from_hex(text)?.try_into().ok().map(CertificateHash)
     }
 }
 
 impl fmt::Display for CertificateHash {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(formatter, "{byte:02x}"))
+        formatter.write_str(&to_hex(&self.0))
     }
 }
 

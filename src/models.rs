@@ -4,7 +4,7 @@
 use axum::body::Bytes;
 use serde::Serialize;
 use shapes::Shape;
-use world::spec::{Deformation, ObjectKind, Rule, Spec};
+use world::spec::{Deformation, ObjectKind, Route, Spec};
 
 /// A mesh of more vertices is not told, and neither is one beyond so many of all: a page draws a ball instead.
 const VERTICES_MAX: usize = 20_000;
@@ -66,7 +66,7 @@ fn models(spec: &Spec) -> Models {
             models.meshes.len() - 1
         });
         let deformation = match &about.kind {
-            ObjectKind::Moving(Rule::Deform(deformation)) => Some(Told::from(deformation)),
+            ObjectKind::Moving(Route::Deform(deformation)) => Some(Told::from(deformation)),
             _ => None,
         };
         models.objects.push(Look { object, mesh, deformation });

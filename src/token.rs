@@ -9,6 +9,7 @@ use std::path::Path;
 
 use ring::hmac;
 use ring::rand::{SecureRandom, SystemRandom};
+use space::bytes::{from_hex, to_hex};
 use thiserror::Error;
 
 const PREFIX: &str = "ks1";
@@ -44,7 +45,7 @@ impl Secret {
             secret.write(folder)?;
             return Ok(secret);
         }
-        parse_hex(text.trim()).and_then(|bytes| bytes.try_into().ok()).map(Secret).ok_or_else(|| {
+        from_hex(text.trim()).and_then(|bytes| bytes.try_into().ok()).map(Secret).ok_or_else(|| {
             io::Error::new(
                 io::ErrorKind::InvalidData,
                 format!("{} holds no secret: 64 hexadecimal digits", path.display()),
@@ -66,7 +67,7 @@ impl Secret {
             _ => {}
         }
         let mut file = options.open(&unfinished)?;
-        file.write_all(hex(&self.0).as_bytes())?;
+        file.write_all(to_hex(&self.0).as_bytes())?;
         file.sync_all()?;
         fs::rename(&unfinished, folder.join(Secret::FILE))?;
         // The new name is on the disk when its folder is; not every system lets one ask for that.
@@ -107,7 +108,7 @@ pub enum TokenError {
 pub fn make(secret: &Secret, nickname: Option<&str>, expires_s: u64) -> String {
     let claim = claim(nickname, expires_s);
     let tag = hmac::sign(&secret.key(), claim.as_bytes());
-    format!("{claim}.{}", hex(tag.as_ref()))
+    format!("{claim}.{}", to_hex(tag.as_ref()))
 }
 
 /// Whether a token lets this nickname in now.
@@ -117,7 +118,7 @@ pub fn check(secret: &Secret, token: &[u8], nickname: &str, now_s: u64) -> Resul
     }
     let text = std::str::from_utf8(token).map_err(|_| TokenError::Forged)?;
     let (claim, tag) = text.rsplit_once('.').ok_or(TokenError::Forged)?;
-    let tag = parse_hex(tag).ok_or(TokenError::Forged)?;
+    let tag = from_hex(tag).ok_or(TokenError::Forged)?;
     // The comparison takes the same time for every tag.
     hmac::verify(&secret.key(), claim.as_bytes(), &tag).map_err(|_| TokenError::Forged)?;
     let mut parts = claim.split('.');
@@ -128,7 +129,7 @@ pub fn check(secret: &Secret, token: &[u8], nickname: &str, now_s: u64) -> Resul
     if expires.parse::<u64>().map_err(|_| TokenError::Forged)? <= now_s {
         return Err(TokenError::Expired);
     }
-    let name = parse_hex(name).and_then(|name| String::from_utf8(name).ok()).ok_or(TokenError::Forged)?;
+    let name = from_hex(name).and_then(|name| String::from_utf8(name).ok()).ok_or(TokenError::Forged)?;
     if name.is_empty() || name.to_lowercase() == nickname.to_lowercase() { Ok(()) } else { Err(TokenError::OtherName) }
 }
 
@@ -145,7 +146,7 @@ impl fmt::Debug for OperatorToken {
 impl OperatorToken {
     /// One that nobody can guess.
     pub fn new() -> OperatorToken {
-        OperatorToken(hex(&random::<16>()))
+        OperatorToken(to_hex(&random::<16>()))
     }
 
     /// One that the operator chose.
@@ -179,19 +180,7 @@ pub fn random<const N: usize>() -> [u8; N] {
 }
 
 fn claim(nickname: Option<&str>, expires_s: u64) -> String {
-    format!("{PREFIX}.{expires_s}.{}", hex(nickname.unwrap_or_default().as_bytes()))
-}
-
-/// Hexadecimal digits.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn parse_hex(text: &str) -> Option<Vec<u8>> {
-    if !text.len().is_multiple_of(2) || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-        return None;
-    }
-    (0..text.len() / 2).map(|at| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).ok()).collect()
+    format!("{PREFIX}.{expires_s}.{}", to_hex(nickname.unwrap_or_default().as_bytes()))
 }
 
 #[cfg(test)]

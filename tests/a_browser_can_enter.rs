@@ -95,7 +95,7 @@ fn page(server: &Serving) -> String {
     let introduction = get(&server.http, "/cert-hash");
     let introduction: serde_json::Value = serde_json::from_str(&introduction).unwrap();
     let digits = introduction["sha256"].as_str().unwrap();
-    let hash: Vec<u8> = (0..32).map(|at| u8::from_str_radix(&digits[2 * at..2 * at + 2], 16).unwrap()).collect();
+    let hash: Vec<u8> = space::bytes::from_hex(digits).unwrap();
     let hello = |name: &str| {
         let hello = Hello { version: VERSION, nickname: name.to_owned(), ..Hello::default() };
         format!("{:?}", ToServer::Hello(hello).encode())

@@ -93,7 +93,7 @@ async fn over_webtransport_on_the_same_port_both_channels_work() {
     let mut server = Echo::start(LinkLimits::default()).await;
     let host = Host::find(&server.url()).await.unwrap();
     let digits = host.hash.to_string();
-    let bytes: Vec<u8> = (0..32).map(|at| u8::from_str_radix(&digits[2 * at..2 * at + 2], 16).unwrap()).collect();
+    let bytes = space::bytes::from_hex(&digits).unwrap();
     let hash = Sha256Digest::new(bytes.try_into().unwrap());
     let config = ClientConfig::builder().with_bind_default().with_server_certificate_hashes([hash]).build();
     let browser = Endpoint::client(config).unwrap();

@@ -18,8 +18,8 @@ use std::collections::{BTreeMap, VecDeque};
 use interest::Aura;
 use space::snap::STEPS_PER_METRE;
 use space::{GridPoint, ObjectId, Turn, Vec3};
-use wire::{Handle, Roster, Shape, State, Welcome};
-use world::Solid;
+use wire::{CollisionShape, Handle, Roster, State, Welcome};
+use world::RoundedBox;
 
 /// Everything about a tick has arrived by the time that so many more have passed.
 const SETTLED_AFTER: u64 = 90;
@@ -136,7 +136,7 @@ pub struct Witness {
 #[derive(Clone, Copy, Debug)]
 struct Known {
     id: ObjectId,
-    solid: Option<Solid>,
+    solid: Option<RoundedBox>,
     /// Whose avatar it is.
     client: Option<usize>,
 }
@@ -362,13 +362,13 @@ impl Witness {
     }
 
     fn check_overlaps(&mut self, tick: u64, server: usize) {
-        let is_upright = |pose: &Pose, solid: &Solid| {
+        let is_upright = |pose: &Pose, solid: &RoundedBox| {
             // A box that is turned is not the box it was; round things are the same from all sides.
             solid.radius > 0 || pose.turn.is_none_or(|turn| turn == Turn::IDENTITY)
         };
         let poses = self.poses(tick, server).iter().zip(&self.objects);
         let is_alone = self.servers == 1;
-        let mut sorted: Vec<(i32, i32, ObjectId, GridPoint, Solid, bool)> = poses
+        let mut sorted: Vec<(i32, i32, ObjectId, GridPoint, RoundedBox, bool)> = poses
             .filter_map(|(pose, known)| {
                 let pose = pose.as_ref()?;
                 let solid = known.solid.filter(|solid| is_upright(pose, solid))?;
@@ -493,15 +493,15 @@ fn at_mut_back(ticks: &mut VecDeque<Vec<Vec<Option<Pose>>>>, at: usize) -> &mut 
 }
 
 /// The upright solid of a shape, in steps; sizes are told exactly.
-fn solid(shape: &Shape) -> Option<Solid> {
+fn solid(shape: &CollisionShape) -> Option<RoundedBox> {
     let steps = |metres: f32| (f64::from(metres) * f64::from(STEPS_PER_METRE)).round() as i32;
     match shape {
-        Shape::Sphere { radius } => Some(Solid { core: [0; 3], radius: steps(*radius) }),
-        Shape::Capsule { half_height, radius } => {
-            Some(Solid { core: [0, steps(*half_height), 0], radius: steps(*radius) })
+        CollisionShape::Sphere { radius } => Some(RoundedBox { core: [0; 3], radius: steps(*radius) }),
+        CollisionShape::Capsule { half_height, radius } => {
+            Some(RoundedBox { core: [0, steps(*half_height), 0], radius: steps(*radius) })
         }
-        Shape::Box { half } => Some(Solid { core: half.map(steps), radius: 0 }),
-        Shape::Model { .. } => None,
+        CollisionShape::Box { half } => Some(RoundedBox { core: half.map(steps), radius: 0 }),
+        CollisionShape::Model { .. } => None,
     }
 }
 
@@ -512,7 +512,7 @@ mod tests {
 
     use super::*;
 
-    const CAPSULE: Shape = Shape::Capsule { half_height: 0.5, radius: 0.25 };
+    const CAPSULE: CollisionShape = CollisionShape::Capsule { half_height: 0.5, radius: 0.25 };
 
     fn object(number: u64) -> ObjectId {
         ObjectId::new(number).unwrap()

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;
 
 use bytes::Bytes;
-use motion::token_bucket::{Allowance, TokenBucket};
+use space::token_bucket::{Allowance, TokenBucket};
 use space::{NodeId, Time};
 use wire::cluster::{CLUSTER_VERSION, open, seal};
 use wire::{Channel, LinkId, ToNode};

@@ -9,6 +9,7 @@ use kinesphere::fetch::{Address, post};
 use kinesphere::link::Label;
 use kinesphere::link::zenoh::{Certificates, Endpoint, FabricError, FabricSettings, Passwords, Trust};
 use kinesphere::order::Order;
+use space::bytes::to_hex;
 
 use super::{Failure, runtime};
 use kinesphere::output::{print, print_json};
@@ -122,9 +123,7 @@ pub fn unreached(error: FabricError) -> Failure {
 }
 
 fn made_up() -> Label {
-    let bytes: [u8; 16] = kinesphere::token::random();
-    let digits: String = bytes[..4].iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("node-{digits}").parse().expect("letters and digits")
+    format!("node-{}", to_hex(&kinesphere::token::random::<4>())).parse().expect("letters and digits")
 }
 
 /// Runs the command.

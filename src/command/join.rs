@@ -10,6 +10,7 @@ use kinesphere::join::{self, JoinError, Options, Picture};
 use kinesphere::link::Label;
 use kinesphere::link::zenoh::{Certificates, Endpoint, FabricError, FabricSettings, Passwords, Trust};
 use kinesphere::serve::ServeError;
+use space::bytes::to_hex;
 use world::{Plaza, Spec};
 
 use super::interrupt::interrupted;
@@ -166,9 +167,7 @@ fn plaza() -> Spec {
 }
 
 fn made_up() -> Label {
-    let bytes: [u8; 16] = kinesphere::token::random();
-    let digits: String = bytes[..4].iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("peer-{digits}").parse().expect("letters and digits")
+    format!("peer-{}", to_hex(&kinesphere::token::random::<4>())).parse().expect("letters and digits")
 }
 
 fn failed(error: JoinError) -> Failure {

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use kinesphere::kept::KeptError;
 use kinesphere::store::{Store, StoreError, Summary, file_bytes};
-use kinesphere::token::hex;
 use serde::Serialize;
+use space::bytes::to_hex;
 
 use super::Failure;
 use kinesphere::output::{print, print_json};
@@ -148,7 +148,7 @@ fn export(arguments: &Export) -> Result<(), Failure> {
     let (mut next, mut snapshots, mut records) = (Some(0), 0, 0);
     while let Some(snapshot) = next.map_or(Ok(None), |from| store.snapshot_from(from)).map_err(refused)? {
         next = snapshot.tick.checked_add(1);
-        let hex = hex(&snapshot.bytes);
+        let hex = to_hex(&snapshot.bytes);
         let stored_at_s = Some(snapshot.stored_at_s);
         write(&Line { kind: "snapshot", tick: snapshot.tick, stored_at_s, hex: &hex }).map_err(unwritten)?;
         snapshots += 1;
@@ -156,7 +156,7 @@ fn export(arguments: &Export) -> Result<(), Failure> {
     store
         .records_from(0, |tick, bytes| {
             records += 1;
-            write(&Line { kind: "tick", tick, stored_at_s: None, hex: &hex(bytes) }).map_err(ExportError::Write)
+            write(&Line { kind: "tick", tick, stored_at_s: None, hex: &to_hex(bytes) }).map_err(ExportError::Write)
         })
         .map_err(|error| match error {
             ExportError::Store(error) => refused(error),

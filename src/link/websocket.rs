@@ -9,8 +9,8 @@ use axum::body::Bytes;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
-use motion::token_bucket::{Allowance, TokenBucket};
 use space::Time;
+use space::token_bucket::{Allowance, TokenBucket};
 use tokio::time::timeout;
 use wire::{MESSAGE_MAX, kind};
 

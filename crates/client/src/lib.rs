@@ -20,9 +20,9 @@ use motion::clock::{Clock, Exchange};
 use motion::convergence::Shown;
 use motion::scene::{SceneObject, Shape as SceneShape};
 use space::{DVec3, ObjectId, Time, Vec3};
-use wire::scene::Solid;
+use wire::scene::FixedObject;
 use wire::session::ResumeKey;
-use wire::{Handle, Hello, Moves, Refused, Shape, State, Step, ToClient, ToServer, VERSION, Welcome};
+use wire::{CollisionShape, Handle, Hello, Moves, Refused, State, Step, ToClient, ToServer, VERSION, Welcome};
 
 use self::others::{Others, OthersSettings};
 use self::own::Own;
@@ -128,7 +128,7 @@ pub struct Client {
     tick_base: (u64, Time),
     newest_tick: u64,
     ground: Ground,
-    solids: Vec<Solid>,
+    solids: Vec<FixedObject>,
     own: Option<Own>,
     others: Others,
     heard: u16,
@@ -524,13 +524,13 @@ impl Participant for Client {
 
 /// What stands, as prediction knows it: balls and boxes along the axes, none larger than the solid, for nobody must be
 /// pushed out of where it can be.
-fn scene_object(solid: &Solid) -> Option<SceneObject> {
+fn scene_object(solid: &FixedObject) -> Option<SceneObject> {
     let pos = walk::metres(solid.place);
     let is_turned = solid.turn != space::Turn::IDENTITY;
     let shape = match &solid.shape {
-        Shape::Sphere { radius } => SceneShape::Ball(f64::from(*radius)),
-        Shape::Box { half } if !is_turned => SceneShape::Cuboid(Vec3::from_array(*half).as_dvec3()),
-        Shape::Capsule { half_height, radius } if !is_turned => {
+        CollisionShape::Sphere { radius } => SceneShape::Ball(f64::from(*radius)),
+        CollisionShape::Box { half } if !is_turned => SceneShape::Cuboid(Vec3::from_array(*half).as_dvec3()),
+        CollisionShape::Capsule { half_height, radius } if !is_turned => {
             let within = f64::from(*radius) * std::f64::consts::FRAC_1_SQRT_2;
             SceneShape::Cuboid(DVec3::new(within, f64::from(*half_height), within))
         }

@@ -12,7 +12,7 @@ use motion::{Algorithm, KinematicState, Replica, ReplicaSettings, Scene, Update}
 use space::{DVec3, GridPoint, NodeId, Time, Turn};
 use wire::session::Entered;
 use wire::state::Body;
-use wire::{Handle, Shape};
+use wire::{CollisionShape, Handle};
 
 use super::walk::{metres, motion_velocity};
 
@@ -91,9 +91,9 @@ impl Others {
     pub fn enter(&mut self, entered: Entered, tick: u64, at: Time, tick_us: u32) -> bool {
         // A ball within the solid: a ball around it would be pushed out of what it stands beside.
         let radius = match &entered.shape {
-            Shape::Sphere { radius } | Shape::Capsule { radius, .. } => *radius,
-            Shape::Box { half } => half.iter().copied().fold(f32::INFINITY, f32::min),
-            Shape::Model { .. } => 0.0,
+            CollisionShape::Sphere { radius } | CollisionShape::Capsule { radius, .. } => *radius,
+            CollisionShape::Box { half } => half.iter().copied().fold(f32::INFINITY, f32::min),
+            CollisionShape::Model { .. } => 0.0,
         };
         let replica = Replica::new(ReplicaSettings {
             radius: f64::from(radius),

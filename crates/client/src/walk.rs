@@ -3,8 +3,8 @@
 
 use space::impact::rounded;
 use space::{DVec3, GridPoint, Vec3, snap};
-use wire::Shape;
-use wire::scene::Solid;
+use wire::CollisionShape;
+use wire::scene::FixedObject;
 use wire::session::Walking;
 
 /// A wall is not touched but approached to this distance, in metres: the world's skin.
@@ -55,7 +55,7 @@ struct Obstacle {
 
 impl Ground {
     /// The part of a world in which a walker of this shape, an upright capsule or a ball, can be.
-    pub fn new(walking: Walking, bounds: [GridPoint; 2], shape: &Shape) -> Ground {
+    pub fn new(walking: Walking, bounds: [GridPoint; 2], shape: &CollisionShape) -> Ground {
         let (half_height, radius) = upright(shape);
         let [low, high] = bounds.map(|corner| corner.position().as_dvec3());
         let body = DVec3::new(radius, radius + half_height, radius);
@@ -64,18 +64,18 @@ impl Ground {
 
     /// One more thing that stands. Boxes that are turned, and models, are taken for the ball or upright cylinder that
     /// is inside of them: a client must not feel walls where there are none.
-    pub fn add(&mut self, solid: &Solid, shape: &Shape) {
+    pub fn add(&mut self, solid: &FixedObject, shape: &CollisionShape) {
         let (half_height, radius) = upright(shape);
         let is_turned = solid.turn != space::Turn::IDENTITY;
         let (half, own) = match &solid.shape {
-            Shape::Sphere { radius } => (DVec3::ZERO, f64::from(*radius)),
-            Shape::Capsule { half_height, radius } if !is_turned => {
+            CollisionShape::Sphere { radius } => (DVec3::ZERO, f64::from(*radius)),
+            CollisionShape::Capsule { half_height, radius } if !is_turned => {
                 (DVec3::new(0.0, f64::from(*half_height), 0.0), f64::from(*radius))
             }
-            Shape::Box { half } if !is_turned => (Vec3::from_array(*half).as_dvec3(), 0.0),
-            Shape::Box { half } => (DVec3::ZERO, f64::from(Vec3::from_array(*half).min_element())),
-            Shape::Capsule { radius, .. } => (DVec3::ZERO, f64::from(*radius)),
-            Shape::Model { .. } => return,
+            CollisionShape::Box { half } if !is_turned => (Vec3::from_array(*half).as_dvec3(), 0.0),
+            CollisionShape::Box { half } => (DVec3::ZERO, f64::from(Vec3::from_array(*half).min_element())),
+            CollisionShape::Capsule { radius, .. } => (DVec3::ZERO, f64::from(*radius)),
+            CollisionShape::Model { .. } => return,
         };
         let half = half + DVec3::new(0.0, half_height, 0.0);
         self.obstacles.push(Obstacle { pos: solid.place.position().as_dvec3(), half, radius: own + radius });
@@ -177,9 +177,9 @@ impl Ground {
     }
 }
 
-fn upright(shape: &Shape) -> (f64, f64) {
+fn upright(shape: &CollisionShape) -> (f64, f64) {
     match shape {
-        Shape::Capsule { half_height, radius } => (f64::from(*half_height), f64::from(*radius)),
+        CollisionShape::Capsule { half_height, radius } => (f64::from(*half_height), f64::from(*radius)),
         other => (0.0, f64::from(other.radius())),
     }
 }
@@ -203,13 +203,17 @@ mod tests {
 
     fn plaza() -> (Ground, Walker) {
         let walking = Walking { speed_max: 6.0, jump_speed: 4.5, gravity: 9.81, step_height: 0.35 };
-        let shape = Shape::Capsule { half_height: 0.55, radius: 0.35 };
+        let shape = CollisionShape::Capsule { half_height: 0.55, radius: 0.35 };
         let bounds = [GridPoint::new(-20_480, 0, -20_480), GridPoint::new(20_480, 20_480, 20_480)];
         let mut ground = Ground::new(walking, bounds, &shape);
         let mut put = |x: i32, y: i32, half: [f32; 3]| {
             let object = ObjectId::new(1).unwrap();
-            let solid =
-                Solid { object, shape: Shape::Box { half }, place: GridPoint::new(x, y, 0), turn: Turn::IDENTITY };
+            let solid = FixedObject {
+                object,
+                shape: CollisionShape::Box { half },
+                place: GridPoint::new(x, y, 0),
+                turn: Turn::IDENTITY,
+            };
             ground.add(&solid, &shape);
         };
         put(5 * 1_024, 2 * 1_024, [0.5, 2.0, 4.0]);

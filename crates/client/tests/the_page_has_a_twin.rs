@@ -18,8 +18,8 @@ use motion::{Algorithm, KinematicState, Replica, ReplicaSettings, Scene, Update}
 use serde_json::{Value, json};
 use space::workload::Random;
 use space::{DQuat, DVec3, GridPoint, NodeId, ObjectId, Time, Turn, Vec3};
-use wire::Shape;
-use wire::scene::Solid;
+use wire::CollisionShape;
+use wire::scene::FixedObject;
 use wire::session::Walking;
 use world::spec::Deformation;
 
@@ -204,7 +204,7 @@ fn walk(seed: u64) -> Value {
     let mut random = Random::new(300 + seed);
     let gravity = if seed == 5 { 0.0 } else { 9.81 };
     let walking = Walking { speed_max: 6.0, jump_speed: 4.5, gravity, step_height: 0.35 };
-    let shape = Shape::Capsule { half_height: 0.6, radius: 0.3 };
+    let shape = CollisionShape::Capsule { half_height: 0.6, radius: 0.3 };
     let bounds = [GridPoint::new(-20_480, 0, -20_480), GridPoint::new(20_480, 20_480, 20_480)];
     let mut ground = Ground::new(walking, bounds, &shape);
     let mut solids = Vec::new();
@@ -214,14 +214,14 @@ fn walk(seed: u64) -> Value {
             continue;
         }
         let (shape, y) = match number % 4 {
-            0 => (Shape::Sphere { radius: 0.75 }, 512),
-            1 => (Shape::Capsule { half_height: 1.0, radius: 0.4 }, 1_400),
-            2 => (Shape::Box { half: [1.25, 0.125, 0.75] }, 128),
-            _ => (Shape::Box { half: [0.5, 2.0, 1.5] }, 2_048),
+            0 => (CollisionShape::Sphere { radius: 0.75 }, 512),
+            1 => (CollisionShape::Capsule { half_height: 1.0, radius: 0.4 }, 1_400),
+            2 => (CollisionShape::Box { half: [1.25, 0.125, 0.75] }, 128),
+            _ => (CollisionShape::Box { half: [0.5, 2.0, 1.5] }, 2_048),
         };
         let turn = if number == 19 { Turn::upright(0.4) } else { Turn::IDENTITY };
-        let solid = Solid { object: ObjectId::new(9).unwrap(), shape, place: GridPoint::new(x, y, z), turn };
-        ground.add(&solid, &Shape::Capsule { half_height: 0.6, radius: 0.3 });
+        let solid = FixedObject { object: ObjectId::new(9).unwrap(), shape, place: GridPoint::new(x, y, z), turn };
+        ground.add(&solid, &CollisionShape::Capsule { half_height: 0.6, radius: 0.3 });
         solids.push(serde_json::to_value(&solid).unwrap());
     }
     let mut walker = Walker::standing(DVec3::new(0.0, 0.9, 0.0));

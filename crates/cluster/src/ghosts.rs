@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 
 use space::{GridPoint, NodeId, ObjectId, Time, Turn, snap};
-use wire::cluster::{Ghost as Told, Introduced};
+use wire::cluster::{GuestPose as Told, Introduced};
 
 /// Listeners near another's space are announced, and what may soon be heard is told, every so many ticks.
 pub const ANNOUNCE_TICKS: u64 = 8;

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use space::{ObjectId, Time};
 use wire::cluster::{Answer, Ask, Batch, Declared, Granted};
-use world::{Block, Guest, Solid, Standing};
+use world::{Block, Guest, PlacedSolid, RoundedBox};
 
 /// Nobody is let closer to another than this, in steps: as settling keeps them.
 const GAP: i32 = 4;
@@ -36,7 +36,7 @@ pub struct Grants {
 pub struct Held {
     seq: u32,
     asked: u32,
-    standing: Option<Standing>,
+    standing: Option<PlacedSolid>,
     rooms: Vec<Granting>,
     /// What it was answered.
     granted: Option<Granted>,
@@ -62,7 +62,7 @@ pub struct Ground<'a> {
     /// Where it will, but does not yet.
     pub closed: &'a [Block],
     /// Its own objects.
-    pub own: &'a [Standing],
+    pub own: &'a [PlacedSolid],
 }
 
 impl Grants {
@@ -113,7 +113,7 @@ impl Grants {
     }
 
     /// An own object is another node's now: it stands where it stood.
-    pub fn receive(&mut self, standing: Standing, seq: u32, now: Time) {
+    pub fn receive(&mut self, standing: PlacedSolid, seq: u32, now: Time) {
         if self.table.get(&standing.object).is_none_or(|held| held.seq < seq) {
             self.table.insert(standing.object, Held::new(seq, standing, now));
         }
@@ -201,11 +201,11 @@ impl Grants {
     /// carrier's way, nor the other way round.
     fn fit(
         &self,
-        (mover, mate): (&Standing, Option<u64>),
+        (mover, mate): (&PlacedSolid, Option<u64>),
         wanted: Block,
         ground: &Ground<'_>,
         has_kept_others: bool,
-    ) -> Option<(Block, Vec<Standing>)> {
+    ) -> Option<(Block, Vec<PlacedSolid>)> {
         let need = mover.block();
         let mut room = wanted.even().with(&need.even());
         if self.grants_everything {
@@ -215,8 +215,8 @@ impl Grants {
             room = cut(room, &need, closed)?;
         }
         // A room only shrinks: what it does not reach now it never does.
-        let is_near = |own: &&Standing| own.object != mover.object && room.overlaps(&own.block().grown(GAP).even());
-        let mut solids: Vec<Standing> = ground.own.iter().filter(is_near).copied().collect();
+        let is_near = |own: &&PlacedSolid| own.object != mover.object && room.overlaps(&own.block().grown(GAP).even());
+        let mut solids: Vec<PlacedSolid> = ground.own.iter().filter(is_near).copied().collect();
         for held in self.table.values() {
             match held.standing {
                 Some(standing) if standing.object == mover.object || Some(standing.object.number()) == mate => {}
@@ -249,7 +249,7 @@ impl Grants {
 }
 
 impl Held {
-    fn new(seq: u32, standing: Standing, now: Time) -> Held {
+    fn new(seq: u32, standing: PlacedSolid, now: Time) -> Held {
         Held {
             seq,
             asked: 0,
@@ -293,13 +293,13 @@ fn cut(room: Block, need: &Block, obstacle: &Block) -> Option<Block> {
 }
 
 /// A solid as it travels.
-pub fn to_wire(standing: &Standing) -> wire::cluster::Standing {
+pub fn to_wire(standing: &PlacedSolid) -> wire::cluster::Standing {
     wire::cluster::Standing { core: standing.solid.core, radius: standing.solid.radius, at: standing.at }
 }
 
 /// A solid as it arrived.
-pub fn standing(object: ObjectId, wire: &wire::cluster::Standing) -> Standing {
-    Standing { object, solid: Solid { core: wire.core, radius: wire.radius }, at: wire.at }
+pub fn standing(object: ObjectId, wire: &wire::cluster::Standing) -> PlacedSolid {
+    PlacedSolid { object, solid: RoundedBox { core: wire.core, radius: wire.radius }, at: wire.at }
 }
 
 #[cfg(test)]
@@ -319,9 +319,9 @@ mod tests {
         let mut grants = Grants::default();
         let home = [Block { low: [0, -4_000, -20_000], high: [20_000, 4_000, 20_000] }];
         let ground = Ground { home: &home, closed: &[], own: &[] };
-        let solid = Solid { core: [0, 600, 0], radius: 300 };
-        let stays = Standing { object: name(1), solid, at: GridPoint::new(1_000, 0, 0) };
-        let moves = Standing { object: name(2), solid, at: GridPoint::new(600, 0, 460) };
+        let solid = RoundedBox { core: [0, 600, 0], radius: 300 };
+        let stays = PlacedSolid { object: name(1), solid, at: GridPoint::new(1_000, 0, 0) };
+        let moves = PlacedSolid { object: name(2), solid, at: GridPoint::new(600, 0, 460) };
         grants.receive(stays, 1, Time::from_micros(0));
         let wants = moves.block().grown(400);
         let standing = Some(to_wire(&moves));
@@ -354,9 +354,9 @@ mod tests {
         let mut grants = Grants::default();
         let home = [Block { low: [0, -4_000, -20_000], high: [20_000, 4_000, 20_000] }];
         let ground = Ground { home: &home, closed: &[], own: &[] };
-        let solid = Solid { core: [0, 600, 0], radius: 300 };
-        let moves = Standing { object: name(1), solid, at: GridPoint::new(-100, 0, 0) };
-        let beyond = Standing { object: name(2), solid, at: GridPoint::new(-400, 0, 700) };
+        let solid = RoundedBox { core: [0, 600, 0], radius: 300 };
+        let moves = PlacedSolid { object: name(1), solid, at: GridPoint::new(-100, 0, 0) };
+        let beyond = PlacedSolid { object: name(2), solid, at: GridPoint::new(-400, 0, 700) };
         let wants = moves.block().grown(800);
         let ask = Ask {
             object: 1,
@@ -391,10 +391,10 @@ mod tests {
                 let at = |random: &mut Random, low, high| random.between(low, high) as i32;
                 GridPoint::new(at(random, -900.0, 6_000.0), 0, at(random, -3_000.0, 3_000.0))
             };
-            let solid = Solid { core: [0, 600, 0], radius: 300 };
-            let mut all: Vec<Standing> = Vec::new();
+            let solid = RoundedBox { core: [0, 600, 0], radius: 300 };
+            let mut all: Vec<PlacedSolid> = Vec::new();
             while all.len() < 12 {
-                let one = Standing { object: name(all.len() as u64 + 1), solid, at: place(&mut random) };
+                let one = PlacedSolid { object: name(all.len() as u64 + 1), solid, at: place(&mut random) };
                 if all.iter().all(|other| solid.is_apart(one.at, solid, other.at, 2)) {
                     all.push(one);
                 }

@@ -98,7 +98,7 @@ impl Cluster {
     }
 
     pub(super) fn hear_batch(&mut self, now: Time, from: NodeId, batch: &Batch) {
-        self.part.ghosts.hear(from, batch.tick, &batch.ghosts, now);
+        self.part.ghosts.hear(from, batch.tick, &batch.guests, now);
         for answer in &batch.answers {
             let seq = ObjectId::new(answer.object)
                 .filter(|&object| self.custody.owns(object))

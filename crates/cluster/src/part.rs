@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use space::{GridPoint, NodeId, ObjectId, Time};
-use world::{Block, Border, Placing, Standing, World};
+use world::{Block, Border, PlacedSolid, Placing, World};
 
 use super::ghosts::Ghosts;
 use super::grants::Grants;
@@ -32,7 +32,7 @@ pub struct Part {
     /// Who is heard across borders.
     pub ghosts: Ghosts,
     /// Its own objects, as they stand after the last tick; those that it offers included.
-    pub standing: Vec<Standing>,
+    pub standing: Vec<PlacedSolid>,
     /// What users come back with, by their avatars.
     pub sessions: BTreeMap<ObjectId, Vec<u8>>,
     /// Objects that came from other nodes, with what their users come back with.
@@ -102,7 +102,7 @@ impl Part {
         self.standing.clear();
         let here = world.dynamic().filter(|object| custody.has(object.id));
         self.standing.extend(
-            here.filter_map(|object| Some(Standing { object: object.id, solid: object.solid?, at: object.at })),
+            here.filter_map(|object| Some(PlacedSolid { object: object.id, solid: object.solid?, at: object.at })),
         );
     }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use space::{NodeId, Time, snap};
 use wire::ToNode;
 use wire::cluster::{Batch, Beat, CLUSTER_VERSION, Declared};
-use world::{Block, Kind, Model, Standing, World};
+use world::{Block, Kind, Model, PlacedSolid, World};
 
 use super::ghosts::{self, Listeners, Speaker};
 use super::grants::to_wire;
@@ -30,8 +30,8 @@ impl Cluster {
             return;
         }
         let leaves: Vec<Block> = self.part.territory.of_node(to).copied().collect();
-        let reaches = |standing: &&Standing| leaves.iter().any(|leaf| leaf.overlaps(&standing.block()));
-        let declared = |standing: &Standing| {
+        let reaches = |standing: &&PlacedSolid| leaves.iter().any(|leaf| leaf.overlaps(&standing.block()));
+        let declared = |standing: &PlacedSolid| {
             let seq = self.custody.seq(standing.object)?;
             Some(Declared { object: standing.object.number(), seq, standing: to_wire(standing) })
         };
@@ -141,13 +141,13 @@ impl Cluster {
             let listeners = listeners.get(&other).unwrap_or(&nobody);
             let is_near = |at| leaves.iter().any(|leaf| leaf.contains(&Block::around(at, [0; 3])));
             let name_of = |object| world.object(object).map_or_else(String::new, |object| object.name.to_owned());
-            let (introduced, ghosts) =
+            let (introduced, guests) =
                 self.part.ghosts.tell(other, (&speakers, listeners), world.tick().number(), reach, is_near, name_of);
             if !introduced.is_empty() {
                 self.say(other, ToNode::Introduce { objects: introduced });
             }
-            if !(asks.is_empty() && answers.is_empty() && ghosts.is_empty()) {
-                let batch = Batch { version: self.plan().version, tick: world.tick().number(), ghosts, asks, answers };
+            if !(asks.is_empty() && answers.is_empty() && guests.is_empty()) {
+                let batch = Batch { version: self.plan().version, tick: world.tick().number(), guests, asks, answers };
                 self.say(other, ToNode::Batch(batch));
             }
         }
@@ -199,7 +199,7 @@ mod tests {
 
     use space::{GridPoint, ObjectId};
     use wire::cluster::Member;
-    use world::Solid;
+    use world::RoundedBox;
     use world::spec::Plaza;
 
     use super::super::{ClusterSettings, territory};
@@ -233,7 +233,7 @@ mod tests {
         for number in 1..=OBJECTS {
             let object = ObjectId::new(number).unwrap();
             teller.custody.begin(object);
-            teller.part.standing.push(Standing { object, solid: Solid { core: [0; 3], radius: 300 }, at });
+            teller.part.standing.push(PlacedSolid { object, solid: RoundedBox { core: [0; 3], radius: 300 }, at });
         }
         while hearer.poll().is_some() || teller.poll().is_some() {}
         teller.declare(now(0), nodes[1]);

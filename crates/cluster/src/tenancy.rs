@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use space::{NodeId, ObjectId};
 use wire::cluster::{Answer, Ask};
-use world::{Block, Room, Standing};
+use world::{Block, PlacedSolid, Room};
 
 use super::grants::{standing, to_wire};
 use super::territory::Territory;
@@ -69,7 +69,7 @@ struct Tenancy {
 #[derive(Clone, Copy, Debug)]
 pub struct Tenant {
     /// Where it is.
-    pub standing: Standing,
+    pub standing: PlacedSolid,
     /// The number of its ownership.
     pub seq: u32,
     /// Where it may want to be within [`SOON_TICKS`].
@@ -333,7 +333,7 @@ fn is_within(part: Block, rooms: &[(u32, Room)]) -> bool {
 #[cfg(test)]
 mod tests {
     use space::GridPoint;
-    use world::Solid;
+    use world::RoundedBox;
 
     use super::*;
 
@@ -345,8 +345,8 @@ mod tests {
         let leaf = Block { low: [0; 3], high: [1_000_000; 3] };
         let territory = Territory { leaves: vec![(decider, leaf)] };
         let tenant = |number: u64| {
-            let (solid, at) = (Solid { core: [0; 3], radius: 300 }, GridPoint::new(5_000, 5_000, 5_000));
-            let standing = Standing { object: ObjectId::new(number).unwrap(), solid, at };
+            let (solid, at) = (RoundedBox { core: [0; 3], radius: 300 }, GridPoint::new(5_000, 5_000, 5_000));
+            let standing = PlacedSolid { object: ObjectId::new(number).unwrap(), solid, at };
             let soon = standing.block().grown(8).even();
             Tenant { standing, seq: 1, soon, ahead: soon, mate: None }
         };

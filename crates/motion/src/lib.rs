@@ -64,7 +64,6 @@ pub mod replica;
 pub mod rotation;
 pub mod scene;
 pub mod state;
-pub mod token_bucket;
 pub mod track;
 pub mod trend;
 

@@ -11,8 +11,8 @@ use crate::replica::{Predicted, Replica, ReplicaSettings};
 use crate::rotation;
 use crate::scene::Scene;
 use crate::state::{Flags, KinematicState, Sequence, Unbelievable, Update, believable};
-use crate::token_bucket::{Allowance, TokenBucket};
 use crate::trend::{Prior, Trend, TrendFit};
+use space::token_bucket::{Allowance, TokenBucket};
 
 /// Whether to send ahead of need, because a message takes time to arrive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

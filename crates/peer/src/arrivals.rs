@@ -3,7 +3,7 @@
 use motion::decision::{Claim, ObjectPair};
 use space::{NodeId, ObjectId, Time};
 use wire::ToPeer;
-use wire::peer::{self, Hello, Owns, PEER_VERSION, Report, name};
+use wire::peer::{self, Owns, PEER_VERSION, PeerHello, Report, name};
 
 use super::encounter::Encounter;
 use super::neighbour::Neighbour;
@@ -95,11 +95,11 @@ impl Peer {
         self.send(link, &ToPeer::Pong { asked_us, received_us: time_us, replied_us: time_us });
     }
 
-    fn greeted(&mut self, now: Time, link: LinkId, channel: Channel, hello: Hello) {
+    fn greeted(&mut self, now: Time, link: LinkId, channel: Channel, hello: PeerHello) {
         let node = NodeId::new(hello.node);
         // Whoever came first under a number keeps it: an impostor cannot take a living peer's place.
         let is_taken = self.by_node.contains_key(&node) || node == self.settings.node;
-        if hello.version != PEER_VERSION || hello.rules != self.world_hash || is_taken {
+        if hello.version != PEER_VERSION || hello.settings != self.world_hash || is_taken {
             self.tally.refused.hellos += 1;
             self.links.remove(&link);
             self.effects.push_back(Effect::Close { link });

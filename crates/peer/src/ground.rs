@@ -7,7 +7,7 @@
 use motion::Scene;
 use motion::scene::{SceneError, SceneObject, Shape};
 use space::{DVec3, GridPoint, Quat, Time, Vec3};
-use wire::scene::Solid;
+use wire::scene::FixedObject;
 use wire::session::Walking;
 use world::{Kind, World};
 
@@ -36,7 +36,7 @@ pub struct Ground {
     low: DVec3,
     high: DVec3,
     spawn: DVec3,
-    solids: Vec<Solid>,
+    solids: Vec<FixedObject>,
     walking: Walking,
     bounds: [GridPoint; 2],
 }
@@ -59,7 +59,8 @@ impl Ground {
         }
         let mut solids = Vec::new();
         for object in world.objects().filter(|object| object.kind == Kind::Fixed) {
-            let solid = Solid { object: object.id, shape: shape_of(&object), place: object.at, turn: object.turn };
+            let solid =
+                FixedObject { object: object.id, shape: shape_of(&object), place: object.at, turn: object.turn };
             let bounds = object.shape.bounds();
             let (center, size) =
                 turned((bounds.min + bounds.max) * 0.5, (bounds.max - bounds.min) * 0.5, object.turn.quat());

@@ -374,11 +374,11 @@ impl Peer {
     }
 
     fn hello(&self, now: Time) -> ToPeer {
-        ToPeer::Hello(wire::peer::Hello {
+        ToPeer::Hello(wire::peer::PeerHello {
             version: PEER_VERSION,
             node: self.settings.node.number(),
             name: self.settings.name.clone(),
-            rules: self.world_hash,
+            settings: self.world_hash,
             time_us: now.micros(),
         })
     }

@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use space::{DVec3, GridPoint, ObjectId, Slot, Time, Turn};
 use wire::pose::{heading, nearest_heading};
-use wire::scene::{SOLIDS_MAX, Solid};
+use wire::scene::{FixedObject, SOLIDS_MAX};
 use wire::session::{Entered, EnteredKind, Refused, Roster, Walking, Welcome};
 use wire::state::{Head, Own, VELOCITY_PARTS};
-use wire::{Handle, Hello, Moves, Reason, Scene, Shape, Step, ToClient, ToServer, VERSION};
+use wire::{CollisionShape, Handle, Hello, Moves, Reason, Scene, Step, ToClient, ToServer, VERSION};
 
 use super::words::Words;
 use super::{Peer, name, single};
@@ -36,7 +36,7 @@ pub struct WindowSettings {
     /// The corners of the world.
     pub bounds: [GridPoint; 2],
     /// What stands in it.
-    pub solids: Vec<Solid>,
+    pub solids: Vec<FixedObject>,
     /// How users move.
     pub walking: Walking,
     /// How often pages are told, in microseconds.
@@ -255,7 +255,7 @@ impl Window {
             aura: 4_096.0,
             walking,
             bounds,
-            shape: Shape::Sphere { radius },
+            shape: CollisionShape::Sphere { radius },
             place,
             turn: Turn::IDENTITY,
             newest: 0,
@@ -352,7 +352,7 @@ impl Window {
             let introduce = |&(handle, slot): &(Handle, Slot)| {
                 let Shown { object, name, radius, .. } = objects.get(&slot)?.clone();
                 let body = bodies.body(slot);
-                let (kind, shape) = (EnteredKind::Avatar, Shape::Sphere { radius });
+                let (kind, shape) = (EnteredKind::Avatar, CollisionShape::Sphere { radius });
                 let (place, turn, motion) = (body.place, body.turn, body.motion);
                 Some(Entered { handle, object, kind, name, shape, place, turn, motion })
             };

@@ -6,7 +6,7 @@ use kinesphere_peer::{NewObject, Peer, PeerSettings};
 use motion::Scene;
 use space::workload::Random;
 use space::{DVec3, NodeId, Time};
-use wire::peer::{Hello, Owns, PEER_VERSION, Report};
+use wire::peer::{Owns, PEER_VERSION, PeerHello, Report};
 use wire::{Channel, Effect, Event, LinkId, Participant, ToPeer};
 
 const LINK: LinkId = LinkId(1);
@@ -70,11 +70,11 @@ fn hear(peer: &mut Peer, channel: Channel, message: &ToPeer) {
 fn a_late_datagram_brings_nothing_back_and_the_stream_counts() {
     let mut peer = peer(1);
     peer.handle(at(0), Event::Opened { link: LINK, secret: [0; 16] });
-    let hello = Hello {
+    let hello = PeerHello {
         version: PEER_VERSION,
         node: 9,
         name: "Bob".into(),
-        rules: Rules::default().hash(),
+        settings: Rules::default().hash(),
         time_us: at(0).micros(),
     };
     hear(&mut peer, Channel::Datagram, &ToPeer::Hello(hello));

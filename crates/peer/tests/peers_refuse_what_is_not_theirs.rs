@@ -6,7 +6,7 @@ use kinesphere_peer::{NewObject, Peer, PeerSettings};
 use motion::Scene;
 use proptest::prelude::*;
 use space::{DVec3, NodeId, Time};
-use wire::peer::{After, Claim, Digest, Hello, Motion, Owns, PEER_VERSION, Report, Verdict, Watch, name};
+use wire::peer::{After, Claim, Digest, Motion, Owns, PEER_VERSION, PeerHello, Report, Verdict, Watch, name};
 use wire::{Channel, Effect, Event, LinkId, Participant, ToPeer};
 
 const LINK: LinkId = LinkId(1);
@@ -38,7 +38,7 @@ fn peer() -> Peer {
 
 fn hello(node: u64) -> ToPeer {
     let rules = Rules::default().hash();
-    ToPeer::Hello(Hello { version: PEER_VERSION, node, name: "Bob".into(), rules, time_us: 0 })
+    ToPeer::Hello(PeerHello { version: PEER_VERSION, node, name: "Bob".into(), settings: rules, time_us: 0 })
 }
 
 fn motion(index: u32, seq: u32) -> Motion {

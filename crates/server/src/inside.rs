@@ -7,7 +7,7 @@ use interest::GroupCover;
 use space::{ObjectId, PairChanges};
 use wire::inside::{CELLS_MAX, Group, HEARINGS_MAX, Hearing, Wanted};
 use wire::operator::ToOperator;
-use world::Cells;
+use world::GroundCells;
 
 use crate::Server;
 
@@ -27,7 +27,7 @@ pub struct Inside {
     tick: u64,
     /// None where nobody asked, or where too many hear each other.
     groups: Option<Vec<Group>>,
-    cells: Option<Cells>,
+    cells: Option<GroundCells>,
     hearings: Vec<Hearing>,
 }
 
@@ -118,7 +118,7 @@ impl Inside {
         wire::inside::Groups { tick: self.tick, all: groups.len() as u32, groups: some }
     }
 
-    fn some_cells(&self, cells: &Cells, place: Option<[i32; 2]>) -> wire::inside::Cells {
+    fn some_cells(&self, cells: &GroundCells, place: Option<[i32; 2]>) -> wire::inside::Cells {
         let mut occupied = cells.occupied.clone();
         if occupied.len() > CELLS_MAX {
             let around = place.unwrap_or([0; 2]);
@@ -134,7 +134,7 @@ impl Inside {
             occupied.truncate(CELLS_MAX);
             occupied.sort_unstable();
         }
-        let &Cells { low, edge, counts, .. } = cells;
+        let &GroundCells { low, edge, counts, .. } = cells;
         wire::inside::Cells { tick: self.tick, low, edge, counts, all: cells.occupied.len() as u32, occupied }
     }
 }

@@ -1,6 +1,6 @@
 //! A connection, and what it has cost so far.
 
-use motion::token_bucket::{Allowance, TokenBucket};
+use space::token_bucket::{Allowance, TokenBucket};
 use space::{NodeId, Time};
 
 use crate::limits::Limits;

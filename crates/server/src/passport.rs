@@ -1,7 +1,7 @@
 //! What goes with an avatar to another server: whose it is, and what that user comes back with.
 
 use space::NodeId;
-use wire::codec::{DecodeError, Reader, Writer};
+use space::bytes::{Malformed, Reader, Writer};
 use wire::session::{NICKNAME_MAX, ResumeKey};
 
 use super::session::Session;
@@ -31,7 +31,8 @@ impl Passport {
     /// The bytes of a session's passport.
     pub fn of(session: &Session) -> Vec<u8> {
         let mut bytes = Vec::new();
-        let mut writer = Writer::new(&mut bytes, KIND);
+        let mut writer = Writer::new(&mut bytes);
+        writer.u8(KIND);
         writer.varint(session.sender.number());
         writer.text(session.nickname.as_str(), NICKNAME_MAX);
         writer.u8(session.avatar);
@@ -41,11 +42,10 @@ impl Passport {
     }
 
     /// The passport that these bytes are.
-    pub fn read(bytes: &[u8]) -> Result<Passport, DecodeError> {
-        let mut reader = Reader::new(bytes, BYTES_MAX)?;
-        if reader.kind() != KIND {
-            return Err(DecodeError::UnknownKind(reader.kind()));
-        }
+    pub fn read(bytes: &[u8]) -> Result<Passport, Malformed> {
+        let mut reader = Reader::new(bytes);
+        let kind = reader.u8("a version")?;
+        reader.check(kind == KIND && bytes.len() <= BYTES_MAX, "a version")?;
         let passport = Passport {
             sender: NodeId::new(reader.varint(u64::MAX, "sender")?),
             nickname: reader.text(NICKNAME_MAX, "nickname")?.to_owned(),

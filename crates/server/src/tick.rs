@@ -246,8 +246,8 @@ impl Server {
                 continue;
             }
             let reason = match refusal.reason {
-                world::Reason::NoRoom => Reason::NoRoom,
-                world::Reason::NoSuchAvatar { .. } => Reason::Avatar,
+                world::RefusalReason::NoRoom => Reason::NoRoom,
+                world::RefusalReason::NoSuchAvatar { .. } => Reason::Avatar,
                 _ => Reason::Full,
             };
             let link = session.link;

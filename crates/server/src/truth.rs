@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use shapes::Shape as Solid3;
 use space::{GridPoint, NodeId, ObjectId, Slot, Turn};
-use wire::Shape;
-use wire::scene::Solid;
+use wire::CollisionShape;
+use wire::scene::FixedObject;
 use wire::session::{EnteredKind, Walking};
 use world::{Act, Input, Kind, Model, ObjectView, Outcome, World, journal};
 
@@ -25,7 +25,7 @@ pub struct Truth {
     /// Objects of other servers that are heard here.
     ghosts: BTreeMap<ObjectId, Seen>,
     /// What stands, as it is sent.
-    solids: Vec<Solid>,
+    solids: Vec<FixedObject>,
     /// Who asked in the last tick to hold what.
     asked: Vec<(NodeId, u32, ObjectId)>,
     journal: Vec<u8>,
@@ -36,7 +36,7 @@ pub struct Truth {
 pub struct Seen {
     pub kind: EnteredKind,
     pub name: String,
-    pub shape: Shape,
+    pub shape: CollisionShape,
     pub place: GridPoint,
     pub turn: Turn,
 }
@@ -46,7 +46,7 @@ impl Truth {
         let tick_us = 1_000_000 / i64::from(world.spec().tick_rate.max(1));
         let fixed = world.objects().filter(|object| object.kind == Kind::Fixed);
         let solids = fixed
-            .map(|object| Solid { object: object.id, shape: shape(&object), place: object.at, turn: object.turn })
+            .map(|object| FixedObject { object: object.id, shape: shape(&object), place: object.at, turn: object.turn })
             .collect();
         Truth {
             world,
@@ -183,9 +183,11 @@ impl Truth {
         name.or_else(|| Some(self.ghosts.get(&object)?.name.clone())).unwrap_or_default()
     }
 
-    pub fn shape(&self, object: ObjectId) -> Shape {
+    pub fn shape(&self, object: ObjectId) -> CollisionShape {
         let shape = self.world.object(object).map(|object| shape(&object));
-        shape.or_else(|| Some(self.ghosts.get(&object)?.shape.clone())).unwrap_or(Shape::Sphere { radius: 0.0 })
+        shape
+            .or_else(|| Some(self.ghosts.get(&object)?.shape.clone()))
+            .unwrap_or(CollisionShape::Sphere { radius: 0.0 })
     }
 
     /// An object of this world, as another server would see it.
@@ -196,7 +198,7 @@ impl Truth {
     }
 
     /// The model of an object of another server: `number` counts the world's objects and then its avatars.
-    pub fn model(&self, number: u32, name: &str) -> Option<(EnteredKind, Shape)> {
+    pub fn model(&self, number: u32, name: &str) -> Option<(EnteredKind, CollisionShape)> {
         let objects = self.world.spec().objects.len() as u32;
         let (model, kind) = match number.checked_sub(objects) {
             Some(avatar) => (Model::Avatar(avatar), EnteredKind::Avatar),
@@ -254,7 +256,7 @@ impl Truth {
     }
 
     /// Some of what stands, and whether that is the rest.
-    pub fn solids(&self, from: usize, most: usize) -> (Vec<Solid>, bool) {
+    pub fn solids(&self, from: usize, most: usize) -> (Vec<FixedObject>, bool) {
         let end = self.solids.len().min(from.saturating_add(most));
         (self.solids[from.min(end)..end].to_vec(), end == self.solids.len())
     }
@@ -272,7 +274,7 @@ impl Truth {
 }
 
 /// What an object looks like to a collision, as the wire tells it.
-pub fn shape(object: &ObjectView<'_>) -> Shape {
+pub fn shape(object: &ObjectView<'_>) -> CollisionShape {
     wire_shape(object.shape, object.name)
 }
 
@@ -284,11 +286,13 @@ fn entered_kind(kind: Kind) -> EnteredKind {
     }
 }
 
-fn wire_shape(shape: &Solid3, name: &str) -> Shape {
+fn wire_shape(shape: &Solid3, name: &str) -> CollisionShape {
     match shape {
-        Solid3::Sphere { radius } => Shape::Sphere { radius: *radius },
-        Solid3::Box { half } => Shape::Box { half: half.to_array() },
-        Solid3::Capsule { half_height, radius } => Shape::Capsule { half_height: *half_height, radius: *radius },
-        other => Shape::Model { name: name.to_owned(), radius: other.bounding_sphere().radius },
+        Solid3::Sphere { radius } => CollisionShape::Sphere { radius: *radius },
+        Solid3::Box { half } => CollisionShape::Box { half: half.to_array() },
+        Solid3::Capsule { half_height, radius } => {
+            CollisionShape::Capsule { half_height: *half_height, radius: *radius }
+        }
+        other => CollisionShape::Model { name: name.to_owned(), radius: other.bounding_sphere().radius },
     }
 }

@@ -57,8 +57,8 @@ fn known(object: &world::ObjectView<'_>) -> Known {
     }
 }
 
-fn solid(object: &world::ObjectView<'_>) -> wire::scene::Solid {
-    wire::scene::Solid { object: object.id, shape: shape_of(object), place: object.at, turn: object.turn }
+fn solid(object: &world::ObjectView<'_>) -> wire::scene::FixedObject {
+    wire::scene::FixedObject { object: object.id, shape: shape_of(object), place: object.at, turn: object.turn }
 }
 
 /// What one operator has been told.
@@ -110,7 +110,7 @@ impl Told {
 
 /// What stands in a world.
 pub fn scenes(world: &World) -> Vec<ToOperator> {
-    let solids: Vec<wire::scene::Solid> =
+    let solids: Vec<wire::scene::FixedObject> =
         world.objects().filter(|object| object.kind == Kind::Fixed).map(|object| solid(&object)).collect();
     let count = solids.len().div_ceil(SOLIDS_MAX).max(1);
     let part = |at: usize| solids.iter().skip(at * SOLIDS_MAX).take(SOLIDS_MAX).cloned().collect();

@@ -29,6 +29,7 @@
 //! - [`Finder`](broad::Finder) answers questions about places: who is there, who is first on the way, who is nearest.
 //! - [`impact`] says when moving things first touch.
 //! - [`snap`] is the grid that settled poses lie on, so that what is true is exactly what is sent.
+//! - [`bytes`] writes and reads values; [`token_bucket`] limits a rate.
 //! - [`workload`] makes the seeded crowds that tests, benches and experiments share.
 
 #![deny(unsafe_code)]
@@ -36,6 +37,7 @@
 pub mod bits;
 pub mod broad;
 mod buckets;
+pub mod bytes;
 mod edition;
 mod id;
 pub mod impact;
@@ -45,6 +47,7 @@ pub mod snap;
 mod sphere;
 mod spheres;
 mod time;
+pub mod token_bucket;
 pub mod workload;
 
 pub use broad::{BroadPhase, Kinesphere, Work};

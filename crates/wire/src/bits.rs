@@ -1,4 +1,4 @@
-//! Numbers of any width, packed without gaps: the lowest bit first, bytes filled from their lowest bit.
+//! Numbers of any width without gaps between them: the lowest bit comes first, and bytes are filled from it.
 
 /// Appends bits to bytes.
 #[derive(Debug)]
@@ -10,19 +10,19 @@ pub struct BitWriter<'a> {
 }
 
 impl<'a> BitWriter<'a> {
-    /// Begins at the next whole byte.
+    /// Starts at the next whole byte.
     pub fn new(bytes: &'a mut Vec<u8>) -> BitWriter<'a> {
         BitWriter { bytes, pending: 0, count: 0 }
     }
 
-    /// The lowest `width` bits of `value`, 56 at most: with the seven that may be pending they fit in a register.
+    /// Appends the lowest `width` bits of `value`; at most 56, which with seven pending bits fit a register.
     pub fn push(&mut self, value: u64, width: u32) {
         debug_assert!(width <= 56);
         let value = value & ((1 << width) - 1);
         self.pending |= value << self.count;
         self.count += width;
         let whole = (self.count / 8) as usize;
-        // All eight and then back: a length that is known costs one store, any other a call.
+        // All eight bytes and then truncate: a length known at compile time costs one store, any other a call.
         let length = self.bytes.len() + whole;
         self.bytes.extend_from_slice(&self.pending.to_le_bytes());
         self.bytes.truncate(length);
@@ -30,8 +30,7 @@ impl<'a> BitWriter<'a> {
         self.count -= 8 * whole as u32;
     }
 
-    /// A number of at least one, shorter the smaller it is (Elias's gamma code): as many zeros as it has bits after the
-    /// first, a one, and those bits.
+    /// Appends a number of at least one in Elias's gamma code: zeros for the bits after the first, a one, and those bits.
     pub fn push_gamma(&mut self, number: u32) {
         let number = u64::from(number.max(1));
         let more = 63 - number.leading_zeros();
@@ -39,7 +38,7 @@ impl<'a> BitWriter<'a> {
         self.push(number, more);
     }
 
-    /// Fills the last byte with zeros.
+    /// Completes the last byte with zeros.
     pub fn end(self) {
         if self.count > 0 {
             self.bytes.push(self.pending as u8);
@@ -47,26 +46,26 @@ impl<'a> BitWriter<'a> {
     }
 }
 
-/// Takes bits from bytes.
+/// Reads bits from bytes.
 #[derive(Clone, Debug)]
 pub struct BitReader<'a> {
     bytes: &'a [u8],
-    /// How many bits were taken.
+    /// The number of bits that were taken.
     at: usize,
 }
 
 impl<'a> BitReader<'a> {
-    /// Begins at the lowest bit of the first byte.
+    /// Starts at the lowest bit of the first byte.
     pub fn new(bytes: &'a [u8]) -> BitReader<'a> {
         BitReader { bytes, at: 0 }
     }
 
-    /// How many bits are left.
+    /// The number of bits that are left.
     pub fn remaining(&self) -> usize {
         8 * self.bytes.len() - self.at
     }
 
-    /// The next `width` bits, 56 at most; `None` if there are fewer.
+    /// The next `width` bits, at most 56; `None` if fewer are left.
     pub fn take(&mut self, width: u32) -> Option<u64> {
         if width > 56 || self.remaining() < width as usize {
             return None;
@@ -76,7 +75,7 @@ impl<'a> BitReader<'a> {
         Some(value & ((1 << width) - 1))
     }
 
-    /// The next 57 bits and perhaps more, with zeros for those beyond the end.
+    /// The next 57 bits or more, with zeros beyond the end.
     fn window(&self) -> u64 {
         let rest = &self.bytes[self.at / 8..];
         let bytes = match rest.first_chunk() {
@@ -90,7 +89,7 @@ impl<'a> BitReader<'a> {
         u64::from_le_bytes(bytes) >> (self.at % 8)
     }
 
-    /// The next `width` bits as a number that may be negative.
+    /// The next `width` bits as a two's-complement number.
     pub fn take_signed(&mut self, width: u32) -> Option<i32> {
         if width == 0 {
             return Some(0);
@@ -100,7 +99,7 @@ impl<'a> BitReader<'a> {
         Some(((value << unused) as i64 >> unused) as i32)
     }
 
-    /// A number as [`BitWriter::push_gamma`] writes it.
+    /// The next number in Elias's gamma code.
     pub fn take_gamma(&mut self) -> Option<u32> {
         let more = self.window().trailing_zeros();
         if more >= 32 {
@@ -110,7 +109,7 @@ impl<'a> BitReader<'a> {
         Some((1 << more) | self.take(more)? as u32)
     }
 
-    /// Whether all that is left is the zeros that fill the last byte.
+    /// Whether only the zeros that complete the last byte are left.
     pub fn is_at_end(&mut self) -> bool {
         let left = self.remaining();
         left < 8 && self.take(left as u32) == Some(0)

@@ -1,16 +1,13 @@
-//! Messages on a stream, one after the other: each is preceded by its length, four bytes, little endian.
+//! Messages on a stream: each follows its length, four bytes, little endian.
 
 use crate::MESSAGE_MAX;
 
-/// Why a stream cannot be read on.
+/// Why a stream cannot be read any further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
-    /// The length is more than a message may have, or none.
+    /// The announced length is zero, or more than a message may have.
     #[error("a message of {length} bytes is announced, 1 to {MESSAGE_MAX} are allowed")]
-    Length {
-        /// What was announced.
-        length: usize,
-    },
+    Length { length: usize },
 }
 
 /// Appends a message with its length.
@@ -20,29 +17,28 @@ pub fn append(stream: &mut Vec<u8>, message: &[u8]) {
     stream.extend_from_slice(message);
 }
 
-/// Puts together what arrives in pieces.
+/// Assembles messages from the pieces of a stream.
 #[derive(Clone, Debug, Default)]
 pub struct Frames {
     bytes: Vec<u8>,
-    /// Where the first message that was not handed out begins.
+    /// The offset of the first message that was not taken.
     start: usize,
 }
 
 impl Frames {
-    /// Nothing has arrived.
     pub fn new() -> Frames {
         Frames::default()
     }
 
-    /// The next piece of the stream. Hand out what is complete before the next: then no more than a message and a
-    /// piece are kept.
+    /// Appends a piece of the stream. Take all complete messages before the next piece: then memory is bounded by one
+    /// message and one piece.
     pub fn arrived(&mut self, piece: &[u8]) {
         self.bytes.drain(..self.start);
         self.start = 0;
         self.bytes.extend_from_slice(piece);
     }
 
-    /// The next complete message. After an error the stream is of no more use.
+    /// The next complete message. After an error the stream is useless.
     pub fn next_message(&mut self) -> Result<Option<&[u8]>, FrameError> {
         let rest = &self.bytes[self.start..];
         let Some((length, rest)) = rest.split_first_chunk::<4>() else { return Ok(None) };

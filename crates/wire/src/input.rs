@@ -1,22 +1,22 @@
-//! How a client would like to move. Each datagram repeats the newest few inputs: one that gets lost is in the next.
+//! A client's inputs. Each datagram repeats the newest few, so that a lost one is in the next.
 
 use serde::Serialize;
 use space::DVec3;
+use space::bytes::{Malformed, Reader, Writer};
 
-use crate::codec::{DecodeError, Reader, Writer};
 use crate::state::VELOCITY_PARTS;
 
-/// The most inputs of one datagram.
+/// The most inputs in one datagram.
 pub const STEPS_MAX: usize = 8;
 
 /// What a client wants in one tick.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Step {
-    /// Metres per second along x, y and z, in 256ths; the error is at most 1/512 m/s. A walker's y is ignored.
+    /// Metres per second along x, y and z, in 256ths; a walker's y is ignored.
     pub velocity: [i16; 3],
-    /// Where it looks, in 256ths of a turn about the upright axis.
+    /// The direction that it faces, in 256ths of a turn about the upright axis.
     pub heading: u8,
-    /// It jumps, if it stands on something.
+    /// Whether it jumps, if it stands on something.
     pub is_jump: bool,
 }
 
@@ -32,12 +32,12 @@ pub fn is_newer(number: u32, other: u32) -> bool {
     number.wrapping_sub(other) as i32 > 0
 }
 
-/// A move datagram.
+/// A datagram of inputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Moves {
-    /// The low 16 bits of the last roster that was taken in: until then, handles that left it are not given again.
+    /// The low 16 bits of the number of the last roster received: handles that left in later ones are not reused yet.
     pub heard: u16,
-    /// The low 32 bits of the tick that the newest input is made for.
+    /// The low 32 bits of the tick that the newest input is for.
     pub tick: u32,
     /// The number of the newest input; the others count down from it.
     pub newest: u32,
@@ -75,12 +75,10 @@ impl Moves {
         }
     }
 
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Moves, DecodeError> {
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Moves, Malformed> {
         let (heard, tick, newest) = (reader.u16("heard")?, reader.u32("tick")?, reader.u32("newest")?);
         let count = usize::from(reader.u8("steps")?);
-        if !(1..=STEPS_MAX).contains(&count) {
-            return Err(reader.refuse("steps"));
-        }
+        reader.check((1..=STEPS_MAX).contains(&count), "steps")?;
         let mut steps = Vec::with_capacity(count.min(reader.remaining()));
         let mut last = Step::default();
         for _ in 0..count {
@@ -94,9 +92,7 @@ impl Moves {
             if flags & SAME_HEADING == 0 {
                 step.heading = reader.u8("heading")?;
             }
-            if step.flags(&last) != flags {
-                return Err(reader.refuse("flags"));
-            }
+            reader.check(step.flags(&last) == flags, "flags")?;
             steps.push(step);
             last = step;
         }
@@ -105,7 +101,7 @@ impl Moves {
 }
 
 impl Step {
-    /// What need not be written again.
+    /// Flags for the fields that need not be written.
     fn flags(&self, last: &Step) -> u8 {
         let when = |is: bool, flag: u8| if is { flag } else { 0 };
         let is_same = self.velocity == last.velocity;

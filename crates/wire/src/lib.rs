@@ -1,8 +1,8 @@
-//! What goes on the wire.
+//! The messages of Kinesphere, byte by byte.
 //!
-//! Every message begins with one byte that names its kind; what follows is as compact as it can be while one can still
-//! write its decoder in an afternoon. `docs/protocol.md` has the bytes of each. Nothing here knows a socket or a world:
-//! values go in, bytes come out, and back.
+//! The first byte of a message names its kind; the fields follow, compact, and simple enough that a decoder takes an
+//! afternoon. `docs/protocol.md` has the bytes of each. There is no socket and no world here: values become bytes, and
+//! bytes become values.
 //!
 //! ```
 //! use wire::{ToServer, VERSION, Hello};
@@ -15,13 +15,13 @@
 //! # Ok::<(), wire::DecodeError>(())
 //! ```
 //!
-//! - What arrives is not trusted: decoding any bytes ends in a message or in a [`DecodeError`], never in a panic, and
-//!   takes no more memory than the bytes that came allow.
-//! - A message has exactly one encoding: `decode` refuses every other, so that equal messages are equal bytes.
-//! - Poses are whole [steps](space::snap) of the world's grid: what is decoded is what was settled, to the bit.
-//! - Peers in a world without a server speak a language of their own, [`peer`].
-//! - So do the nodes of a cluster, [`cluster`].
-//! - A [`state`] datagram is at most [`DATAGRAM_MAX`] bytes and stands alone.
+//! - Input is not trusted: any bytes decode to a message or to a [`DecodeError`]. Nothing panics, and memory is bounded
+//!   by the number of bytes that came.
+//! - A message has one encoding and `decode` refuses every other, so that equal messages are equal bytes.
+//! - Poses are whole [steps](space::snap) of the world's grid: the receiver gets the settled pose to the bit.
+//! - [`ToServer`] and [`ToClient`] are between a client and a server, [`operator`] has messages for operators.
+//! - [`peer`] has messages between peers, in a world without a server; [`cluster`] those between servers that share one.
+//! - A [`state`] datagram has at most [`DATAGRAM_MAX`] bytes and is complete in itself.
 
 #![forbid(unsafe_code)]
 
@@ -52,12 +52,12 @@ pub use peer::ToPeer;
 pub use pose::Handle;
 pub use scene::Scene;
 pub use session::{Entered, Hello, Reason, Refused, Roster, Welcome};
-pub use shape::Shape;
+pub use shape::CollisionShape;
 pub use state::{Body, State};
 pub use to_client::{SERVERS_MAX, ToClient};
 pub use to_server::ToServer;
 
-/// The version of this protocol. A server and a client of different versions tell each other so, and part.
+/// The version of this protocol. A server refuses clients of another version, and says so.
 pub const VERSION: u16 = 2;
 /// The most bytes of a datagram: it must pass unfragmented through any network that carries QUIC.
 pub const DATAGRAM_MAX: usize = 1_100;

@@ -1,36 +1,35 @@
-//! Where something is and how it is turned: grid points and turns as the world settles them, so that nothing is rounded
-//! here and what is true is exactly what is sent.
+//! Positions and orientations as the world settles them: grid points and turns. Encoding rounds nothing.
 
 use std::sync::OnceLock;
 
 use serde::{Serialize, Serializer};
+use space::bytes::{Malformed, Reader, Writer};
 use space::{Grid, GridPoint, ObjectId, Turn, snap};
 
 use crate::bits::{BitReader, BitWriter};
-use crate::codec::{DecodeError, Reader, Writer};
 
-/// How many steps a grid point may be from the world's zero, per axis.
+/// The largest coordinate of a grid point.
 pub const STEPS_MAX: i32 = Grid::REACH * snap::STEPS_PER_METRE;
 
-/// A name for an object that holds between a server and one client, while the client hears the object.
+/// A short name for an object between a server and one client, valid while the client hears the object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct Handle(pub u16);
 
 impl Handle {
-    /// The highest handle: so many objects can be heard at once, and one more.
+    /// The highest handle: a client hears at most 4,096 objects at once.
     pub const MAX: Handle = Handle(4_095);
 }
 
-/// How many headings of one byte there are.
+/// The number of headings.
 pub const HEADINGS: usize = 256;
 
-/// The turn about the upright axis by so many 256ths of a whole: what an avatar's heading is rounded to when it is sent.
+/// The turn about the upright axis by `part` 256ths of a whole turn.
 pub fn heading(part: u8) -> Turn {
     headings().turns[usize::from(part)]
 }
 
-/// The 256th that makes this turn, if one does.
+/// The heading that makes exactly this turn, if there is one.
 pub fn heading_of(turn: Turn) -> Option<u8> {
     let headings = headings();
     let at = headings.by_bits.binary_search_by_key(&turn.bits(), |&(bits, _)| bits).ok()?;
@@ -42,7 +41,7 @@ pub fn heading_radians(part: u8) -> f32 {
     f32::from(part) * (std::f32::consts::TAU / HEADINGS as f32)
 }
 
-/// The 256th nearest to an angle in radians: no farther from it than 0.0123 radians. What is no angle is none.
+/// The heading nearest to an angle in radians, at most 0.0123 radians from it; 0 for an infinite angle or NaN.
 pub fn nearest_heading(radians: f32) -> u8 {
     let parts = f64::from(radians) * (HEADINGS as f64 / std::f64::consts::TAU);
     if parts.is_finite() { parts.round().rem_euclid(HEADINGS as f64) as u8 } else { 0 }
@@ -63,7 +62,7 @@ fn headings() -> &'static Headings {
     })
 }
 
-/// A turn about the upright axis leaves two of its three levels at zero; one of 16 bits remains.
+/// A turn about the upright axis leaves two of its three levels at zero: 16 bits remain.
 fn upright_bits(turn: Turn) -> Option<u64> {
     const ZERO: u64 = 16_383;
     let level = |shift: u32| turn.bits() >> shift & 0x7fff;
@@ -86,7 +85,7 @@ fn upright_turn(bits: u64) -> Option<Turn> {
     Turn::from_bits(bits)
 }
 
-/// How a turn is written (not at all, as a heading of 8 bits, upright in 16, or whole in 47), its bits, and how many.
+/// The form of a turn (0 none, 1 a heading in 8 bits, 2 upright in 16 bits, 3 whole in 47), its bits and their number.
 pub(crate) fn turn_bits(turn: Turn) -> (u64, u64, u32) {
     if turn == Turn::IDENTITY {
         (0, 0, 0)
@@ -99,12 +98,12 @@ pub(crate) fn turn_bits(turn: Turn) -> (u64, u64, u32) {
     }
 }
 
-/// `None` if there are too few bits, or if they are not how this turn is written.
+/// `None` if there are too few bits, or if this is not the encoding of the turn.
 pub(crate) fn take_turn(form: u64, reader: &mut BitReader<'_>) -> Option<Turn> {
     let turn = match form {
         0 => return Some(Turn::IDENTITY),
         1 => {
-            // Every other part is a heading of its own.
+            // A heading of zero has form 0.
             let part = reader.take(8)? as u8;
             return (part != 0).then(|| heading(part));
         }
@@ -116,16 +115,16 @@ pub(crate) fn take_turn(form: u64, reader: &mut BitReader<'_>) -> Option<Turn> {
 
 pub(crate) fn write_point(writer: &mut Writer<'_>, point: GridPoint) {
     for steps in [point.x, point.y, point.z] {
-        writer.zigzag(i64::from(steps));
+        writer.zigzag(steps);
     }
 }
 
-pub(crate) fn read_point(reader: &mut Reader<'_>, field: &'static str) -> Result<GridPoint, DecodeError> {
-    let mut steps = || reader.zigzag(i64::from(STEPS_MAX), field).map(|steps| steps as i32);
+pub(crate) fn read_point(reader: &mut Reader<'_>, field: &'static str) -> Result<GridPoint, Malformed> {
+    let mut steps = || reader.zigzag(STEPS_MAX, field).map(|steps| steps as i32);
     Ok(GridPoint::new(steps()?, steps()?, steps()?))
 }
 
-/// A turn in whole bytes.
+/// Writes a turn in whole bytes.
 pub(crate) fn write_turn(writer: &mut Writer<'_>, turn: Turn) {
     let mut bits = BitWriter::new(writer.buffer());
     let (form, turn, width) = turn_bits(turn);
@@ -134,14 +133,9 @@ pub(crate) fn write_turn(writer: &mut Writer<'_>, turn: Turn) {
     bits.end();
 }
 
-pub(crate) fn read_turn(reader: &mut Reader<'_>) -> Result<Turn, DecodeError> {
+pub(crate) fn read_turn(reader: &mut Reader<'_>) -> Result<Turn, Malformed> {
     let first = reader.u8("turn")?;
-    let more = match first & 3 {
-        0 => 0,
-        1 => 1,
-        2 => 2,
-        _ => 6,
-    };
+    let more = [0, 1, 2, 6][usize::from(first & 3)];
     let mut bytes = [first, 0, 0, 0, 0, 0, 0];
     bytes[1..=more].copy_from_slice(reader.raw(more, "turn")?);
     let mut bits = BitReader::new(&bytes[..=more]);
@@ -156,13 +150,13 @@ pub(crate) fn write_object(writer: &mut Writer<'_>, object: ObjectId) {
     writer.varint(object.number());
 }
 
-pub(crate) fn read_object(reader: &mut Reader<'_>) -> Result<ObjectId, DecodeError> {
+pub(crate) fn read_object(reader: &mut Reader<'_>) -> Result<ObjectId, Malformed> {
     let number = reader.varint(u64::MAX, "object")?;
     ObjectId::new(number).ok_or_else(|| reader.refuse("object"))
 }
 
-pub(crate) fn read_handle(reader: &mut Reader<'_>) -> Result<Handle, DecodeError> {
-    reader.varint(u64::from(Handle::MAX.0), "handle").map(|number| Handle(number as u16))
+pub(crate) fn read_handle(reader: &mut Reader<'_>) -> Result<Handle, Malformed> {
+    reader.varint(Handle::MAX.0.into(), "handle").map(|number| Handle(number as u16))
 }
 
 /// For golden vectors: a point as three numbers.

@@ -1,38 +1,36 @@
-//! Coming and going: what arrives for certain and in order.
+//! Joining and leaving, and the objects that a client hears: messages that must arrive, and in order.
 
-use serde::Serialize;
-use space::{GridPoint, ObjectId, Turn};
-
-use crate::codec::{DecodeError, Reader, Writer};
 use crate::pose::{self, Handle};
-use crate::shape::Shape;
+use crate::shape::CollisionShape;
 use crate::state::MOTION_MAX;
+use serde::Serialize;
+use space::bytes::{Malformed, Reader, Writer};
+use space::{GridPoint, ObjectId, Turn};
 
 /// The most bytes of a nickname: 24 visible characters, each with its accents.
 pub const NICKNAME_MAX: usize = 192;
 /// The most bytes of a join token.
 pub const TOKEN_MAX: usize = 1_024;
-/// The most bytes of a sentence that explains something.
+/// The most bytes of an explaining sentence.
 pub const SENTENCE_MAX: usize = 300;
-/// The most bytes of what somebody says.
+/// The most bytes of what a user says.
 pub const SAID_MAX: usize = 600;
-/// The most that enter, or leave, in one message.
+/// The most objects that enter, or leave, in one message.
 pub const ROSTER_MAX: usize = 128;
-/// What one needs to take one's place again after a lost connection. Whoever has it is that user.
+/// The secret that takes up a session again after a lost connection: its holder is that user.
 pub type ResumeKey = [u8; 16];
 
 /// The first message of a client.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Hello {
-    /// The protocol that it speaks.
+    /// The version of the protocol.
     pub version: u16,
-    /// What it wants to be called.
     pub nickname: String,
-    /// Which of the world's avatars it wants.
+    /// The index of the avatar that it wants.
     pub avatar: u8,
-    /// Whoever asks for a token gets one; otherwise empty.
+    /// Empty where none is needed.
     pub token: Vec<u8>,
-    /// Takes up an earlier session.
+    /// The key of an earlier session to take up.
     pub resume: Option<ResumeKey>,
 }
 
@@ -42,13 +40,13 @@ impl Hello {
         writer.text(&self.nickname, NICKNAME_MAX);
         writer.u8(self.avatar);
         writer.bytes(&self.token, TOKEN_MAX);
-        writer.u8(u8::from(self.resume.is_some()));
+        writer.flag(self.resume.is_some());
         if let Some(key) = &self.resume {
             writer.raw(key);
         }
     }
 
-    /// The version alone, of a hello of any version: what follows it may have changed.
+    /// The version in the first bytes of a hello of any version: what follows it may differ.
     pub fn version_of(bytes: &[u8]) -> Option<u16> {
         match bytes {
             [crate::kind::HELLO, low, high, ..] => Some(u16::from_le_bytes([*low, *high])),
@@ -56,70 +54,65 @@ impl Hello {
         }
     }
 
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Hello, DecodeError> {
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Hello, Malformed> {
         Ok(Hello {
             version: reader.u16("version")?,
             nickname: reader.text(NICKNAME_MAX, "nickname")?.to_owned(),
             avatar: reader.u8("avatar")?,
             token: reader.bytes(TOKEN_MAX, "token")?.to_owned(),
-            resume: match reader.u8("resume")? {
-                0 => None,
-                1 => Some(reader.array("resume")?),
-                _ => return Err(reader.refuse("resume")),
-            },
+            resume: if reader.flag("resume")? { Some(reader.array("resume")?) } else { None },
         })
     }
 }
 
-/// How avatars walk: what a client needs to predict its own.
+/// The parameters of walking: a client predicts its own avatar with them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Walking {
-    /// The fastest, in metres per second.
+    /// The highest speed, in metres per second.
     pub speed_max: f32,
-    /// Upwards at the start of a jump, in metres per second.
+    /// Upward speed at the start of a jump, in metres per second.
     pub jump_speed: f32,
-    /// Downwards, in metres per second squared; zero is a world to fly in.
+    /// Downward, in metres per second squared; zero is a world to fly in.
     pub gravity: f32,
-    /// What is no higher is walked up, in metres.
+    /// The height of a step that is walked up, in metres.
     pub step_height: f32,
 }
 
-/// The answer to a hello that is granted.
+/// The answer to a hello that is accepted.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Welcome {
-    /// The protocol that the server speaks.
+    /// The version that the server speaks.
     pub version: u16,
-    /// To come back with.
+    /// The secret that takes up this session again.
     pub resume_key: ResumeKey,
     /// Whether an earlier session goes on.
     pub is_resumed: bool,
     /// The client's avatar.
     #[serde(serialize_with = "pose::serialize_object")]
     pub own: ObjectId,
-    /// The nickname as it was granted.
+    /// The nickname as it was accepted.
     pub nickname: String,
-    /// The tick that was completed last.
+    /// The last completed tick.
     pub tick: u64,
-    /// How long a tick lasts, in microseconds.
+    /// The duration of a tick, in microseconds.
     pub tick_us: u32,
-    /// The server's time at the end of that tick, in microseconds.
+    /// The server's time at the end of the last tick, in microseconds.
     pub time_us: i64,
-    /// Who is within so many metres, bounds included, is heard.
+    /// How far users hear, in metres.
     pub aura: f32,
-    /// How avatars walk.
     pub walking: Walking,
-    /// The corners of the world.
+    /// The lowest and the highest corner of the world.
     #[serde(serialize_with = "serialize_points")]
     pub bounds: [GridPoint; 2],
-    /// The avatar's solid.
-    pub shape: Shape,
-    /// Where the avatar is.
+    /// The avatar's shape.
+    pub shape: CollisionShape,
+    /// The avatar's position.
     #[serde(serialize_with = "pose::serialize_point")]
     pub place: GridPoint,
-    /// How it is turned.
+    /// The avatar's orientation.
     #[serde(serialize_with = "pose::serialize_turn")]
     pub turn: Turn,
-    /// The newest input of the earlier session that was applied.
+    /// The number of the newest input of the earlier session that was applied.
     pub newest: u32,
 }
 
@@ -129,18 +122,18 @@ fn serialize_points<S: serde::Serializer>(points: &[GridPoint; 2], serializer: S
 
 /// The longest tick, in microseconds.
 pub const TICK_US_MAX: u32 = 1_000_000;
-/// No speed, acceleration or reach is more.
+/// The largest speed, acceleration and distance.
 const AMOUNT_MAX: f32 = 16_384.0;
 
 impl Welcome {
     pub(crate) fn write(&self, writer: &mut Writer<'_>) {
         writer.u16(self.version);
         writer.raw(&self.resume_key);
-        writer.u8(u8::from(self.is_resumed));
+        writer.flag(self.is_resumed);
         pose::write_object(writer, self.own);
         writer.text(&self.nickname, NICKNAME_MAX);
         writer.varint(self.tick);
-        writer.varint(u64::from(self.tick_us));
+        writer.varint(self.tick_us);
         writer.i64(self.time_us);
         let Walking { speed_max, jump_speed, gravity, step_height } = self.walking;
         for amount in [self.aura, speed_max, jump_speed, gravity, step_height] {
@@ -153,21 +146,14 @@ impl Welcome {
         writer.u32(self.newest);
     }
 
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Welcome, DecodeError> {
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Welcome, Malformed> {
         let version = reader.u16("version")?;
         let resume_key = reader.array("resume_key")?;
-        let is_resumed = match reader.u8("is_resumed")? {
-            0 => false,
-            1 => true,
-            _ => return Err(reader.refuse("is_resumed")),
-        };
+        let is_resumed = reader.flag("is_resumed")?;
         let own = pose::read_object(reader)?;
         let nickname = reader.text(NICKNAME_MAX, "nickname")?.to_owned();
         let tick = reader.varint(u64::MAX, "tick")?;
-        let tick_us = reader.varint(u64::from(TICK_US_MAX), "tick_us")? as u32;
-        if tick_us == 0 {
-            return Err(reader.refuse("tick_us"));
-        }
+        let tick_us = reader.positive(TICK_US_MAX.into(), "tick_us")? as u32;
         let time_us = reader.i64("time_us")?;
         let mut amount = |field| reader.f32(0.0, AMOUNT_MAX, field);
         let aura = amount("aura")?;
@@ -189,7 +175,7 @@ impl Welcome {
             aura,
             walking,
             bounds: [pose::read_point(reader, "bounds")?, pose::read_point(reader, "bounds")?],
-            shape: Shape::read(reader)?,
+            shape: CollisionShape::read(reader)?,
             place: pose::read_point(reader, "place")?,
             turn: pose::read_turn(reader)?,
             newest: reader.u32("newest")?,
@@ -197,44 +183,41 @@ impl Welcome {
     }
 }
 
-/// Why somebody is not let in, or has to go.
+/// Why a user is not let in, or has to leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[repr(u8)]
 pub enum Reason {
-    /// The two speak different versions.
+    /// The client speaks another version.
     Version = 1,
-    /// A nickname that cannot be one.
+    /// The nickname is not allowed.
     Nickname = 2,
-    /// Somebody else is called so.
+    /// Another user has the nickname.
     NicknameTaken = 3,
-    /// There is no such avatar.
+    /// The world has no such avatar.
     Avatar = 4,
-    /// As many as are allowed are here.
+    /// The server has as many users as it allows.
     Full = 5,
-    /// There is no free place to stand.
+    /// There is no free place for the avatar.
     NoRoom = 6,
     /// The token is missing, wrong or has expired.
     Token = 7,
-    /// Not welcome here.
     Banned = 8,
-    /// Sent away.
     Kicked = 9,
-    /// Nothing was heard for too long.
+    /// Nothing was received for too long.
     Idle = 10,
-    /// Too much that cannot be understood, or too much at all.
+    /// Too many malformed messages, or too many messages.
     Misbehaved = 11,
-    /// What is sent is not read.
+    /// The client does not read what it is sent.
     Slow = 12,
     /// The session goes on over another connection.
     Resumed = 13,
     /// The server stops.
     Stopping = 14,
-    /// The client wished to leave.
+    /// The client asked to leave.
     Left = 15,
 }
 
 impl Reason {
-    /// All there are.
     pub const ALL: [Reason; 15] = [
         Reason::Version,
         Reason::Nickname,
@@ -253,20 +236,19 @@ impl Reason {
         Reason::Left,
     ];
 
-    /// The byte that it is sent as.
     pub const fn number(self) -> u8 {
         self as u8
     }
 }
 
-/// No, or the end: why, for programs and for people.
+/// A refusal, or the end of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Refused {
-    /// The protocol that the server speaks.
+    /// The version that the server speaks.
     pub version: u16,
-    /// Why, for programs.
+    /// For programs.
     pub reason: Reason,
-    /// Why, for people, and what to do about it.
+    /// For people: why, and what to do about it.
     pub sentence: String,
 }
 
@@ -277,7 +259,7 @@ impl Refused {
         writer.text(&self.sentence, SENTENCE_MAX);
     }
 
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Refused, DecodeError> {
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Refused, Malformed> {
         let version = reader.u16("version")?;
         let number = reader.u8("reason")?;
         let reason = Reason::ALL.into_iter().find(|reason| reason.number() == number);
@@ -286,56 +268,55 @@ impl Refused {
     }
 }
 
-/// What kind of thing enters.
+/// The kind of an object that a client hears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[repr(u8)]
 pub enum EnteredKind {
-    /// Somebody.
+    /// A user's object.
     Avatar = 0,
-    /// Something that can be pushed or held.
+    /// An object that can be pushed or held.
     Movable = 1,
-    /// A scene object that moves by a rule.
+    /// An object that moves along a route.
     Mover = 2,
 }
 
-/// Something that the client hears of from now on.
+impl EnteredKind {
+    pub(crate) fn from_number(number: u8) -> Option<EnteredKind> {
+        [EnteredKind::Avatar, EnteredKind::Movable, EnteredKind::Mover].get(usize::from(number)).copied()
+    }
+}
+
+/// An object that the client hears from now on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Entered {
-    /// How datagrams call it.
+    /// Its name in datagrams.
     pub handle: Handle,
-    /// Its name.
     #[serde(serialize_with = "pose::serialize_object")]
     pub object: ObjectId,
-    /// What kind of thing it is.
     pub kind: EnteredKind,
-    /// Its nickname, or what the world's file calls it.
+    /// Its user's nickname, or its name in the world's file.
     pub name: String,
-    /// Its solid.
-    pub shape: Shape,
-    /// Where it is.
+    pub shape: CollisionShape,
     #[serde(serialize_with = "pose::serialize_point")]
     pub place: GridPoint,
-    /// How it is turned.
     #[serde(serialize_with = "pose::serialize_turn")]
     pub turn: Turn,
-    /// How it moves, as in a state datagram.
+    /// In units of [`MOTION_UNIT`](crate::state::MOTION_UNIT), as in a state datagram.
     pub motion: [i16; 3],
 }
 
 /// A handle, a name, a kind, no nickname, a sphere, a place, no turn, and no motion.
 const ENTERED_BYTES_MIN: usize = 1 + 1 + 1 + 1 + 5 + 3 + 1 + 3;
 
-/// Who entered the client's aura, and who left it. Rosters are numbered; the client says in its move datagrams which
-/// was the last.
+/// The objects that entered the client's aura and those that left it. The client's move datagrams acknowledge the number
+/// of the last roster.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Roster {
     /// Counts up from 1, in 16 bits.
     pub number: u16,
-    /// The low 32 bits of the tick after which this was so. Handles mean nothing in state datagrams of earlier ticks.
+    /// The low 32 bits of the tick of this change. In state datagrams of earlier ticks these handles mean other objects.
     pub tick: u32,
-    /// Who left.
     pub left: Vec<Handle>,
-    /// Who entered.
     pub entered: Vec<Entered>,
 }
 
@@ -343,55 +324,40 @@ impl Roster {
     pub(crate) fn write(&self, writer: &mut Writer<'_>) {
         writer.u16(self.number);
         writer.u32(self.tick);
-        let left = &self.left[..self.left.len().min(ROSTER_MAX)];
-        writer.varint(left.len() as u64);
-        left.iter().for_each(|handle| writer.varint(u64::from(handle.0)));
-        let entered = &self.entered[..self.entered.len().min(ROSTER_MAX)];
-        writer.varint(entered.len() as u64);
-        for one in entered {
-            writer.varint(u64::from(one.handle.0));
+        writer.list(&self.left, ROSTER_MAX, |handle, writer| writer.varint(handle.0));
+        writer.list(&self.entered, ROSTER_MAX, |one, writer| {
+            writer.varint(one.handle.0);
             pose::write_object(writer, one.object);
             writer.u8(one.kind as u8);
             writer.text(&one.name, NICKNAME_MAX);
             one.shape.write(writer);
             pose::write_point(writer, one.place);
             pose::write_turn(writer, one.turn);
-            one.motion.iter().for_each(|units| writer.zigzag(i64::from(*units)));
-        }
+            one.motion.iter().for_each(|units| writer.zigzag(*units));
+        });
     }
 
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Roster, DecodeError> {
-        let (number, tick) = (reader.u16("number")?, reader.u32("tick")?);
-        let count = reader.count(ROSTER_MAX, 1, "left")?;
-        let mut left = Vec::with_capacity(count);
-        for _ in 0..count {
-            left.push(pose::read_handle(reader)?);
-        }
-        let count = reader.count(ROSTER_MAX, ENTERED_BYTES_MIN, "entered")?;
-        let mut entered = Vec::with_capacity(count);
-        for _ in 0..count {
-            entered.push(read_entered(reader)?);
-        }
-        Ok(Roster { number, tick, left, entered })
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Roster, Malformed> {
+        Ok(Roster {
+            number: reader.u16("number")?,
+            tick: reader.u32("tick")?,
+            left: reader.list(ROSTER_MAX, 1, "left", pose::read_handle)?,
+            entered: reader.list(ROSTER_MAX, ENTERED_BYTES_MIN, "entered", read_entered)?,
+        })
     }
 }
 
-fn read_entered(reader: &mut Reader<'_>) -> Result<Entered, DecodeError> {
+fn read_entered(reader: &mut Reader<'_>) -> Result<Entered, Malformed> {
     Ok(Entered {
         handle: pose::read_handle(reader)?,
         object: pose::read_object(reader)?,
-        kind: match reader.u8("kind")? {
-            0 => EnteredKind::Avatar,
-            1 => EnteredKind::Movable,
-            2 => EnteredKind::Mover,
-            _ => return Err(reader.refuse("kind")),
-        },
+        kind: EnteredKind::from_number(reader.u8("kind")?).ok_or_else(|| reader.refuse("kind"))?,
         name: reader.text(NICKNAME_MAX, "name")?.to_owned(),
-        shape: Shape::read(reader)?,
+        shape: CollisionShape::read(reader)?,
         place: pose::read_point(reader, "place")?,
         turn: pose::read_turn(reader)?,
         motion: {
-            let mut units = || reader.zigzag(i64::from(MOTION_MAX), "motion").map(|units| units as i16);
+            let mut units = || reader.zigzag(MOTION_MAX, "motion").map(|units| units as i16);
             [units()?, units()?, units()?]
         },
     })

@@ -1,70 +1,62 @@
-//! What something looks like to a collision.
+//! Collision shapes.
 
 use serde::Serialize;
 use space::Vec3;
-
-use crate::codec::{DecodeError, Reader, Writer};
+use space::bytes::{Malformed, Reader, Writer};
 
 /// The largest extent of a shape, in metres.
 pub const EXTENT_MAX: f32 = 65_536.0;
 /// The most bytes of a model's name.
 pub const MODEL_MAX: usize = 64;
 
-/// The solid of an object. Sizes are exact: a client sweeps its own avatar against them.
+/// The collision shape of an object, in metres. Sizes are exact: a client sweeps its own avatar against them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub enum Shape {
-    /// A ball.
+pub enum CollisionShape {
     Sphere {
-        /// Metres.
         radius: f32,
     },
-    /// A box along its own axes.
+    /// A box along its own axes, by half of its edges.
     Box {
-        /// Half its sides, in metres.
         half: [f32; 3],
     },
-    /// An upright cylinder with round ends.
+    /// An upright cylinder with round ends; half the height is from the middle to the centre of either end.
     Capsule {
-        /// From the middle to the centre of either end, in metres.
         half_height: f32,
-        /// Metres.
         radius: f32,
     },
-    /// Something with many corners: what it is called, and a ball around it.
+    /// A mesh: its name in the world's file, and the radius of a sphere around it.
     Model {
-        /// As the world's file calls it.
         name: String,
-        /// Metres.
         radius: f32,
     },
 }
 
-impl Shape {
-    /// The radius of a ball around the middle that holds it.
+impl CollisionShape {
+    /// The radius of a sphere around the middle that contains the shape.
     pub fn radius(&self) -> f32 {
         match self {
-            Shape::Sphere { radius } | Shape::Model { radius, .. } => *radius,
-            Shape::Box { half } => Vec3::from_array(*half).length(),
-            Shape::Capsule { half_height, radius } => half_height + radius,
+            CollisionShape::Sphere { radius } | CollisionShape::Model { radius, .. } => *radius,
+            CollisionShape::Box { half } => Vec3::from_array(*half).length(),
+            CollisionShape::Capsule { half_height, radius } => half_height + radius,
         }
     }
 
     pub(crate) fn write(&self, writer: &mut Writer<'_>) {
         match self {
-            Shape::Sphere { radius } => {
+            CollisionShape::Sphere { radius } => {
                 writer.u8(0);
                 writer.f32(*radius);
             }
-            Shape::Box { half } => {
+            CollisionShape::Box { half } => {
                 writer.u8(1);
                 half.iter().for_each(|side| writer.f32(*side));
             }
-            Shape::Capsule { half_height, radius } => {
+            CollisionShape::Capsule { half_height, radius } => {
                 writer.u8(2);
                 writer.f32(*half_height);
                 writer.f32(*radius);
             }
-            Shape::Model { name, radius } => {
+            CollisionShape::Model { name, radius } => {
                 writer.u8(3);
                 writer.text(name, MODEL_MAX);
                 writer.f32(*radius);
@@ -72,14 +64,14 @@ impl Shape {
         }
     }
 
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Shape, DecodeError> {
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<CollisionShape, Malformed> {
         let form = reader.u8("shape")?;
         let size = |reader: &mut Reader<'_>| reader.f32(0.0, EXTENT_MAX, "shape");
         Ok(match form {
-            0 => Shape::Sphere { radius: size(reader)? },
-            1 => Shape::Box { half: [size(reader)?, size(reader)?, size(reader)?] },
-            2 => Shape::Capsule { half_height: size(reader)?, radius: size(reader)? },
-            3 => Shape::Model { name: reader.text(MODEL_MAX, "shape")?.to_owned(), radius: size(reader)? },
+            0 => CollisionShape::Sphere { radius: size(reader)? },
+            1 => CollisionShape::Box { half: [size(reader)?, size(reader)?, size(reader)?] },
+            2 => CollisionShape::Capsule { half_height: size(reader)?, radius: size(reader)? },
+            3 => CollisionShape::Model { name: reader.text(MODEL_MAX, "shape")?.to_owned(), radius: size(reader)? },
             _ => return Err(reader.refuse("shape")),
         })
     }

@@ -1,43 +1,42 @@
-//! Where everybody is, in one datagram that stands alone.
+//! Positions of objects in one datagram, complete in itself.
 //!
-//! A client hears of objects near its own, so a datagram carries its own place in full, the *anchor*, and of all others
-//! only the low bits of theirs: the receiver takes the place nearest to the anchor that ends in them. What is sent of
-//! an object therefore does not depend on who hears it. It is [prepared](Body::prepare) once per tick and copied to
-//! each listener, behind the handle that the listener knows it by.
+//! A datagram has the listener's own place in full, the *anchor*, and of every other place only the low bits: the
+//! receiver takes the place nearest to the anchor that ends in them. The bits of an object therefore do not depend on
+//! the listener. They are [prepared](Body::prepare) once per tick and copied into each listener's datagram, behind its
+//! handle for the object.
 
 use serde::Serialize;
+use space::bytes::{Malformed, Reader};
 use space::{GridPoint, Turn};
 
 use crate::bits::{BitReader, BitWriter};
-use crate::codec::{DecodeError, Reader, Writer};
+use crate::codec::begin;
 use crate::pose::{self, Handle, STEPS_MAX};
 use crate::{DATAGRAM_MAX, kind};
 
-/// Motion is told in units of so many steps per tick: at 30 ticks a second 0.117 m/s, with half of that as its error.
-/// It serves prediction alone; places are exact.
+/// The unit of motion, in steps per tick: at 30 ticks a second 0.117 m/s, with half of that as its error. Motion serves
+/// prediction only; places are exact.
 pub const MOTION_UNIT: i32 = 4;
-/// The fastest motion, in units per tick: at 30 ticks a second 960 m/s. What is faster is told as this.
+/// The fastest motion, in units per tick: at 30 ticks a second 960 m/s. Faster motion is told as this.
 pub const MOTION_MAX: i32 = 8_191;
-/// An own velocity is told in so many parts of a metre per second.
+/// The unit of an own velocity is one metre per second divided by this.
 pub const VELOCITY_PARTS: i32 = 256;
 
-/// What a datagram says of one object.
+/// One object in a datagram.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Body {
-    /// Where it is.
     #[serde(serialize_with = "pose::serialize_point")]
     pub place: GridPoint,
-    /// How it is turned.
     #[serde(serialize_with = "pose::serialize_turn")]
     pub turn: Turn,
-    /// By how much it moved in the last tick, in [`MOTION_UNIT`]s.
+    /// The displacement of the last tick, in [`MOTION_UNIT`]s.
     pub motion: [i16; 3],
-    /// It did not come here along a path: nobody should see it glide.
+    /// Whether it was put here: the picture must not let it glide.
     pub is_elsewhere: bool,
 }
 
 impl Body {
-    /// Motion for [`Body::motion`]: the displacement of one tick, in steps, to the nearest unit.
+    /// The motion of a displacement in one tick, to the nearest unit.
     pub fn motion_of(before: GridPoint, after: GridPoint) -> [i16; 3] {
         let units = |steps: i32| {
             let half = if steps < 0 { -MOTION_UNIT / 2 } else { MOTION_UNIT / 2 };
@@ -47,7 +46,7 @@ impl Body {
         [steps(before.x, after.x), steps(before.y, after.y), steps(before.z, after.z)]
     }
 
-    /// Works out all bits that do not depend on who hears it.
+    /// Computes all bits that do not depend on the listener.
     pub fn prepare(&self) -> Prepared {
         let (mut bits, mut width) = (0_u128, 0);
         let mut push = |value: u64, count: u32| {
@@ -67,10 +66,10 @@ impl Body {
     }
 }
 
-/// The bits of motion along x, y and z, by how much there is: none, level and slow, fast, very fast.
+/// The bits of motion along x, y and z: at rest, level and slow, fast, very fast.
 const MOTION_WIDTHS: [[u32; 3]; 4] = [[0, 0, 0], [6, 0, 6], [8, 8, 8], [14, 14, 14]];
 
-/// The first size that holds this motion.
+/// The first row of [`MOTION_WIDTHS`] that holds this motion.
 fn motion_size(motion: [i16; 3]) -> usize {
     let fits = |widths: &[u32; 3]| {
         motion.iter().zip(widths).all(|(&units, &width)| match width {
@@ -81,7 +80,7 @@ fn motion_size(motion: [i16; 3]) -> usize {
     MOTION_WIDTHS.iter().position(fits).unwrap_or(MOTION_WIDTHS.len() - 1)
 }
 
-/// A body whose bits are known.
+/// A body whose bits are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prepared {
     place: GridPoint,
@@ -89,13 +88,13 @@ pub struct Prepared {
     width: u32,
 }
 
-/// How many bits tell a place, by form: few low bits of x and z and fewer of y; more; many of all; everything.
+/// The bits of a place along x, y and z: near, farther, far, and anywhere.
 const PLACE_WIDTHS: [[u32; 3]; 4] = [[14, 9, 14], [16, 11, 16], [16, 16, 16], [25, 25, 25]];
-/// The form that tells everything.
+/// The form with all bits of a place.
 const ANYWHERE: usize = PLACE_WIDTHS.len() - 1;
 
 impl Prepared {
-    /// How many bits it takes in a datagram with this anchor, its handle not counted.
+    /// The number of its bits in a datagram with this anchor, without its handle.
     pub fn bits(&self, anchor: GridPoint) -> u32 {
         2 + PLACE_WIDTHS[place_form(self.place, anchor)].iter().sum::<u32>() + self.width
     }
@@ -127,23 +126,23 @@ fn place_form(place: GridPoint, anchor: GridPoint) -> usize {
     PLACE_WIDTHS[..ANYWHERE].iter().position(is_near).unwrap_or(ANYWHERE)
 }
 
-/// What a client is told of its own avatar, so that it can correct what it predicted.
+/// The client's own avatar, so that the client can correct its prediction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Own {
     /// The low 16 bits of the newest input that is in this state.
     pub acknowledged: u16,
-    /// Metres per second, in [`VELOCITY_PARTS`].
+    /// In metres per second times [`VELOCITY_PARTS`].
     pub velocity: [i16; 3],
     /// Whether it stands on something.
     pub is_grounded: bool,
 }
 
-/// What comes before the bodies.
+/// The fields before the bodies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Head {
-    /// The low 32 bits of the tick after which this was true.
+    /// The low 32 bits of the tick.
     pub tick: u32,
-    /// The receiver's own place, or one that it watches from.
+    /// The receiver's own place, or the place that it watches from.
     #[serde(serialize_with = "pose::serialize_point")]
     pub anchor: GridPoint,
     /// The receiver's own avatar, if it has one.
@@ -153,14 +152,13 @@ pub struct Head {
 /// A state datagram.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct State {
-    /// What comes first.
     pub head: Head,
-    /// Bodies, by handles in rising order.
+    /// By rising handles.
     pub bodies: Vec<(Handle, Body)>,
 }
 
 impl State {
-    /// The bytes; bodies that do not fit, or whose handle is not above the one before, are left out.
+    /// Encodes the datagram. Bodies that do not fit, or whose handle is not above the last, are left out.
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut writer = StateWriter::new(&mut bytes, &self.head);
@@ -171,17 +169,15 @@ impl State {
         bytes
     }
 
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<State, DecodeError> {
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<State, Malformed> {
         let tick = reader.u32("tick")?;
-        let flags = reader.u8("flags")?;
+        let flags = reader.bits(3, "flags")?;
         let (is_own, is_grounded) = (flags & 1 != 0, flags & 2 != 0);
-        if flags > 3 || (is_grounded && !is_own) {
-            return Err(reader.refuse("flags"));
-        }
+        reader.check(is_own || !is_grounded, "flags")?;
         let anchor = pose::read_point(reader, "anchor")?;
         let own = if is_own {
             let acknowledged = reader.u16("acknowledged")?;
-            let mut part = || reader.zigzag(i64::from(i16::MAX), "velocity").map(|part| part as i16);
+            let mut part = || reader.zigzag(i16::MAX, "velocity").map(|part| part as i16);
             Some(Own { acknowledged, velocity: [part()?, part()?, part()?], is_grounded })
         } else {
             None
@@ -195,7 +191,8 @@ impl State {
             last = i32::from(handle.0);
             bodies.push((handle, body));
         }
-        if bits.is_at_end() { Ok(State { head, bodies }) } else { Err(reader.refuse("bodies")) }
+        reader.check(bits.is_at_end(), "bodies")?;
+        Ok(State { head, bodies })
     }
 }
 
@@ -209,7 +206,7 @@ fn take_body(bits: &mut BitReader<'_>, last: i32, anchor: GridPoint) -> Option<(
     let [x, y, z] = *PLACE_WIDTHS.get(form)?;
     let mut along = |anchor: i32, width: u32| {
         let steps = bits.take_signed(width)?;
-        // The number that ends in these bits and is nearest to the anchor; with all bits, the number itself.
+        // The number nearest to the anchor that ends in these bits; with all bits, the number itself.
         let near = if form == ANYWHERE { 0 } else { anchor };
         let unused = 32 - width;
         let away = steps.wrapping_sub(near) << unused >> unused;
@@ -218,7 +215,7 @@ fn take_body(bits: &mut BitReader<'_>, last: i32, anchor: GridPoint) -> Option<(
     let place = GridPoint::new(along(anchor.x, x)?, along(anchor.y, y)?, along(anchor.z, z)?);
     let is_elsewhere = bits.take(1)? == 1;
     let size = bits.take(2)? as usize;
-    // The form of the turn stands before the motion, its bits after.
+    // The form of the turn is before the motion, its bits are after it.
     let turn_form = bits.take(2)?;
     let mut motion = [0; 3];
     for (units, width) in motion.iter_mut().zip(MOTION_WIDTHS[size]) {
@@ -231,35 +228,35 @@ fn take_body(bits: &mut BitReader<'_>, last: i32, anchor: GridPoint) -> Option<(
     (is_shortest && is_within).then_some((Handle(handle as u16), body))
 }
 
-/// Writes a state datagram body by body, as long as they fit.
+/// Writes a state datagram body by body while they fit.
 #[derive(Debug)]
 pub struct StateWriter<'a> {
     writer: BitWriter<'a>,
     anchor: GridPoint,
-    /// Where this datagram begins in the buffer.
+    /// The last handle.
     last: i32,
-    /// Bits that are left.
+    /// The number of bits that are left.
     room: i64,
 }
 
 impl<'a> StateWriter<'a> {
-    /// Begins a datagram in an empty buffer.
+    /// Starts a datagram at the end of `bytes`.
     pub fn new(bytes: &'a mut Vec<u8>, head: &Head) -> StateWriter<'a> {
-        let begin = bytes.len();
-        let mut writer = Writer::new(bytes, kind::STATE);
+        let start = bytes.len();
+        let mut writer = begin(bytes, kind::STATE);
         writer.u32(head.tick);
         let flags = head.own.map_or(0, |own| 1 | u8::from(own.is_grounded) << 1);
         writer.u8(flags);
         pose::write_point(&mut writer, head.anchor);
         if let Some(own) = &head.own {
             writer.u16(own.acknowledged);
-            own.velocity.iter().for_each(|part| writer.zigzag(i64::from((*part).max(-i16::MAX))));
+            own.velocity.iter().for_each(|part| writer.zigzag((*part).max(-i16::MAX)));
         }
-        let room = 8 * (DATAGRAM_MAX as i64 - (bytes.len() - begin) as i64);
+        let room = 8 * (DATAGRAM_MAX as i64 - (bytes.len() - start) as i64);
         StateWriter { writer: BitWriter::new(bytes), anchor: head.anchor, last: -1, room }
     }
 
-    /// Appends a body if it fits and its handle is above the last; says whether it did.
+    /// Appends a body if it fits and its handle is above the last; returns whether it did.
     pub fn push(&mut self, handle: Handle, body: &Prepared) -> bool {
         let gap = i32::from(handle.0) - self.last;
         if gap < 1 || handle > Handle::MAX {

@@ -1,5 +1,5 @@
-//! Whatever arrives: no panic, one encoding per message, and no more memory than the bytes allow. The corpus of the fuzz
-//! target is replayed, and random bytes are tried after it.
+//! Any bytes: no panic, one encoding per message, and memory bounded by the number of bytes. The corpus of the fuzz target
+//! is replayed, then random bytes are tried.
 #![allow(clippy::disallowed_methods, reason = "the corpus is files")]
 
 mod messages;
@@ -13,11 +13,11 @@ use wire::{DecodeError, ToClient, ToNode, ToPeer, ToServer};
 
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/decode");
 
-/// Bytes of memory per byte of a message, at most: a handle takes one byte on the wire and two in memory, a body seven
+/// The most bytes of memory per byte of a message: a handle takes one byte on the wire and two in memory, a body seven
 /// and forty.
 const MEMORY_PER_BYTE: u64 = 16;
 
-/// Whether these bytes are a message of any family. Each family has to obey, whoever the bytes were meant for.
+/// Whether these bytes are a message of any family. Each family must obey the rules for all bytes.
 fn is_a_message(bytes: &[u8]) -> bool {
     let families = [
         is_read(bytes, ToServer::decode, ToServer::encode),
@@ -30,7 +30,7 @@ fn is_a_message(bytes: &[u8]) -> bool {
     families.contains(&true)
 }
 
-/// Whether one family reads these bytes: then it writes the same ones, and it took no more memory than they allow.
+/// Whether one family reads these bytes: then it writes the same ones, within the memory that is allowed.
 fn is_read<Message: Debug>(
     bytes: &[u8],
     decode: fn(&[u8]) -> Result<Message, DecodeError>,
@@ -46,7 +46,7 @@ fn is_read<Message: Debug>(
     read.is_some()
 }
 
-/// All vectors, so that bytes near them can be tried.
+/// All golden vectors.
 fn samples() -> Vec<Vec<u8>> {
     let up = messages::to_server().into_iter().map(|(_, message)| message.encode());
     let down = messages::to_client().into_iter().map(|(_, message)| message.encode());
@@ -81,7 +81,7 @@ fn no_message_can_be_cut_short_or_go_on() {
     wire::pose::heading(1);
     for bytes in samples() {
         assert!(is_a_message(&bytes), "{bytes:x?}");
-        // The bodies of a state are not counted: they go on to the end of its datagram, which arrives whole or not at all.
+        // The bodies of a state are not counted: they go on to the end of the datagram, which arrives whole or not at all.
         let is_uncounted = bytes[0] == wire::kind::STATE;
         for end in 0..bytes.len() {
             let is_read = is_a_message(&bytes[..end]);

@@ -6,117 +6,71 @@
 
 mod messages;
 
+use std::fmt::Debug;
+
+use serde::Serialize;
 use serde_json::{Value, json};
+use space::bytes::{from_hex, to_hex};
 use wire::cluster::CLUSTER_VERSION;
 use wire::operator::{FromOperator, OPERATOR_VERSION, ToOperator};
 use wire::peer::PEER_VERSION;
-use wire::{ToClient, ToNode, ToPeer, ToServer, VERSION};
+use wire::{DecodeError, ToClient, ToNode, ToPeer, ToServer, VERSION};
 
-/// Apart from the others: the page reads those, and knows nothing of peers.
-const PEERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/vectors/peers.json");
-const NODES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/vectors/nodes.json");
-const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/vectors/messages.json");
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+/// One family of messages as vectors; each vector is also decoded.
+fn vectors<M: Serialize + Debug>(
+    messages: &[(&str, M)],
+    encode: fn(&M) -> Vec<u8>,
+    decode: fn(&[u8]) -> Result<M, DecodeError>,
+) -> Vec<Value> {
+    let vector = |(name, message): &(&str, M)| {
+        let bytes = to_hex(&encode(message));
+        let decoded = decode(&from_hex(&bytes).unwrap()).unwrap();
+        assert_eq!(serde_json::to_value(&decoded).unwrap(), serde_json::to_value(message).unwrap(), "{name}");
+        json!({ "name": name, "bytes": bytes, "message": message })
+    };
+    messages.iter().map(vector).collect()
 }
 
-fn unhex(text: &str) -> Vec<u8> {
-    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).unwrap()).collect()
-}
-
-fn vectors() -> Value {
-    let up = messages::to_server();
-    let up: Vec<Value> = up
-        .iter()
-        .map(|(name, message)| json!({ "name": name, "bytes": hex(&message.encode()), "message": message }))
-        .collect();
-    let down = messages::to_client();
-    let down: Vec<Value> = down
-        .iter()
-        .map(|(name, message)| json!({ "name": name, "bytes": hex(&message.encode()), "message": message }))
-        .collect();
-    let from_operator: Vec<Value> = messages::from_operator()
-        .iter()
-        .map(|(name, message)| json!({ "name": name, "bytes": hex(&message.encode()), "message": message }))
-        .collect();
-    let to_operator: Vec<Value> = messages::to_operator()
-        .iter()
-        .map(|(name, message)| json!({ "name": name, "bytes": hex(&message.encode()), "message": message }))
-        .collect();
-    let headings: Vec<u64> = (0..=255).map(|part| wire::pose::heading(part).bits()).collect();
-    json!({ "version": VERSION, "operator_version": OPERATOR_VERSION, "to_server": up, "to_client": down,
-        "from_operator": from_operator, "to_operator": to_operator, "headings": headings })
-}
-
-#[test]
-fn messages_are_the_bytes_of_the_vectors() {
-    let vectors = vectors();
+/// Compares the vectors, list by list, with those in the file.
+fn assert_held(file: &str, vectors: &Value) {
+    let file = format!("{}/vectors/{file}", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("KINESPHERE_WRITE_VECTORS").is_some() {
-        std::fs::write(FILE, serde_json::to_string_pretty(&vectors).unwrap() + "\n").unwrap();
+        std::fs::write(&file, serde_json::to_string_pretty(vectors).unwrap() + "\n").unwrap();
     }
-    let held: Value = serde_json::from_str(&std::fs::read_to_string(FILE).unwrap()).unwrap();
-    for list in ["to_server", "to_client", "from_operator", "to_operator"] {
-        for (ours, theirs) in vectors[list].as_array().unwrap().iter().zip(held[list].as_array().unwrap()) {
-            assert_eq!(ours, theirs);
+    let held: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    for (list, ours) in vectors.as_object().unwrap() {
+        for (ours, theirs) in ours.as_array().into_iter().flatten().zip(held[list].as_array().into_iter().flatten()) {
+            assert_eq!(ours, theirs, "{list}");
         }
     }
-    assert_eq!(vectors, held);
+    assert_eq!(*vectors, held);
 }
 
 #[test]
-fn the_bytes_of_the_vectors_are_messages() {
-    let held: Value = serde_json::from_str(&std::fs::read_to_string(FILE).unwrap()).unwrap();
-    for vector in held["to_server"].as_array().unwrap() {
-        let message = ToServer::decode(&unhex(vector["bytes"].as_str().unwrap())).unwrap();
-        assert_eq!(serde_json::to_value(&message).unwrap(), vector["message"], "{}", vector["name"]);
-    }
-    for vector in held["to_client"].as_array().unwrap() {
-        let message = ToClient::decode(&unhex(vector["bytes"].as_str().unwrap())).unwrap();
-        assert_eq!(serde_json::to_value(&message).unwrap(), vector["message"], "{}", vector["name"]);
-    }
-    for vector in held["from_operator"].as_array().unwrap() {
-        let message = FromOperator::decode(&unhex(vector["bytes"].as_str().unwrap())).unwrap();
-        assert_eq!(serde_json::to_value(&message).unwrap(), vector["message"], "{}", vector["name"]);
-    }
-    for vector in held["to_operator"].as_array().unwrap() {
-        let message = ToOperator::decode(&unhex(vector["bytes"].as_str().unwrap())).unwrap();
-        assert_eq!(serde_json::to_value(&message).unwrap(), vector["message"], "{}", vector["name"]);
-    }
+fn messages_of_clients_servers_and_operators_are_the_bytes_of_the_vectors() {
+    let headings: Vec<u64> = (0..=255).map(|part| wire::pose::heading(part).bits()).collect();
+    assert_held(
+        "messages.json",
+        &json!({
+            "version": VERSION,
+            "operator_version": OPERATOR_VERSION,
+            "to_server": vectors(&messages::to_server(), ToServer::encode, ToServer::decode),
+            "to_client": vectors(&messages::to_client(), ToClient::encode, ToClient::decode),
+            "from_operator": vectors(&messages::from_operator(), FromOperator::encode, FromOperator::decode),
+            "to_operator": vectors(&messages::to_operator(), ToOperator::encode, ToOperator::decode),
+            "headings": headings,
+        }),
+    );
 }
 
 #[test]
-fn what_peers_say_is_the_bytes_of_their_vectors() {
-    let vectors: Vec<Value> = messages::to_peer()
-        .iter()
-        .map(|(name, message)| json!({ "name": name, "bytes": hex(&message.encode()), "message": message }))
-        .collect();
-    let vectors = json!({ "version": PEER_VERSION, "to_peer": vectors });
-    if std::env::var_os("KINESPHERE_WRITE_VECTORS").is_some() {
-        std::fs::write(PEERS, serde_json::to_string_pretty(&vectors).unwrap() + "\n").unwrap();
-    }
-    let held: Value = serde_json::from_str(&std::fs::read_to_string(PEERS).unwrap()).unwrap();
-    assert_eq!(vectors, held);
-    for vector in held["to_peer"].as_array().unwrap() {
-        let message = ToPeer::decode(&unhex(vector["bytes"].as_str().unwrap())).unwrap();
-        assert_eq!(serde_json::to_value(&message).unwrap(), vector["message"], "{}", vector["name"]);
-    }
+fn messages_of_peers_are_the_bytes_of_their_vectors() {
+    let to_peer = vectors(&messages::to_peer(), ToPeer::encode, ToPeer::decode);
+    assert_held("peers.json", &json!({ "version": PEER_VERSION, "to_peer": to_peer }));
 }
 
 #[test]
-fn what_nodes_say_is_the_bytes_of_their_vectors() {
-    let vectors: Vec<Value> = messages::to_node()
-        .iter()
-        .map(|(name, message)| json!({ "name": name, "bytes": hex(&message.encode()), "message": message }))
-        .collect();
-    let vectors = json!({ "version": CLUSTER_VERSION, "to_node": vectors });
-    if std::env::var_os("KINESPHERE_WRITE_VECTORS").is_some() {
-        std::fs::write(NODES, serde_json::to_string_pretty(&vectors).unwrap() + "\n").unwrap();
-    }
-    let held: Value = serde_json::from_str(&std::fs::read_to_string(NODES).unwrap()).unwrap();
-    assert_eq!(vectors, held);
-    for vector in held["to_node"].as_array().unwrap() {
-        let message = ToNode::decode(&unhex(vector["bytes"].as_str().unwrap())).unwrap();
-        assert_eq!(serde_json::to_value(&message).unwrap(), vector["message"], "{}", vector["name"]);
-    }
+fn messages_of_nodes_are_the_bytes_of_their_vectors() {
+    let to_node = vectors(&messages::to_node(), ToNode::encode, ToNode::decode);
+    assert_held("nodes.json", &json!({ "version": CLUSTER_VERSION, "to_node": to_node }));
 }

@@ -1,27 +1,27 @@
-//! A list's count is held against the bytes that follow before room is made for it. Whatever may be in a list fits into
-//! the fewest bytes that are asked of it there: a list of nothing but the smallest comes back as it was.
+//! A list's count is checked against the bytes that follow before memory is reserved. The least size of an item holds for
+//! every item: a list of nothing but the smallest is read as it was written.
 
 use space::{GridPoint, ObjectId, Turn};
 use wire::cluster::{
-    Answer, Ask, Batch, Beat, Cut, Declared, Entry, Ghost, Granted, Introduced, Member, Named, Piece, Plan, Replicate,
-    Standing,
+    Answer, Ask, Batch, Beat, Cut, Declared, Entry, Granted, GuestPose, Introduced, Member, Named, Piece, Plan,
+    Replicate, Standing,
 };
 use wire::form::{Form, Forms};
 use wire::inside::{Cells, Group, Groups, Hearing};
 use wire::operator::{Borders, Known, Region, ToOperator, View};
 use wire::peer::{Digest, Motion, Owns, Report, ToPeer, Watch};
-use wire::scene::{Scene, Solid};
+use wire::scene::{FixedObject, Scene};
 use wire::session::{Entered, EnteredKind, Roster};
-use wire::{Handle, Shape, ToClient, ToNode};
+use wire::{CollisionShape, Handle, ToClient, ToNode};
 
 const ORIGIN: GridPoint = GridPoint::new(0, 0, 0);
-const POINT: Shape = Shape::Sphere { radius: 0.0 };
+const POINT: CollisionShape = CollisionShape::Sphere { radius: 0.0 };
 
 fn object(number: u64) -> ObjectId {
     ObjectId::new(number).unwrap()
 }
 
-/// One, and as many as show that it is not the rest of the message that makes up for what one lacks.
+/// One item, and so many that the rest of the message cannot make up for what one lacks.
 const COUNTS: [usize; 2] = [1, 50];
 
 #[test]
@@ -32,7 +32,7 @@ fn between_nodes() {
         let answer = |granted| Answer { object: 1, seq: 0, asked: 0, granted };
         let ask =
             Ask { object: 1, seq: 0, asked: 0, standing: None, keeps: vec![0; count.min(4)], wants: None, mate: None };
-        let batch = Batch { version: 0, tick: 0, ghosts: Vec::new(), asks: Vec::new(), answers: Vec::new() };
+        let batch = Batch { version: 0, tick: 0, guests: Vec::new(), asks: Vec::new(), answers: Vec::new() };
         let member = |node: usize| Member { node: node as u64, address: String::new(), is_witness: node > 1 };
         let beat = Beat {
             version: 0,
@@ -57,7 +57,7 @@ fn between_nodes() {
                 standing: vec![Declared { object: 1, seq: 0, standing }; count],
             },
             ToNode::Batch(Batch {
-                ghosts: vec![Ghost { object: 1, place: ORIGIN, turn: Turn::IDENTITY }; count],
+                guests: vec![GuestPose { object: 1, place: ORIGIN, turn: Turn::IDENTITY }; count],
                 ..batch.clone()
             }),
             ToNode::Batch(Batch { asks: vec![ask.clone(); count], ..batch.clone() }),
@@ -104,7 +104,7 @@ fn to_clients() {
             turn: Turn::IDENTITY,
             motion: [0; 3],
         };
-        let solid = Solid { object: object(1), shape: POINT, place: ORIGIN, turn: Turn::IDENTITY };
+        let solid = FixedObject { object: object(1), shape: POINT, place: ORIGIN, turn: Turn::IDENTITY };
         let messages = [
             ToClient::Roster(Roster { number: 1, tick: 0, left: Vec::new(), entered: vec![entered; count] }),
             ToClient::Roster(Roster { number: 1, tick: 0, left: vec![Handle(0); count], entered: Vec::new() }),

@@ -1,4 +1,4 @@
-//! A settled pose survives the wire to the bit, wherever its listener is; motion is told within its stated error.
+//! A settled pose survives the wire to the bit, at any distance from its listener; the error of motion is bounded.
 
 use proptest::prelude::*;
 use space::{GridPoint, Quat, Turn};

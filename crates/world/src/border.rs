@@ -5,13 +5,13 @@
 //! that it was granted are closed to everybody here. So two solids that share a point are both within what one node
 //! decides about, and that node has kept them apart: nothing overlaps, whoever owns it.
 //!
-//! Settling sees a border as walls and obstacles, and needs no other rule. What has no room to be where it is stays there.
+//! Settling sees a border as walls and obstacles, and needs no other route. What has no room to be where it is stays there.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use space::{GridPoint, NodeId, ObjectId};
 
-use crate::solid::{Block, Solid};
+use crate::solid::{Block, RoundedBox};
 
 /// What a world knows of the world around it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -36,16 +36,16 @@ pub struct Room {
     /// Where.
     pub block: Block,
     /// What stands in there, and stays while the room is granted.
-    pub standing: Vec<Standing>,
+    pub standing: Vec<PlacedSolid>,
 }
 
 /// A solid in its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct PlacedSolid {
     /// Whose.
     pub object: ObjectId,
     /// Its solid.
-    pub solid: Solid,
+    pub solid: RoundedBox,
     /// Where.
     pub at: GridPoint,
 }
@@ -54,12 +54,12 @@ pub struct Standing {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Guest {
     /// Where it was when its node last told.
-    pub standing: Standing,
+    pub standing: PlacedSolid,
     /// The rooms that it was granted: if there are any, it may be anywhere in them.
     pub rooms: Vec<Block>,
 }
 
-impl Standing {
+impl PlacedSolid {
     /// The box around it.
     pub fn block(&self) -> Block {
         Block::around(self.at, self.solid.half_extents())
@@ -68,7 +68,7 @@ impl Standing {
 
 impl Guest {
     /// All that others have to keep out of.
-    pub fn obstacles(&self) -> impl Iterator<Item = (Solid, GridPoint)> {
+    pub fn obstacles(&self) -> impl Iterator<Item = (RoundedBox, GridPoint)> {
         let solid = self.rooms.is_empty().then_some((self.standing.solid, self.standing.at));
         self.rooms.iter().map(Block::as_solid).chain(solid)
     }
@@ -122,12 +122,12 @@ impl Border {
     }
 
     /// What stands in an object's rooms.
-    pub(crate) fn standing_in_rooms(&self, object: ObjectId) -> impl Iterator<Item = &Standing> {
+    pub(crate) fn standing_in_rooms(&self, object: ObjectId) -> impl Iterator<Item = &PlacedSolid> {
         self.rooms.get(&object).into_iter().flatten().flat_map(|room| &room.standing)
     }
 
     /// Whether an object has to stay where it is: it was told to, or it is where it has no room.
-    pub(crate) fn holds(&self, standing: &Standing) -> bool {
+    pub(crate) fn holds(&self, standing: &PlacedSolid) -> bool {
         if self.held.contains(&standing.object) {
             return true;
         }
@@ -170,10 +170,10 @@ mod tests {
         for _ in 0..500 {
             let mut place = |from: i32, to: i32| from + random.whole(0, (to - from) as u32) as i32;
             let home = Block { low: [-2_000; 3], high: [2_000; 3] };
-            let solid = Solid { core: [0, 50, 0], radius: 40 };
+            let solid = RoundedBox { core: [0, 50, 0], radius: 40 };
             let guest = |number: u64, place: &mut dyn FnMut(i32, i32) -> i32| {
                 let at = GridPoint::new(place(-2_400, 2_400), place(-90, 90), place(-2_400, 2_400));
-                let standing = Standing { object: ObjectId::new(number).unwrap(), solid, at };
+                let standing = PlacedSolid { object: ObjectId::new(number).unwrap(), solid, at };
                 let rooms = (0..place(0, 3)).map(|_| Block::around(at, [place(0, 300), 90, place(0, 300)])).collect();
                 Guest { standing, rooms }
             };

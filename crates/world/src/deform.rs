@@ -12,10 +12,10 @@ use shapes::{Pose, Shape, exact};
 use space::snap;
 
 use crate::make;
-use crate::objects::{Body, SOLID};
+use crate::objects::{Collider, SOLID};
 use crate::settle::CLOSEST_M;
 use crate::solid::SKIN;
-use crate::spec::{Deformation, ObjectKind, ObjectSpec, Rule, SpecError};
+use crate::spec::{Deformation, ObjectKind, ObjectSpec, Route, SpecError};
 use crate::world::World;
 
 /// Levels of a deforming mesh's tree below the root.
@@ -36,7 +36,7 @@ pub(crate) struct Deforming {
 impl Deforming {
     /// The object at rest and in its first form, if it is one that deforms.
     pub fn new(object: usize, spec: &ObjectSpec) -> Result<Option<Deforming>, SpecError> {
-        let (ObjectKind::Moving(Rule::Deform(deformation)), Shape::Mesh(mesh)) = (&spec.kind, &spec.shape) else {
+        let (ObjectKind::Moving(Route::Deform(deformation)), Shape::Mesh(mesh)) = (&spec.kind, &spec.shape) else {
             return Ok(None);
         };
         let refused = |error: shapes::traversal::WrapError| SpecError::Object {
@@ -69,7 +69,7 @@ impl Deforming {
 }
 
 /// Whether a shape is within the box by which others find the body: what sticks out of it would be met too late.
-fn is_within(shape: &Shape, turn: space::Turn, body: &Body) -> bool {
+fn is_within(shape: &Shape, turn: space::Turn, body: &Collider) -> bool {
     let (bounds, rotation) = (shape.bounds(), turn.quat());
     let room = body.solid.half_extents().map(|half| half as f32 * snap::STEP);
     (0..8).all(|corner: u32| {
@@ -135,7 +135,7 @@ impl World {
         }
         let block = body.block().grown(2 * SKIN);
         let pose = Pose::new(body.at.position(), self.objects.turn[row as usize].quat());
-        let is_free = |other: &Body, shape: u32, turn: space::Turn| {
+        let is_free = |other: &Collider, shape: u32, turn: space::Turn| {
             let (shape, at) = (&self.shapes[shape as usize], Pose::new(other.at.position(), turn.quat()));
             !other.is(SOLID)
                 || !other.block().meets(&block)

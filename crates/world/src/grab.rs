@@ -4,7 +4,7 @@
 
 use space::{ObjectId, snap};
 
-use crate::input::{Reason, Refusal};
+use crate::input::{Refusal, RefusalReason};
 use crate::objects::{Drive, Kind};
 use crate::outcome::{Held, Outcome};
 use crate::settle::Order;
@@ -37,20 +37,20 @@ impl World {
     }
 
     /// Puts an object into an avatar's hands, if it may be there.
-    pub(crate) fn grab(&mut self, row: u32, object: ObjectId) -> Result<Held, Reason> {
-        let target = self.objects.row(object).ok_or(Reason::NotMovable)?;
+    pub(crate) fn grab(&mut self, row: u32, object: ObjectId) -> Result<Held, RefusalReason> {
+        let target = self.objects.row(object).ok_or(RefusalReason::NotMovable)?;
         let (carrier, card) = (self.objects.card(row), self.objects.card(target));
         if card.kind != Kind::Movable {
-            return Err(Reason::NotMovable);
+            return Err(RefusalReason::NotMovable);
         }
         if carrier.holds.is_some() {
-            return Err(Reason::HandsFull);
+            return Err(RefusalReason::HandsFull);
         }
         if card.held_by.is_some() {
-            return Err(Reason::AlreadyHeld);
+            return Err(RefusalReason::AlreadyHeld);
         }
         if !self.is_in_reach(row, target) {
-            return Err(Reason::OutOfReach);
+            return Err(RefusalReason::OutOfReach);
         }
         let held = Held { carrier: carrier.id, object };
         self.objects.hold(row, target);

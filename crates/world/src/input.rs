@@ -61,7 +61,7 @@ pub enum Act {
 
 /// Why an input was refused. Nothing has changed then.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-pub enum Reason {
+pub enum RefusalReason {
     /// The sender has not joined.
     #[error("the sender has not joined")]
     UnknownSender,
@@ -149,5 +149,5 @@ pub struct Refusal {
     /// Which.
     pub sequence: u32,
     /// Why.
-    pub reason: Reason,
+    pub reason: RefusalReason,
 }

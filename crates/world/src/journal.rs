@@ -6,11 +6,12 @@
 //! ```
 //! Records stand one after the other, so that a journal can be appended to and cut between any two of them.
 
+use space::bytes::{Malformed, Reader};
 use space::{NodeId, ObjectId, Tick, Vec3};
 
-use crate::bytes::{Malformed, Reader, write_text};
 use crate::hash::StateHash;
 use crate::input::{Act, Input};
+use crate::snapshot::{read_text, write_text};
 use crate::world::World;
 
 /// What an input takes at least.
@@ -91,7 +92,7 @@ pub fn read(journal: &[u8]) -> impl Iterator<Item = Result<Record, Malformed>> {
     let mut reader = Some(Reader::new(journal));
     std::iter::from_fn(move || {
         let record = match reader.as_mut()? {
-            reader if reader.is_at_end() => return None,
+            reader if reader.remaining() == 0 => return None,
             reader => read_record(reader),
         };
         if record.is_err() {
@@ -121,7 +122,7 @@ pub fn replay(world: &mut World, journal: &[u8], after: &mut dyn FnMut(&World)) 
 fn read_record(reader: &mut Reader<'_>) -> Result<Record, Malformed> {
     let tick = Tick::new(reader.u64("a tick")?);
     let count = reader.u32("a count")? as usize;
-    reader.check(count <= reader.rest() / INPUT_BYTES, "as many inputs as there are bytes")?;
+    reader.check(count <= reader.remaining() / INPUT_BYTES, "as many inputs as there are bytes")?;
     let mut inputs = Vec::with_capacity(count);
     for _ in 0..count {
         let sender = NodeId::new(reader.u64("a sender")?);
@@ -137,25 +138,25 @@ fn read_act(reader: &mut Reader<'_>) -> Result<Act, Malformed> {
     let most = usize::from(u16::MAX);
     Ok(match reader.u8("what was asked for")? {
         0 => Act::Join {
-            name: reader.text(most, "a name")?.into(),
+            name: read_text(reader, most, "a name")?.into(),
             avatar: reader.u16("an avatar")?,
             at: if reader.u8("whether a place follows")? == 0 { None } else { Some(read_vector(reader)?) },
         },
         1 => Act::Leave,
         2 => Act::Move { velocity: read_vector(reader)? },
-        3 => Act::Turn { heading: reader.f32("a heading")? },
+        3 => Act::Turn { heading: read_number(reader)? },
         4 => Act::Jump,
-        5 => {
-            let object = ObjectId::new(reader.u64("an object")?);
-            reader.check(object.is_some(), "an object")?;
-            Act::Grab { object: object.expect("checked") }
-        }
+        5 => Act::Grab { object: ObjectId::new(reader.u64("an object")?).ok_or_else(|| reader.refuse("an object"))? },
         6 => Act::Release,
-        7 => Act::Say { text: reader.text(most, "a text")?.into() },
-        _ => return Err(reader.check(false, "something that can be asked for").expect_err("it does not hold")),
+        7 => Act::Say { text: read_text(reader, most, "a text")?.into() },
+        _ => return Err(reader.refuse("something that can be asked for")),
     })
 }
 
 fn read_vector(reader: &mut Reader<'_>) -> Result<Vec3, Malformed> {
-    Ok(Vec3::new(reader.f32("a number")?, reader.f32("a number")?, reader.f32("a number")?))
+    Ok(Vec3::new(read_number(reader)?, read_number(reader)?, read_number(reader)?))
+}
+
+fn read_number(reader: &mut Reader<'_>) -> Result<f32, Malformed> {
+    reader.array("a number").map(f32::from_le_bytes)
 }

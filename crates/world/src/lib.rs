@@ -27,12 +27,11 @@
 //! - [`World`]: the world; [`Input`] goes in, [`Outcome`] comes out.
 //! - [`journal`]: what was asked for, as bytes; [`World::snapshot`]: the world as bytes. Together they replay it.
 //! - [`Border`]: what a world knows of the world around it, if it is a part of one.
-//! - [`Solid`]: who overlaps whom, in whole numbers.
+//! - [`RoundedBox`]: who overlaps whom, in whole numbers.
 
 #![forbid(unsafe_code)]
 
 mod border;
-mod bytes;
 mod deform;
 mod grab;
 mod hash;
@@ -47,7 +46,7 @@ mod overlap;
 mod passage;
 mod places;
 mod propose;
-mod rule;
+mod route;
 mod scenery;
 mod settle;
 mod snapshot;
@@ -55,15 +54,15 @@ mod solid;
 pub mod spec;
 mod world;
 
-pub use border::{Border, Guest, Room, Standing};
-pub use bytes::Malformed;
+pub use border::{Border, Guest, PlacedSolid, Room};
 pub use hash::StateHash;
-pub use input::{Act, Input, Reason, Refusal};
-pub use neighbours::Cells;
+pub use input::{Act, Input, Refusal, RefusalReason};
+pub use neighbours::GroundCells;
 pub use objects::Kind;
 pub use outcome::{Held, Joined, Left, Met, Outcome, Said, Work};
 pub use passage::{Placing, PutError};
 pub use snapshot::{SnapshotError, forge_fingerprint};
-pub use solid::{Block, SKIN, Solid};
-pub use spec::{FileError, Plaza, Policy, Rule, Spec, SpecError};
+pub use solid::{Block, RoundedBox, SKIN};
+pub use space::bytes::Malformed;
+pub use spec::{FileError, Plaza, Policy, Route, Spec, SpecError};
 pub use world::{Model, ObjectView, Stage, World};

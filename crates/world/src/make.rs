@@ -3,15 +3,15 @@
 use shapes::{Pose, Shape, exact};
 use space::{GridPoint, ObjectId, Turn, Vec3, snap};
 
-use crate::objects::{AVATAR, Body, Card, Drive, EXACT, Kind, Label, MOVABLE, RULED, SLIDING, SOLID, TURNING};
+use crate::objects::{AVATAR, Card, Collider, Drive, EXACT, Kind, Label, MOVABLE, ROUTED, SLIDING, SOLID, TURNING};
 use crate::scenery::Columns;
 use crate::settle::CLOSEST_M;
-use crate::solid::{Block, Solid};
-use crate::spec::{AvatarSpec, ObjectKind, ObjectSpec, Policy, Rule, Spec, SpecError};
+use crate::solid::{Block, RoundedBox};
+use crate::spec::{AvatarSpec, ObjectKind, ObjectSpec, Policy, Route, Spec, SpecError};
 
 /// A spec's object as the world keeps it.
 pub(crate) struct Made {
-    pub body: Body,
+    pub body: Collider,
     pub shape: Shape,
     pub turn: Turn,
 }
@@ -28,7 +28,7 @@ fn thin(metres: f32) -> i32 {
 }
 
 /// A box by its faces: what shares a face in a world file shares it on the grid, or leaves a step between.
-fn boxed(at: Vec3, half: Vec3) -> (GridPoint, Solid) {
+fn boxed(at: Vec3, half: Vec3) -> (GridPoint, RoundedBox) {
     let (mut center, mut core) = ([0; 3], [0; 3]);
     for axis in 0..3 {
         let (at, half) = (f64::from(at[axis]), f64::from(half[axis]));
@@ -37,7 +37,7 @@ fn boxed(at: Vec3, half: Vec3) -> (GridPoint, Solid) {
         core[axis] = ((high - low) / 2).max(1);
         center[axis] = low + core[axis];
     }
-    (GridPoint::new(center[0], center[1], center[2]), Solid { core, radius: 0 })
+    (GridPoint::new(center[0], center[1], center[2]), RoundedBox { core, radius: 0 })
 }
 
 fn metres(steps: i32) -> f32 {
@@ -45,22 +45,22 @@ fn metres(steps: i32) -> f32 {
 }
 
 /// The upright solid of an avatar: its sizes are rounded to the grid.
-pub(crate) fn avatar_solid(avatar: &AvatarSpec) -> Solid {
+pub(crate) fn avatar_solid(avatar: &AvatarSpec) -> RoundedBox {
     let radius = steps(avatar.radius);
-    Solid { core: [0, (steps(avatar.height) / 2 - radius).max(0), 0], radius }
+    RoundedBox { core: [0, (steps(avatar.height) / 2 - radius).max(0), 0], radius }
 }
 
-pub(crate) fn avatar_body(avatar: &AvatarSpec, at: GridPoint) -> Body {
+pub(crate) fn avatar_body(avatar: &AvatarSpec, at: GridPoint) -> Collider {
     let policy = match avatar.policy {
-        Policy::Ghost => 0,
+        Policy::PassThrough => 0,
         Policy::Slide => SOLID | SLIDING,
         Policy::Block | Policy::Bounce => SOLID,
     };
-    Body::new(at, avatar_solid(avatar), AVATAR | policy)
+    Collider::new(at, avatar_solid(avatar), AVATAR | policy)
 }
 
 /// The narrow phase's word for an upright solid that is round.
-pub(crate) fn round_shape(solid: Solid) -> Shape {
+pub(crate) fn round_shape(solid: RoundedBox) -> Shape {
     if solid.core[1] == 0 {
         Shape::Sphere { radius: metres(solid.radius) }
     } else {
@@ -74,23 +74,23 @@ pub(crate) fn object(spec: &ObjectSpec) -> Result<Made, SpecError> {
     let rotation = turn.quat();
     let is_upright = (rotation * Vec3::Y - Vec3::Y).length() < 1e-6;
     let is_level = turn == Turn::IDENTITY;
-    let turns = matches!(&spec.kind, ObjectKind::Moving(rule) if rule.turns());
+    let turns = matches!(&spec.kind, ObjectKind::Moving(route) if route.turns());
     let at = GridPoint::nearest(spec.at).ok_or_else(|| SpecError::OutOfBounds { name: spec.name.clone() })?;
-    let mut flags = if spec.policy == Policy::Ghost { 0 } else { SOLID };
+    let mut flags = if spec.policy == Policy::PassThrough { 0 } else { SOLID };
     if spec.kind == ObjectKind::Movable {
         flags |= MOVABLE;
     }
     if matches!(spec.kind, ObjectKind::Moving(_)) {
-        flags |= RULED;
+        flags |= ROUTED;
     }
     if turns {
         flags |= TURNING;
     }
     let upright = match &spec.shape {
-        Shape::Sphere { radius } => Some((at, Solid { core: [0; 3], radius: thin(*radius) })),
+        Shape::Sphere { radius } => Some((at, RoundedBox { core: [0; 3], radius: thin(*radius) })),
         Shape::Capsule { half_height, radius } if is_upright => {
             let core = [0, (f64::from(*half_height) * f64::from(snap::STEPS_PER_METRE)).round() as i32, 0];
-            Some((at, Solid { core, radius: thin(*radius) }))
+            Some((at, RoundedBox { core, radius: thin(*radius) }))
         }
         Shape::Box { half } if is_level && !turns => Some(boxed(spec.at, *half)),
         _ => None,
@@ -103,7 +103,7 @@ pub(crate) fn object(spec: &ObjectSpec) -> Result<Made, SpecError> {
             }
             _ => round_shape(solid),
         };
-        return Ok(Made { body: Body::new(at, solid, flags), shape, turn });
+        return Ok(Made { body: Collider::new(at, solid, flags), shape, turn });
     }
     let bounds = spec.shape.bounds();
     let mut half = Vec3::ZERO;
@@ -119,7 +119,7 @@ pub(crate) fn object(spec: &ObjectSpec) -> Result<Made, SpecError> {
         let spun = if turns { (corner.x * corner.x + corner.z * corner.z).sqrt() } else { 0.0 };
         half = half.max(corner).max(Vec3::new(spun, 0.0, spun));
     }
-    if let ObjectKind::Moving(Rule::Deform(deformation)) = &spec.kind {
+    if let ObjectKind::Moving(Route::Deform(deformation)) = &spec.kind {
         // Whatever form it takes, it is within this.
         let sphere = spec.shape.bounding_sphere();
         let reach = f64::from(sphere.center.length()) + f64::from(sphere.radius);
@@ -127,7 +127,7 @@ pub(crate) fn object(spec: &ObjectSpec) -> Result<Made, SpecError> {
         half += Vec3::splat(deformation.farthest(reach) as f32) + Vec3::splat(sphere.radius);
     }
     let core = half.to_array().map(|half| steps(half) + 2);
-    let body = Body::new(at, Solid { core, radius: 0 }, flags | EXACT);
+    let body = Collider::new(at, RoundedBox { core, radius: 0 }, flags | EXACT);
     Ok(Made { body, shape: spec.shape.clone(), turn })
 }
 
@@ -172,7 +172,7 @@ pub(crate) fn check_apart(spec: &Spec, made: &[Made], low: GridPoint, high: Grid
         let slack = if made.body.is(EXACT) { 4 } else { 0 };
         let (low, high) = ([low.x, low.y, low.z], [high.x, high.y, high.z]);
         // What deforms stays where it is, as what is fixed does; its box has room for every form.
-        let moves = !matches!(spec.objects[index].kind, ObjectKind::Fixed | ObjectKind::Moving(Rule::Deform(_)));
+        let moves = !matches!(spec.objects[index].kind, ObjectKind::Fixed | ObjectKind::Moving(Route::Deform(_)));
         if moves && (0..3).any(|axis| block.low[axis] + slack < low[axis] || block.high[axis] - slack > high[axis]) {
             return Err(SpecError::OutOfBounds { name: spec.objects[index].name.clone() });
         }

@@ -2,7 +2,7 @@
 
 use space::{NodeId, Turn, Vec3};
 
-use crate::input::{Act, Input, Reason, Refusal};
+use crate::input::{Act, Input, Refusal, RefusalReason};
 use crate::objects::Label;
 use crate::outcome::{Joined, Left, Outcome, Said};
 use crate::places::Places;
@@ -10,14 +10,14 @@ use crate::world::World;
 
 /// The participants, by name.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Members {
-    list: Vec<Member>,
+pub(crate) struct Memberships {
+    list: Vec<Membership>,
     /// The order in which a tick's inputs are looked at.
     order: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Member {
+pub(crate) struct Membership {
     pub sender: NodeId,
     /// Its avatar's row.
     pub row: u32,
@@ -25,16 +25,16 @@ pub(crate) struct Member {
     pub sequence: u32,
 }
 
-impl Members {
-    pub fn get(&self, sender: NodeId) -> Option<&Member> {
+impl Memberships {
+    pub fn get(&self, sender: NodeId) -> Option<&Membership> {
         self.list.binary_search_by_key(&sender, |member| member.sender).ok().map(|index| &self.list[index])
     }
 
-    pub fn list(&self) -> &[Member] {
+    pub fn list(&self) -> &[Membership] {
         &self.list
     }
 
-    pub fn insert(&mut self, member: Member) {
+    pub fn insert(&mut self, member: Membership) {
         let at = self.list.partition_point(|known| known.sender < member.sender);
         self.list.insert(at, member);
     }
@@ -56,7 +56,7 @@ impl World {
             order.sort_by_key(key);
         }
         let mut places = None;
-        // Members are sorted as the inputs are: the next sender's member is never before the last one's.
+        // Memberships are sorted as the inputs are: the next sender's member is never before the last one's.
         let (mut at, mut last_sender, mut count) = (0, None, 0);
         for &index in &order {
             let input = &inputs[index as usize];
@@ -67,7 +67,7 @@ impl World {
             count += 1;
             let most = self.spec.limits.inputs_per_tick;
             let verdict = if count > most {
-                Err(Reason::TooManyInputs { most })
+                Err(RefusalReason::TooManyInputs { most })
             } else {
                 self.take(input, at, &mut places, outcome)
             };
@@ -98,17 +98,17 @@ impl World {
         at: usize,
         places: &mut Option<Places>,
         outcome: &mut Outcome,
-    ) -> Result<(), Reason> {
+    ) -> Result<(), RefusalReason> {
         let known = self.members.list.get(at).filter(|member| member.sender == input.sender).copied();
         if let Act::Join { name, avatar, at: place } = &input.act {
             if known.is_some() {
-                return Err(Reason::AlreadyHere);
+                return Err(RefusalReason::AlreadyHere);
             }
             return self.join(input, at, name, *avatar, *place, places, outcome);
         }
-        let member = known.ok_or(Reason::UnknownSender)?;
+        let member = known.ok_or(RefusalReason::UnknownSender)?;
         if input.sequence <= member.sequence {
-            return Err(Reason::OldSequence { last: member.sequence });
+            return Err(RefusalReason::OldSequence { last: member.sequence });
         }
         self.members.list[at].sequence = input.sequence;
         let row = member.row;
@@ -126,21 +126,21 @@ impl World {
             Act::Move { velocity } => self.wish(row, *velocity)?,
             Act::Turn { heading } => {
                 if !heading.is_finite() {
-                    return Err(Reason::NotFinite { field: "heading" });
+                    return Err(RefusalReason::NotFinite { field: "heading" });
                 }
                 self.objects.turn[row as usize] = Turn::upright(*heading);
             }
             Act::Jump => {
                 let drive = &mut self.objects.drive[row as usize];
                 if !drive.standing {
-                    return Err(Reason::NotStanding);
+                    return Err(RefusalReason::NotStanding);
                 }
                 drive.jump = true;
                 drive.awake = true;
             }
             Act::Grab { object } => self.grabs.push((input.sender, input.sequence, row, *object)),
             Act::Release => {
-                let held = self.release(row).ok_or(Reason::HandsEmpty)?;
+                let held = self.release(row).ok_or(RefusalReason::HandsEmpty)?;
                 outcome.released.push(held);
             }
             Act::Say { text } => {
@@ -162,37 +162,37 @@ impl World {
         place: Option<Vec3>,
         places: &mut Option<Places>,
         outcome: &mut Outcome,
-    ) -> Result<(), Reason> {
+    ) -> Result<(), RefusalReason> {
         check_length("name", name, self.spec.limits.name_bytes)?;
         let known = self.spec.avatars.len() as u16;
         if avatar >= known {
-            return Err(Reason::NoSuchAvatar { asked: avatar, known });
+            return Err(RefusalReason::NoSuchAvatar { asked: avatar, known });
         }
         if place.is_some_and(|place| !place.is_finite()) {
-            return Err(Reason::NotFinite { field: "at" });
+            return Err(RefusalReason::NotFinite { field: "at" });
         }
         let most = self.spec.limits.avatars;
         let seekers = self.spec.crowd.map_or(0, |crowd| crowd.seekers as usize);
         if self.members.list.len() + seekers >= most as usize {
-            return Err(Reason::Full { most });
+            return Err(RefusalReason::Full { most });
         }
         let places = places.get_or_insert_with(|| Places::new(&self.objects));
         let (row, object) = self.place_avatar(places, avatar, place)?;
         self.objects.label[row as usize] = Label { owner: Some(input.sender), name: name.into() };
-        self.members.list.insert(at, Member { sender: input.sender, row, sequence: input.sequence });
+        self.members.list.insert(at, Membership { sender: input.sender, row, sequence: input.sequence });
         outcome.joined.push(Joined { sender: input.sender, object });
         Ok(())
     }
 
-    fn wish(&mut self, row: u32, velocity: Vec3) -> Result<(), Reason> {
+    fn wish(&mut self, row: u32, velocity: Vec3) -> Result<(), RefusalReason> {
         if !velocity.is_finite() {
-            return Err(Reason::NotFinite { field: "velocity" });
+            return Err(RefusalReason::NotFinite { field: "velocity" });
         }
         let velocity = if self.spec.gravity > 0.0 { Vec3::new(velocity.x, 0.0, velocity.z) } else { velocity };
         let (speed, most) = (velocity.length(), self.spec.limits.speed);
         // A direction times the greatest speed may come out a little longer.
         if speed > most * 1.0001 {
-            return Err(Reason::TooFast { speed, most });
+            return Err(RefusalReason::TooFast { speed, most });
         }
         let drive = &mut self.objects.drive[row as usize];
         drive.wish = velocity.to_array();
@@ -201,9 +201,9 @@ impl World {
     }
 }
 
-fn check_length(field: &'static str, text: &str, most: usize) -> Result<(), Reason> {
+fn check_length(field: &'static str, text: &str, most: usize) -> Result<(), RefusalReason> {
     if text.is_empty() || text.len() > most {
-        return Err(Reason::BadLength { field, bytes: text.len(), most });
+        return Err(RefusalReason::BadLength { field, bytes: text.len(), most });
     }
     Ok(())
 }

@@ -5,7 +5,7 @@
 //! the next. Sorted, the boxes lie in memory as they lie in the world: what is compared is close by. The few that are
 //! wider than a cell are compared with everybody in all cells that they reach into.
 //!
-//! Cells are where somebody is. A world that is a part of a larger one knows the whole ground and has bodies on a part of
+//! GroundCells are where somebody is. A world that is a part of a larger one knows the whole ground and has bodies on a part of
 //! it: cells over all of it would be the wider, and the fuller, the larger the whole is.
 //!
 //! A sphere around an upright capsule is three times as wide as the capsule; boxes leave a sixth of its pairs. What comes
@@ -13,19 +13,19 @@
 
 use space::fetch_ahead;
 
-use crate::objects::{Body, MOVABLE, SOLID};
+use crate::objects::{Collider, MOVABLE, SOLID};
 use crate::solid::Block;
 
 /// The cells into which a tick sorted everybody, for whoever looks into the engine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cells {
+pub struct GroundCells {
     /// The low corner of where somebody is, x and z, in grid steps.
     pub low: [i32; 2],
     /// How wide a cell is, in grid steps.
     pub edge: u32,
-    /// Cells along x and along z; none before the first tick.
+    /// GroundCells along x and along z; none before the first tick.
     pub counts: [u32; 2],
-    /// Cells with somebody in them by rising numbers, which count along x first, and how many begin in each. Whoever is
+    /// GroundCells with somebody in them by rising numbers, which count along x first, and how many begin in each. Whoever is
     /// wider than a cell is in none.
     pub occupied: Vec<(u32, u32)>,
 }
@@ -80,7 +80,7 @@ const AGE_MAX: u32 = 1 << 10;
 
 impl Neighbours {
     /// Sorts everybody into cells of the ground. `is_mover` says who wants to move.
-    pub fn sort(&mut self, body: &[Body], is_mover: &[bool]) {
+    pub fn sort(&mut self, body: &[Collider], is_mover: &[bool]) {
         self.lattice.age += 1;
         if self.lattice.counts[0] == 0 || self.lattice.age > AGE_MAX {
             self.lattice = Lattice::suiting(body);
@@ -123,7 +123,7 @@ impl Neighbours {
         for (number, one) in entries.iter().enumerate() {
             let [x, z] = lattice.place(one.low()).map(|along| along as usize);
             let cell = z * width + x;
-            // Cells of a row lie one behind the other: this one and the next, and the three beyond them.
+            // GroundCells of a row lie one behind the other: this one and the next, and the three beyond them.
             let (left, right) = (usize::from(x > 0), usize::from(x + 1 < width));
             one.meet(&entries[number + 1..end(cell + right)], pairs);
             if z + 1 < depth {
@@ -142,11 +142,11 @@ impl Neighbours {
     }
 
     /// The cells as they are since the last sort.
-    pub fn cells(&self) -> Cells {
+    pub fn cells(&self) -> GroundCells {
         let Lattice { low, shift, counts, .. } = self.lattice;
         let begins = std::iter::once(0).chain(self.ends.iter().copied());
         let inside = (0..).zip(begins.zip(&self.ends).map(|(begin, end)| end - begin));
-        Cells {
+        GroundCells {
             low,
             edge: 1 << shift,
             counts: counts.map(|count| count as u32),
@@ -166,7 +166,7 @@ impl Neighbours {
     }
 
     /// Finds everybody's cell, and counts who is in each; says how many have left the ground that the cells were made for.
-    fn count(&mut self, body: &[Body]) -> usize {
+    fn count(&mut self, body: &[Collider]) -> usize {
         let Neighbours { lattice, cell, ends, large, .. } = self;
         let mut strays = 0;
         ends.clear();
@@ -257,8 +257,8 @@ impl Entry {
 }
 
 impl Lattice {
-    /// Cells in which nearly everybody has room, and not many more of them than there are bodies.
-    fn suiting(body: &[Body]) -> Lattice {
+    /// GroundCells in which nearly everybody has room, and not many more of them than there are bodies.
+    fn suiting(body: &[Collider]) -> Lattice {
         let mut wider = [0; 33];
         let (mut low, mut high) = ([i32::MAX; 2], [i32::MIN; 2]);
         for body in body.iter().filter(|body| body.is(SOLID)) {
@@ -315,12 +315,12 @@ fn width(block: &Block) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solid::Solid;
+    use crate::solid::RoundedBox;
     use space::GridPoint;
     use space::workload::Random;
 
     /// Everybody against everybody.
-    fn looked_at(body: &[Body], is_mover: &[bool]) -> Vec<Vec<u32>> {
+    fn looked_at(body: &[Collider], is_mover: &[bool]) -> Vec<Vec<u32>> {
         let may_meet = |a: usize, b: usize| {
             let may_move = is_mover[a] || is_mover[b] || (body[a].flags | body[b].flags) & MOVABLE != 0;
             a != b && may_move && body[a].flags & body[b].flags & SOLID != 0 && body[a].reach.meets(&body[b].reach)
@@ -341,7 +341,7 @@ mod tests {
                 // Now and then all, or some of them, are far from where they were.
                 let mut away = || if random.unit() < 0.2 { random.whole(0, 4_000_000) as i32 - 2_000_000 } else { 0 };
                 let (away, share) = ([away(), away()], random.unit());
-                let body: Vec<Body> = (0..count)
+                let body: Vec<Collider> = (0..count)
                     .map(|_| {
                         let mut place = |from: i32, to: i32| from + random.whole(0, (to - from) as u32) as i32;
                         let mut at = GridPoint::new(place(-24_000, 34_000), place(0, 4_000), place(-12_000, 43_000));
@@ -350,18 +350,18 @@ mod tests {
                             at = GridPoint::new(at.x + away[0], at.y, at.z + away[1]);
                         }
                         let most = if random.unit() < wide { 40_000 } else { 900 };
-                        let solid = Solid {
+                        let solid = RoundedBox {
                             core: [random.whole(1, most) as i32, 100, random.whole(1, most) as i32],
                             radius: random.whole(0, 300) as i32,
                         };
-                        Body::new(at, solid, flags)
+                        Collider::new(at, solid, flags)
                     })
                     .collect();
                 let is_mover: Vec<bool> = body.iter().map(|_| random.unit() < 0.5).collect();
                 neighbours.sort(&body, &is_mover);
                 let pairs = neighbours.pair_up(body.len());
                 let cells = neighbours.cells();
-                let fits = |body: &&Body| body.is(SOLID) && width(&body.reach) <= cells.edge as i32;
+                let fits = |body: &&Collider| body.is(SOLID) && width(&body.reach) <= cells.edge as i32;
                 let mut inside = std::collections::BTreeMap::new();
                 for body in body.iter().filter(fits) {
                     let along = |axis: usize, at: i32| {

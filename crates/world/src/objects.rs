@@ -8,7 +8,7 @@ use space::bits::Bits;
 use space::{GridPoint, NodeId, ObjectId, Turn, Vec3, snap};
 
 use crate::overlap::Shaped;
-use crate::solid::{Block, Solid};
+use crate::solid::{Block, RoundedBox};
 use crate::spec::Policy;
 
 /// Others collide with it.
@@ -19,8 +19,8 @@ pub(crate) const EXACT: u32 = 2;
 pub(crate) const MOVABLE: u32 = 4;
 /// It belongs to somebody, or to the crowd.
 pub(crate) const AVATAR: u32 = 8;
-/// It moves by a rule.
-pub(crate) const RULED: u32 = 16;
+/// It moves by a route.
+pub(crate) const ROUTED: u32 = 16;
 /// It turns on the spot.
 pub(crate) const TURNING: u32 = 128;
 /// It holds something.
@@ -34,20 +34,20 @@ pub(crate) const SLIDING: u32 = 64;
 /// which ties are broken: a line of the cache.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
-pub(crate) struct Body {
+pub(crate) struct Collider {
     pub at: GridPoint,
-    pub solid: Solid,
+    pub solid: RoundedBox,
     pub flags: u32,
     pub reach: Block,
     /// The number of its [`ObjectId`], once it is among the [`Objects`].
     pub name: u64,
 }
 
-const _: () = assert!(size_of::<Body>() == 64, "a body is a line of the cache");
+const _: () = assert!(size_of::<Collider>() == 64, "a body is a line of the cache");
 
-impl Body {
-    pub fn new(at: GridPoint, solid: Solid, flags: u32) -> Body {
-        Body { at, solid, flags, reach: Block::around(at, solid.half_extents()), name: 0 }
+impl Collider {
+    pub fn new(at: GridPoint, solid: RoundedBox, flags: u32) -> Collider {
+        Collider { at, solid, flags, reach: Block::around(at, solid.half_extents()), name: 0 }
     }
 
     pub fn is(&self, flag: u32) -> bool {
@@ -97,7 +97,7 @@ const _: () = assert!(size_of::<Drive>() == 64, "a drive is a line of the cache"
 pub enum Kind {
     /// Scene: it never moves.
     Fixed,
-    /// Scene: it moves by a rule that every host knows.
+    /// Scene: it moves by a route that every host knows.
     Moving,
     /// Shared: it falls, it can be pushed and held.
     Movable,
@@ -115,7 +115,7 @@ pub(crate) struct Card {
     pub policy: Policy,
     pub holds: Option<u32>,
     pub held_by: Option<u32>,
-    /// The clock of a rule, in ticks that were not spent waiting.
+    /// The clock of a route, in ticks that were not spent waiting.
     pub phase: u64,
 }
 
@@ -129,7 +129,7 @@ pub(crate) struct Label {
 /// The dynamic objects.
 #[derive(Debug)]
 pub(crate) struct Objects {
-    pub body: Vec<Body>,
+    pub body: Vec<Collider>,
     pub drive: Vec<Drive>,
     /// Rows of those who stand on something that may go away. Everybody who moves asks this about all around: bits stay
     /// in the nearest cache.
@@ -145,8 +145,8 @@ pub(crate) struct Objects {
     turn_before: Vec<Turn>,
     /// What its odometer has to show before its reach can meet anything fixed, less how far that reaches.
     pub clear_until: Vec<i64>,
-    /// Rows of those who move by a rule: few, and asked about before everybody else.
-    pub ruled: Vec<u32>,
+    /// Rows of those who move by a route: few, and asked about before everybody else.
+    pub routed: Vec<u32>,
     /// Rows, by name ascending.
     pub by_id: Vec<(ObjectId, u32)>,
     /// Rows that nobody has.
@@ -172,16 +172,16 @@ impl Objects {
             at_before: Vec::new(),
             turn_before: Vec::new(),
             clear_until: Vec::new(),
-            ruled: Vec::new(),
+            routed: Vec::new(),
             by_id: Vec::new(),
             free: Vec::new(),
             rows: Vec::new(),
         }
     }
 
-    pub fn insert(&mut self, body: Body, turn: Turn, drive: Drive, card: Card, label: Label) -> u32 {
+    pub fn insert(&mut self, body: Collider, turn: Turn, drive: Drive, card: Card, label: Label) -> u32 {
         let row = self.free.pop().unwrap_or_else(|| {
-            self.body.push(Body::default());
+            self.body.push(Collider::default());
             self.drive.push(Drive::default());
             self.turn.push(Turn::IDENTITY);
             self.seeker.push(None);
@@ -202,11 +202,11 @@ impl Objects {
             }
             self.rows[number as usize] = row;
         }
-        if body.is(RULED) {
-            self.ruled.push(row);
+        if body.is(ROUTED) {
+            self.routed.push(row);
         }
         let index = row as usize;
-        self.body[index] = Body { name: number, ..body };
+        self.body[index] = Collider { name: number, ..body };
         self.drive[index] = drive;
         self.turn[index] = turn;
         self.seeker[index] = None;
@@ -225,8 +225,8 @@ impl Objects {
         if let Some(known) = self.rows.get_mut(card.id.number() as usize) {
             *known = NOBODY;
         }
-        self.ruled.retain(|&ruled| ruled != row);
-        self.body[row as usize] = Body::default();
+        self.routed.retain(|&routed| routed != row);
+        self.body[row as usize] = Collider::default();
         self.on_object.remove(row as usize);
         self.label[row as usize] = Label::default();
         self.free.push(row);
@@ -266,7 +266,7 @@ impl Objects {
 
     /// Says how far somebody may get in this tick, before anybody begins to move.
     #[inline]
-    pub fn set_reach(&mut self, row: u32, reach_of: impl FnOnce(&Body) -> Block) {
+    pub fn set_reach(&mut self, row: u32, reach_of: impl FnOnce(&Collider) -> Block) {
         let body = &mut self.body[row as usize];
         body.reach = reach_of(body);
         self.at_before[row as usize] = body.at;

@@ -3,13 +3,13 @@
 use shapes::{Pose, exact};
 use space::{ObjectId, Turn};
 
-use crate::objects::{Body, EXACT, SOLID};
+use crate::objects::{Collider, EXACT, SOLID};
 use crate::scenery::Columns;
 use crate::settle::CLOSEST_M;
 use crate::world::World;
 
 /// A body, which of the world's shapes it has, and how it is turned.
-pub(crate) type Shaped<'a> = (&'a Body, u32, Turn);
+pub(crate) type Shaped<'a> = (&'a Collider, u32, Turn);
 
 impl World {
     /// Two solids that overlap, if there are any: the promise, checked the slow way, everybody against everybody.
@@ -75,7 +75,7 @@ impl World {
         if !a.block().grown(4).meets(&b.block()) {
             return false;
         }
-        let pose = |body: &Body, turn: Turn| Pose::new(body.at.position(), turn.quat());
+        let pose = |body: &Collider, turn: Turn| Pose::new(body.at.position(), turn.quat());
         let (a_shape, b_shape) = (&self.shapes[a_shape as usize], &self.shapes[b_shape as usize]);
         // The narrow phase may round differently when it is asked the other way round.
         exact::distance(a_shape, &pose(a, a_turn), b_shape, &pose(b, b_turn)) < CLOSEST_M - 1e-5

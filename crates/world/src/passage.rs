@@ -8,11 +8,12 @@
 
 use std::sync::Arc;
 
+use space::bytes::{Malformed, Reader};
 use space::{GridPoint, ObjectId, Vec3, snap};
 
-use crate::border::{Border, Standing};
-use crate::bytes::{Malformed, Reader};
-use crate::members::Member;
+use crate::border::{Border, PlacedSolid};
+
+use crate::members::Membership;
 use crate::objects::{Kind, SOLID};
 use crate::places::Places;
 use crate::snapshot::{read_object, write_object};
@@ -127,7 +128,7 @@ impl World {
         let spec = Arc::clone(&self.spec);
         let mut reader = Reader::new(bytes);
         let number = reader.u64("a name")?;
-        let id = ObjectId::new(number).ok_or(Malformed { at: 0, expected: "a name" })?;
+        let id = ObjectId::new(number).ok_or_else(|| reader.refuse("a name"))?;
         if self.object(id).is_some() {
             return Err(PutError::AlreadyHere(id));
         }
@@ -157,7 +158,7 @@ impl World {
                 self.objects.label[row as usize].owner = None;
             }
             reader.check(is_new, "a member that is not here")?;
-            self.members.insert(Member { sender, row, sequence });
+            self.members.insert(Membership { sender, row, sequence });
         }
         Ok(())
     }
@@ -213,9 +214,9 @@ impl World {
     }
 
     /// Where an object stands, if it is solid.
-    pub fn standing(&self, object: ObjectId) -> Option<Standing> {
+    pub fn standing(&self, object: ObjectId) -> Option<PlacedSolid> {
         let body = &self.objects.body[self.objects.row(object)? as usize];
-        body.is(SOLID).then_some(Standing { object, solid: body.solid, at: body.at })
+        body.is(SOLID).then_some(PlacedSolid { object, solid: body.solid, at: body.at })
     }
 
     /// A box around everywhere that an object may want to be within so many ticks, as far as one can tell now.

@@ -6,7 +6,7 @@ use shapes::Shape;
 use space::{Grid, GridPoint, Turn};
 
 use crate::border::Border;
-use crate::objects::{Body, EXACT, Objects, SOLID};
+use crate::objects::{Collider, EXACT, Objects, SOLID};
 use crate::scenery::Scenery;
 use crate::settle::CLOSEST_M;
 use crate::solid::{Block, GAP};
@@ -46,7 +46,7 @@ impl Places {
         places
     }
 
-    pub fn insert(&mut self, row: u32, body: &Body) {
+    pub fn insert(&mut self, row: u32, body: &Collider) {
         let (from, to) = squares(&body.block());
         if i64::from(to.0 - from.0 + 1) * i64::from(to.1 - from.1 + 1) > SQUARES_MAX {
             self.large.push(row);
@@ -60,13 +60,13 @@ impl Places {
     }
 
     /// The nearest free place for `body`, which stands at the one it asks for.
-    pub fn find(&mut self, among: &Among<'_>, body: Body, shape: u32) -> Option<GridPoint> {
+    pub fn find(&mut self, among: &Among<'_>, body: Collider, shape: u32) -> Option<GridPoint> {
         let spacing = 2 * (body.solid.core[0] + body.solid.radius) + 4 * GAP;
         let begin = self.full.get(&(body.at, shape)).copied().unwrap_or(0);
         for ring in begin..=RINGS_MAX {
             for (x, z) in ring_of(ring) {
                 let at = GridPoint::new(body.at.x + x * spacing, body.at.y, body.at.z + z * spacing);
-                if self.is_free(among, Body { at, ..body }, shape) {
+                if self.is_free(among, Collider { at, ..body }, shape) {
                     self.full.insert((body.at, shape), ring);
                     return Some(at);
                 }
@@ -76,7 +76,7 @@ impl Places {
         None
     }
 
-    fn is_free(&self, among: &Among<'_>, body: Body, shape: u32) -> bool {
+    fn is_free(&self, among: &Among<'_>, body: Collider, shape: u32) -> bool {
         let block = body.block().grown(GAP);
         let bounds = Block { low: to_array(among.grid.low()), high: to_array(among.grid.high()) };
         if (0..3).any(|axis| block.low[axis] < bounds.low[axis] || block.high[axis] > bounds.high[axis]) {
@@ -88,7 +88,7 @@ impl Places {
         if !body.is(SOLID) {
             return true;
         }
-        let is_apart = |other: &Body, other_shape: u32, other_turn: Turn| {
+        let is_apart = |other: &Collider, other_shape: u32, other_turn: Turn| {
             if !other.is(SOLID) || !other.block().meets(&block) {
                 return true;
             }

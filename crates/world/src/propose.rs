@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use space::workload::Wishes;
 use space::{DVec3, Grid, Turn, snap};
 
-use crate::objects::{AVATAR, Body, EXACT, HELD, MOVABLE, Objects, RULED};
-use crate::settle::{longest_arm, rule_way};
+use crate::objects::{AVATAR, Collider, EXACT, HELD, MOVABLE, Objects, ROUTED};
+use crate::settle::{longest_arm, route_way};
 use crate::solid::{Block, SKIN};
 use crate::spec::{ObjectKind, Policy, Spec};
 
@@ -111,7 +111,7 @@ pub(crate) fn propose(
     }
     movers.clear();
     let proposer = Proposer::new(spec, grid, tick);
-    let ride = objects.ruled.iter().map(|&row| proposer.ride(objects, row)).fold(0.0, f64::max);
+    let ride = objects.routed.iter().map(|&row| proposer.ride(objects, row)).fold(0.0, f64::max);
     for index in 0..objects.by_id.len() {
         let row = objects.by_id[index].1;
         let flags = objects.body[row as usize].flags;
@@ -119,7 +119,7 @@ pub(crate) fn propose(
             // It goes where its holder goes.
             continue;
         }
-        let extent = match flags & (AVATAR | MOVABLE | RULED) {
+        let extent = match flags & (AVATAR | MOVABLE | ROUTED) {
             AVATAR => {
                 if let (Some(seeker), Some(wishes)) = (objects.seeker[row as usize], wishes.as_deref_mut()) {
                     proposer.seek(objects, row, seeker, wishes);
@@ -127,7 +127,7 @@ pub(crate) fn propose(
                 proposer.avatar(objects, row)
             }
             MOVABLE => proposer.movable(objects, row),
-            _ => Some(proposer.rule(objects, row)),
+            _ => Some(proposer.route(objects, row)),
         };
         if extent.is_some() {
             is_mover[row as usize] = true;
@@ -255,13 +255,13 @@ impl<'a> Proposer<'a> {
         }
     }
 
-    fn rule(&self, objects: &Objects, row: u32) -> Extent {
+    fn route(&self, objects: &Objects, row: u32) -> Extent {
         let card = objects.card(row);
         let mut extent = Extent::default();
         let object = &self.spec.objects[card.shape as usize];
-        if let ObjectKind::Moving(rule) = &object.kind {
+        if let ObjectKind::Moving(route) = &object.kind {
             let body = &objects.body[row as usize];
-            extent.add_line(rule_way(self.spec, object, rule, card.phase, place(body)).0);
+            extent.add_line(route_way(self.spec, object, route, card.phase, place(body)).0);
             if body.is(EXACT) {
                 extent.add_ball(f64::from(SKIN));
             }
@@ -273,15 +273,15 @@ impl<'a> Proposer<'a> {
     fn ride(&self, objects: &Objects, row: u32) -> f64 {
         let card = objects.card(row);
         let object = &self.spec.objects[card.shape as usize];
-        let ObjectKind::Moving(rule) = &object.kind else { return 0.0 };
+        let ObjectKind::Moving(route) = &object.kind else { return 0.0 };
         let body = &objects.body[row as usize];
-        let (way, ..) = rule_way(self.spec, object, rule, card.phase, place(body));
-        let around = rule.radians_per_s() / f64::from(self.spec.tick_rate) * longest_arm(body);
+        let (way, ..) = route_way(self.spec, object, route, card.phase, place(body));
+        let around = route.radians_per_s() / f64::from(self.spec.tick_rate) * longest_arm(body);
         way.length() + around + 2.0
     }
 }
 
-fn place(body: &Body) -> DVec3 {
+fn place(body: &Collider) -> DVec3 {
     DVec3::new(f64::from(body.at.x), f64::from(body.at.y), f64::from(body.at.z))
 }
 

@@ -2,7 +2,7 @@
 
 use space::{GridPoint, ObjectId, Turn};
 
-use crate::objects::Body;
+use crate::objects::Collider;
 use crate::overlap::Shaped;
 use crate::solid::Block;
 
@@ -16,7 +16,7 @@ const COLUMNS_TOTAL: i64 = 1 << 20;
 /// The fixed objects of a world.
 #[derive(Debug, Default)]
 pub(crate) struct Scenery {
-    pub body: Vec<Body>,
+    pub body: Vec<Collider>,
     pub id: Vec<ObjectId>,
     pub turn: Vec<Turn>,
     pub shape: Vec<u32>,
@@ -125,7 +125,7 @@ impl Columns {
 }
 
 impl Scenery {
-    pub fn push(&mut self, body: Body, id: ObjectId, turn: Turn, shape: u32, name: Box<str>) {
+    pub fn push(&mut self, body: Collider, id: ObjectId, turn: Turn, shape: u32, name: Box<str>) {
         self.body.push(body);
         self.id.push(id);
         self.turn.push(turn);
@@ -173,7 +173,7 @@ impl Scenery {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solid::Solid;
+    use crate::solid::RoundedBox;
     use space::workload::Random;
 
     #[test]
@@ -182,10 +182,10 @@ mod tests {
         let mut place = |size: u32| random.whole(0, size) as i32;
         let mut scenery = Scenery::default();
         for number in 1..200 {
-            let solid = Solid { core: [place(9_000), place(500), place(9_000)], radius: place(900) };
+            let solid = RoundedBox { core: [place(9_000), place(500), place(9_000)], radius: place(900) };
             let at = GridPoint::new(place(60_000), place(3_000), place(60_000));
             let id = ObjectId::new(number).unwrap();
-            scenery.push(Body::new(at, solid, 1), id, Turn::IDENTITY, 0, "".into());
+            scenery.push(Collider::new(at, solid, 1), id, Turn::IDENTITY, 0, "".into());
         }
         scenery.arrange(GridPoint::new(2_000, 0, 2_000), GridPoint::new(50_000, 9_000, 50_000));
         for _ in 0..500 {

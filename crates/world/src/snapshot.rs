@@ -15,14 +15,14 @@
 use std::sync::Arc;
 
 use shapes::Shape;
+use space::bytes::{Malformed, Reader};
 use space::{Grid, GridPoint, NodeId, ObjectId, Tick, Turn, Vec3};
 
-use crate::bytes::{Malformed, Reader, write_text};
 use crate::hash::{Hasher, StateHash};
 use crate::make;
-use crate::members::Member;
+use crate::members::Membership;
 use crate::objects::{Drive, Kind, Label};
-use crate::spec::{OBJECT_NAME_BYTES_MAX, ObjectKind, ObjectSpec, Rule, Spec, SpecError};
+use crate::spec::{OBJECT_NAME_BYTES_MAX, ObjectKind, ObjectSpec, Route, Spec, SpecError};
 use crate::world::World;
 
 const MAGIC: &[u8; 4] = b"KSW1";
@@ -79,7 +79,7 @@ impl World {
     pub fn restore(spec: impl Into<Arc<Spec>>, bytes: &[u8]) -> Result<World, SnapshotError> {
         let spec = spec.into();
         let mut reader = Reader::new(bytes);
-        if reader.take(4, "a snapshot") != Ok(MAGIC) {
+        if reader.raw(4, "a snapshot") != Ok(MAGIC) {
             return Err(SnapshotError::Version);
         }
         let (found, expected) = (reader.u64("a fingerprint")?, fingerprint(&spec));
@@ -169,7 +169,7 @@ fn read_state(world: &mut World, reader: &mut Reader<'_>) -> Result<(), Malforme
     reader.check(world.tick.number() < 1 << 62, "a tick")?;
     reader.check(world.next_id > spec.objects.len() as u64 && world.next_id < 1 << 63, "a name that is free")?;
     let count = reader.u32("a count")? as usize;
-    reader.check(count <= reader.rest() / OBJECT_BYTES, "as many objects as there are bytes")?;
+    reader.check(count <= reader.remaining() / OBJECT_BYTES, "as many objects as there are bytes")?;
     let (mut last, mut holders) = (0, Vec::new());
     for _ in 0..count {
         let id = reader.u64("a name")?;
@@ -185,7 +185,7 @@ fn read_state(world: &mut World, reader: &mut Reader<'_>) -> Result<(), Malforme
     reader.check(present == movable, "every object of the world")?;
     for (holder, held) in holders {
         let rows = (find(world, holder), find(world, held));
-        let (Some(holder), Some(held)) = rows else { return reader.check(false, "a held object that is there") };
+        let (Some(holder), Some(held)) = rows else { return Err(reader.refuse("a held object that is there")) };
         let is_sound = world.objects.card(holder).kind == Kind::Avatar
             && world.objects.card(held).kind == Kind::Movable
             && world.objects.card(held).held_by.is_none();
@@ -202,7 +202,7 @@ pub(crate) fn read_object(world: &mut World, spec: &Spec, id: u64, reader: &mut 
     let at = GridPoint::new(reader.i32("a place")?, reader.i32("a place")?, reader.i32("a place")?);
     reader.check(world.grid.contains(at), "a place within the bounds")?;
     let turn = Turn::from_bits(reader.u64("a turn")?);
-    let turn = turn.ok_or(Malformed { at: 0, expected: "a turn" })?;
+    let turn = turn.ok_or_else(|| reader.refuse("a turn"))?;
     let owner = reader.u64("an owner")?;
     let seeker = reader.u32("a seeker")?;
     let holds = reader.u64("a held object")?;
@@ -217,18 +217,18 @@ pub(crate) fn read_object(world: &mut World, spec: &Spec, id: u64, reader: &mut 
     let flags = reader.u8("flags")?;
     reader.check(flags < 32, "flags")?;
     let flag = |bit: u8| flags >> bit & 1 == 1;
-    let name = reader.text(limits.name_bytes.max(OBJECT_NAME_BYTES_MAX), "a name")?;
+    let name = read_text(reader, limits.name_bytes.max(OBJECT_NAME_BYTES_MAX), "a name")?;
     let (awake, standing, on_object, jump) = (flag(1), flag(2), flag(3), flag(4));
     let drive = Drive { velocity, wish, rest, wish_until, lift_until, awake, standing, jump, odometer: 0 };
     let (mut card, body) = if let Some(object) = spec.objects.get(index) {
         let is_own =
             object.kind != ObjectKind::Fixed && id == shape as u64 + 1 && !flag(0) && seeker == 0 && holds == 0;
         reader.check(is_own && name == object.name, "an object of this world")?;
-        let made = make::object(object).map_err(|_| Malformed { at: 0, expected: "an object of this world" })?;
+        let made = make::object(object).map_err(|_| reader.refuse("an object of this world"))?;
         let is_same = |turn: Turn| turn == made.turn;
-        let turns = matches!(&object.kind, ObjectKind::Moving(rule) if rule.turns());
+        let turns = matches!(&object.kind, ObjectKind::Moving(route) if route.turns());
         reader.check(turns || is_same(turn), "the turn that the object has")?;
-        (make::card(index, object), crate::objects::Body { at, ..made.body })
+        (make::card(index, object), crate::objects::Collider { at, ..made.body })
     } else {
         let avatar = &spec.avatars[index - spec.objects.len()];
         let seekers = spec.crowd.map_or(0, |crowd| crowd.seekers);
@@ -248,7 +248,7 @@ pub(crate) fn read_object(world: &mut World, spec: &Spec, id: u64, reader: &mut 
     card.phase = phase;
     // What deforms stays where the spec put it; its box has room for every form, and may reach beyond.
     let deforms =
-        spec.objects.get(index).is_some_and(|object| matches!(object.kind, ObjectKind::Moving(Rule::Deform(_))));
+        spec.objects.get(index).is_some_and(|object| matches!(object.kind, ObjectKind::Moving(Route::Deform(_))));
     reader.check(deforms || is_inside(world.grid, &body), "a place within the bounds")?;
     let label = Label { owner: flag(0).then_some(NodeId::new(owner)), name: name.into() };
     let row = world.objects.insert(body, turn, drive, card, label);
@@ -257,7 +257,20 @@ pub(crate) fn read_object(world: &mut World, spec: &Spec, id: u64, reader: &mut 
     Ok(holds)
 }
 
-fn is_inside(grid: Grid, body: &crate::objects::Body) -> bool {
+/// A text after its length in 16 bits. Longer texts are refused as inputs.
+pub(crate) fn write_text(text: &str, sink: &mut dyn FnMut(&[u8])) {
+    let length = text.len().min(usize::from(u16::MAX));
+    sink(&(length as u16).to_le_bytes());
+    sink(&text.as_bytes()[..length]);
+}
+
+pub(crate) fn read_text<'a>(reader: &mut Reader<'a>, max: usize, expected: &'static str) -> Result<&'a str, Malformed> {
+    let length = usize::from(reader.u16(expected)?);
+    reader.check(length <= max, expected)?;
+    std::str::from_utf8(reader.raw(length, expected)?).map_err(|_| reader.refuse(expected))
+}
+
+fn is_inside(grid: Grid, body: &crate::objects::Collider) -> bool {
     let (block, low, high) = (body.block(), grid.low(), grid.high());
     let slack = if body.is(crate::objects::EXACT) { 8 } else { 0 };
     let (low, high) = ([low.x, low.y, low.z], [high.x, high.y, high.z]);
@@ -266,7 +279,7 @@ fn is_inside(grid: Grid, body: &crate::objects::Body) -> bool {
 
 fn read_members(world: &mut World, reader: &mut Reader<'_>) -> Result<(), Malformed> {
     let count = reader.u32("a count")? as usize;
-    reader.check(count <= reader.rest() / MEMBER_BYTES, "as many members as there are bytes")?;
+    reader.check(count <= reader.remaining() / MEMBER_BYTES, "as many members as there are bytes")?;
     let mut last = None;
     for _ in 0..count {
         let sender = reader.u64("a sender")?;
@@ -276,8 +289,8 @@ fn read_members(world: &mut World, reader: &mut Reader<'_>) -> Result<(), Malfor
         let sequence = reader.u32("a sequence")?;
         let sender = NodeId::new(sender);
         let row = find(world, avatar).filter(|&row| world.objects.label[row as usize].owner == Some(sender));
-        let Some(row) = row else { return reader.check(false, "the avatar of a member") };
-        world.members.insert(Member { sender, row, sequence });
+        let Some(row) = row else { return Err(reader.refuse("the avatar of a member")) };
+        world.members.insert(Membership { sender, row, sequence });
     }
     let owned =
         world.objects.by_id.iter().filter(|&&(_, row)| world.objects.label[row as usize].owner.is_some()).count();

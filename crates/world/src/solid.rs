@@ -15,28 +15,28 @@ pub(crate) const CLOSEST: i32 = SKIN / 2;
 
 /// A box around its centre, rounded: in grid steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Solid {
+pub struct RoundedBox {
     /// Half the box's edges; zero for a sphere, `[0, h, 0]` for an upright capsule.
     pub core: [i32; 3],
     /// By how much the box is rounded; zero for a box with sharp edges.
     pub radius: i32,
 }
 
-impl Solid {
+impl RoundedBox {
     /// Half the edges of the axis-aligned box around it.
     pub fn half_extents(self) -> [i32; 3] {
         self.core.map(|half| half + self.radius)
     }
 
     /// Whether two solids share more than a point of their surfaces, exactly. Touching does not count.
-    pub fn overlaps(self, at: GridPoint, other: Solid, other_at: GridPoint) -> bool {
+    pub fn overlaps(self, at: GridPoint, other: RoundedBox, other_at: GridPoint) -> bool {
         let joint = Joint::new(self, at, other, other_at);
         joint.is_overlap([0; 3])
     }
 
     /// The square of the distance between two solids' surfaces, where they are apart, is not a whole number; that of
     /// their boxes before rounding is. They are apart by at least `gap` steps when it is at least this.
-    pub fn is_apart(self, at: GridPoint, other: Solid, other_at: GridPoint, gap: i32) -> bool {
+    pub fn is_apart(self, at: GridPoint, other: RoundedBox, other_at: GridPoint, gap: i32) -> bool {
         let joint = Joint::new(self, at, other, other_at);
         let reach = i64::from(joint.radius + gap);
         !joint.is_overlap([0; 3]) && joint.distance_squared([0; 3]) >= reach * reach
@@ -53,7 +53,7 @@ pub(crate) struct Joint {
 }
 
 impl Joint {
-    pub fn new(solid: Solid, at: GridPoint, other: Solid, other_at: GridPoint) -> Joint {
+    pub fn new(solid: RoundedBox, at: GridPoint, other: RoundedBox, other_at: GridPoint) -> Joint {
         Joint {
             d: [at.x - other_at.x, at.y - other_at.y, at.z - other_at.z],
             core: [solid.core[0] + other.core[0], solid.core[1] + other.core[1], solid.core[2] + other.core[2]],
@@ -233,11 +233,11 @@ impl Block {
     }
 
     /// The box as a solid: exactly, if its corners are even, else a step larger at most.
-    pub fn as_solid(&self) -> (Solid, GridPoint) {
+    pub fn as_solid(&self) -> (RoundedBox, GridPoint) {
         let Block { low, high } = self.even();
         let middle: [i32; 3] = std::array::from_fn(|axis| (low[axis] + high[axis]) / 2);
         let core: [i32; 3] = std::array::from_fn(|axis| (high[axis] - low[axis]) / 2);
-        (Solid { core, radius: 0 }, GridPoint::new(middle[0], middle[1], middle[2]))
+        (RoundedBox { core, radius: 0 }, GridPoint::new(middle[0], middle[1], middle[2]))
     }
 }
 
@@ -247,9 +247,9 @@ mod tests {
     use space::impact::rounded;
     use space::workload::Random;
 
-    const BALL: Solid = Solid { core: [0; 3], radius: 5 };
-    const CRATE: Solid = Solid { core: [4, 4, 4], radius: 0 };
-    const WALKER: Solid = Solid { core: [0, 6, 0], radius: 3 };
+    const BALL: RoundedBox = RoundedBox { core: [0; 3], radius: 5 };
+    const CRATE: RoundedBox = RoundedBox { core: [4, 4, 4], radius: 0 };
+    const WALKER: RoundedBox = RoundedBox { core: [0, 6, 0], radius: 3 };
 
     #[test]
     fn who_is_passed_is_not_met() {

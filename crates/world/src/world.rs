@@ -10,17 +10,17 @@ use space::{Grid, GridPoint, NodeId, ObjectId, Tick, Turn, Vec3, snap};
 use crate::border::Border;
 use crate::deform::Deforming;
 use crate::hash::StateHash;
-use crate::input::{Input, Reason};
+use crate::input::{Input, RefusalReason};
 use crate::make;
-use crate::members::Members;
-use crate::neighbours::{Cells, Neighbours};
+use crate::members::Memberships;
+use crate::neighbours::{GroundCells, Neighbours};
 use crate::objects::{Card, Drive, Kind, Label, Objects, SOLID};
 use crate::outcome::Outcome;
 use crate::places::{Among, Places};
 use crate::propose::Proposals;
 use crate::scenery::Scenery;
 use crate::settle::{Attention, Circles, Order, Schedule, Settler, Surroundings};
-use crate::solid::{GAP, Solid};
+use crate::solid::{GAP, RoundedBox};
 use crate::spec::{ObjectKind, Policy, Spec, SpecError};
 
 /// A shared world whose solids never overlap.
@@ -43,7 +43,7 @@ pub struct World {
     /// How many have joined: spawn places take turns.
     pub(crate) joins: u64,
     pub(crate) objects: Objects,
-    pub(crate) members: Members,
+    pub(crate) members: Memberships,
     pub(crate) wishes: Option<Wishes>,
     /// What lies around it, if it is a part of a larger world.
     pub(crate) border: Option<Border>,
@@ -106,7 +106,7 @@ pub struct ObjectView<'a> {
     /// Its shape, around where it is.
     pub shape: &'a Shape,
     /// What it is to whoever bumps into it; nothing, if everybody passes through it.
-    pub solid: Option<Solid>,
+    pub solid: Option<RoundedBox>,
     /// Which of the spec's objects it is, or which of its avatars.
     pub model: Model,
     /// What it does when it meets something.
@@ -189,7 +189,7 @@ impl World {
             tick: Tick::new(0),
             joins: 0,
             objects: Objects::new(),
-            members: Members::default(),
+            members: Memberships::default(),
             wishes,
             border: None,
             outcome: Outcome::default(),
@@ -264,7 +264,7 @@ impl World {
     }
 
     /// The cells into which the last tick sorted everybody, to find who may meet whom.
-    pub fn cells(&self) -> Cells {
+    pub fn cells(&self) -> GroundCells {
         self.scratch.neighbours.cells()
     }
 
@@ -340,7 +340,7 @@ impl World {
         places: &mut Places,
         avatar: u16,
         wanted: Option<Vec3>,
-    ) -> Result<(u32, ObjectId), Reason> {
+    ) -> Result<(u32, ObjectId), RefusalReason> {
         let spec = Arc::clone(&self.spec);
         let model = &spec.avatars[usize::from(avatar)];
         let shape = (spec.objects.len() + usize::from(avatar)) as u32;
@@ -355,7 +355,7 @@ impl World {
             let at = GridPoint::new(feet.x, feet.y.max(self.grid.low().y) + half + GAP, feet.z);
             places.find(&among, make::avatar_body(model, at), shape)
         });
-        let at = found.ok_or(Reason::NoRoom)?;
+        let at = found.ok_or(RefusalReason::NoRoom)?;
         let id = ObjectId::new(self.next_id).expect("names are counted from one");
         self.next_id += 1;
         self.joins += 1;

@@ -6,7 +6,7 @@ mod crowd;
 use crowd::Hostile;
 use space::workload::Random;
 use space::{GridPoint, NodeId, ObjectId};
-use world::{Block, Border, Guest, Placing, Plaza, PutError, Room, Solid, Standing, World};
+use world::{Block, Border, Guest, PlacedSolid, Placing, Plaza, PutError, Room, RoundedBox, World};
 
 const OTHER: NodeId = NodeId::new(2);
 
@@ -30,7 +30,7 @@ fn nobody_goes_where_it_has_no_room() {
         let mut crossed = 0;
         for tick in 0..120 {
             let mut border = Border { home: vec![home], abroad: vec![(OTHER, abroad)], ..Border::default() };
-            let before: Vec<Standing> = world.dynamic().filter_map(|object| world.standing(object.id)).collect();
+            let before: Vec<PlacedSolid> = world.dynamic().filter_map(|object| world.standing(object.id)).collect();
             // Some have rooms, and something of others stands about; nothing of it is where somebody is.
             for standing in &before {
                 if random.unit() < 0.5 {
@@ -41,12 +41,15 @@ fn nobody_goes_where_it_has_no_room() {
             for number in 0..20 {
                 let place = |random: &mut Random| random.between(-12_000.0, 12_000.0) as i32 & !1;
                 let at = GridPoint::new(place(&mut random), 900, place(&mut random));
-                let standing =
-                    Standing { object: name(1 << 40 | number), solid: Solid { core: [0, 600, 0], radius: 300 }, at };
+                let standing = PlacedSolid {
+                    object: name(1 << 40 | number),
+                    solid: RoundedBox { core: [0, 600, 0], radius: 300 },
+                    at,
+                };
                 let rooms = if random.unit() < 0.5 { vec![standing.block().grown(200).even()] } else { Vec::new() };
                 let guest = Guest { standing, rooms };
                 let is_free =
-                    |one: &Standing| guest.obstacles().all(|(solid, at)| !one.solid.overlaps(one.at, solid, at));
+                    |one: &PlacedSolid| guest.obstacles().all(|(solid, at)| !one.solid.overlaps(one.at, solid, at));
                 if before.iter().all(is_free) {
                     border.guests.push(guest);
                 }

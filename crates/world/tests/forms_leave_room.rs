@@ -7,17 +7,17 @@ use shapes::mesh::catalog::shape;
 use shapes::{Pose, exact};
 use space::Vec3;
 use world::spec::{Deformation, ObjectKind, Shape, Spec};
-use world::{Act, Rule, World};
+use world::{Act, Route, World};
 
 fn with_flag() -> Spec {
     let mut spec = empty();
     let wave = Deformation::Wave { along: Vec3::X, push: Vec3::Z * 0.4, length: 1.2, period_s: 1.0 };
     let flag = Shape::mesh(shape("flag").unwrap());
-    let kind = ObjectKind::Moving(Rule::Deform(wave));
+    let kind = ObjectKind::Moving(Route::Deform(wave));
     spec.objects.push(object("flag", kind, flag, Vec3::new(0.0, 0.4, 0.0)));
     let breath = Deformation::Breathe { share: 0.3, period_s: 2.0 };
     let blob = Shape::mesh(shape("ball").unwrap());
-    spec.objects.push(object("blob", ObjectKind::Moving(Rule::Deform(breath)), blob, Vec3::new(6.0, 1.2, 0.0)));
+    spec.objects.push(object("blob", ObjectKind::Moving(Route::Deform(breath)), blob, Vec3::new(6.0, 1.2, 0.0)));
     spec
 }
 
@@ -100,6 +100,6 @@ fn what_cannot_deform_is_refused_by_name() {
     assert!(World::new(spec.clone()).unwrap_err().to_string().starts_with("`flag`: `shape` is sphere"));
     let mut spec = with_flag();
     let breath = Deformation::Breathe { share: 2.0, period_s: 2.0 };
-    spec.objects[1].kind = ObjectKind::Moving(Rule::Deform(breath));
+    spec.objects[1].kind = ObjectKind::Moving(Route::Deform(breath));
     assert_eq!(World::new(spec).unwrap_err().to_string(), "`blob`: `breathe.share` is 2, expected 0 to 0.9");
 }

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use space::workload::Random;
 use space::{NodeId, Quat, Tick, Vec3};
 use world::spec::{ObjectKind, Shape, Spec};
-use world::{Act, Input, Plaza, Policy, Rule, World};
+use world::{Act, Input, Plaza, Policy, Route, World};
 
 /// Steps a world under hostile inputs and looks at everybody after each tick.
 fn hold(world: &mut World, seed: u64, senders: u64, ticks: u32) {
@@ -46,9 +46,9 @@ fn random_world(seed: u64) -> Spec {
     spec.limits.speed = [2.0, 6.0, 90.0][random.whole(0, 3) as usize];
     spec.limits.terminal_speed = 300.0;
     spec.avatars[0].policy = [Policy::Slide, Policy::Block, Policy::Slide][random.whole(0, 3) as usize];
-    spec.avatars[1].policy = [Policy::Slide, Policy::Ghost][random.whole(0, 2) as usize];
+    spec.avatars[1].policy = [Policy::Slide, Policy::PassThrough][random.whole(0, 2) as usize];
     for number in 0..random.whole(5, 40) {
-        let policy = [Policy::Block, Policy::Slide, Policy::Bounce, Policy::Ghost][random.whole(0, 4) as usize];
+        let policy = [Policy::Block, Policy::Slide, Policy::Bounce, Policy::PassThrough][random.whole(0, 4) as usize];
         let size = |random: &mut Random| random.between(0.05, 0.8);
         let shape = match random.whole(0, 8) {
             0 => {
@@ -69,10 +69,10 @@ fn random_world(seed: u64) -> Spec {
         let kind = match random.whole(0, 5) {
             0 => ObjectKind::Fixed,
             1 => ObjectKind::Moving(match random.whole(0, 4) {
-                0 => Rule::Orbit { center: place(&mut random), period_s: random.between(0.5, 9.0) },
-                1 => Rule::Spin { degrees_per_s: random.between(-900.0, 900.0) },
-                2 => Rule::Flight { velocity: random.in_ball() * 40.0, period_s: random.between(0.2, 2.0) },
-                _ => Rule::Path { through: vec![place(&mut random)], speed: random.between(0.1, 200.0), closed: true },
+                0 => Route::Orbit { center: place(&mut random), period_s: random.between(0.5, 9.0) },
+                1 => Route::Spin { degrees_per_s: random.between(-900.0, 900.0) },
+                2 => Route::Flight { velocity: random.in_ball() * 40.0, period_s: random.between(0.2, 2.0) },
+                _ => Route::Path { through: vec![place(&mut random)], speed: random.between(0.1, 200.0), closed: true },
             }),
             _ => ObjectKind::Movable,
         };

@@ -15,7 +15,7 @@ use shapes::{Pose, exact};
 use space::workload::Random;
 use space::{Quat, Vec3};
 use world::spec::{Deformation, ObjectKind, Shape, Spec};
-use world::{Policy, Rule, World};
+use world::{Policy, Route, World};
 
 static WRAPPED: LazyLock<Vec<(TriangleMesh, Arc<BallTree>)>> = LazyLock::new(|| {
     ["torus", "chair", "box"]
@@ -64,9 +64,9 @@ fn mixed_world(seed: u64) -> (Spec, Vec<Option<Shape>>) {
         };
         let kind = match random.whole(0, 6) {
             0 => ObjectKind::Fixed,
-            1 if is_mesh => ObjectKind::Moving(Rule::Deform(deformation)),
-            1 | 2 => ObjectKind::Moving(Rule::Spin { degrees_per_s: random.between(-400.0, 400.0) }),
-            3 => ObjectKind::Moving(Rule::Orbit { center: place(&mut random), period_s: random.between(1.0, 9.0) }),
+            1 if is_mesh => ObjectKind::Moving(Route::Deform(deformation)),
+            1 | 2 => ObjectKind::Moving(Route::Spin { degrees_per_s: random.between(-400.0, 400.0) }),
+            3 => ObjectKind::Moving(Route::Orbit { center: place(&mut random), period_s: random.between(1.0, 9.0) }),
             _ if is_mesh => ObjectKind::Fixed,
             _ => ObjectKind::Movable,
         };
@@ -88,7 +88,7 @@ fn mixed_world(seed: u64) -> (Spec, Vec<Option<Shape>>) {
 
 /// Whether the meshes that balls stand for touch anybody: the certified side.
 fn assert_meshes_apart(world: &World, meshes: &[Option<Shape>], name: &str) {
-    let all: Vec<_> = world.objects().filter(|one| one.policy != Policy::Ghost).collect();
+    let all: Vec<_> = world.objects().filter(|one| one.policy != Policy::PassThrough).collect();
     let shape = |index: usize| {
         let number = all[index].id.number() as usize;
         meshes.get(number - 1).and_then(Option::as_ref).unwrap_or(all[index].shape)

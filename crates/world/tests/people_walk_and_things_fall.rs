@@ -5,7 +5,7 @@ mod crowd;
 use crowd::{Person, empty, object};
 use space::Vec3;
 use world::spec::{ObjectKind, Shape};
-use world::{Act, Kind, Policy, Reason, Rule, World};
+use world::{Act, Kind, Policy, RefusalReason, Route, World};
 
 fn block(x: f32, y: f32, z: f32) -> Shape {
     Shape::Box { half: Vec3::new(x, y, z) }
@@ -58,7 +58,7 @@ fn a_jump_goes_up_and_comes_down() {
         let sequence = ann.next();
         let outcome = world.step(&[ann.input(sequence, Act::Jump)]);
         if highest > ground + 0.1 && !outcome.refused.is_empty() {
-            assert_eq!(outcome.refused[0].reason, Reason::NotStanding);
+            assert_eq!(outcome.refused[0].reason, RefusalReason::NotStanding);
         }
         highest = highest.max(ann.position(&world).y);
     }
@@ -75,7 +75,7 @@ fn a_walker_slides_along_a_wall_and_a_blocked_one_stops() {
     spec.avatars.push(spec.avatars[0].clone());
     spec.avatars[1].policy = Policy::Block;
     spec.avatars.push(spec.avatars[0].clone());
-    spec.avatars[2].policy = Policy::Ghost;
+    spec.avatars[2].policy = Policy::PassThrough;
     spec.objects.push(object("wall", ObjectKind::Fixed, block(0.5, 2.0, 9.0), Vec3::new(3.0, 2.0, 0.0)));
     let mut ends = Vec::new();
     for avatar in 0..3 {
@@ -127,7 +127,7 @@ fn what_is_held_moves_along_as_one_body() {
     let inputs = [ann.next_input(grab.clone()), bob.next_input(grab)];
     let outcome = world.step(&inputs).clone();
     assert_eq!((outcome.grabbed.len(), outcome.refused.len()), (1, 1));
-    assert_eq!(outcome.refused[0].reason, Reason::AlreadyHeld);
+    assert_eq!(outcome.refused[0].reason, RefusalReason::AlreadyHeld);
     let (holder, other) =
         if outcome.grabbed[0].carrier == ann.avatar { (&mut ann, &mut bob) } else { (&mut bob, &mut ann) };
     other.ask(&mut world, Act::Move { velocity: Vec3::new(0.0, 0.0, -5.0) });
@@ -181,7 +181,7 @@ fn without_gravity_people_fly() {
 #[test]
 fn a_rule_goes_its_way_and_waits_for_people() {
     let mut spec = empty();
-    let path = Rule::Path { through: vec![Vec3::new(9.0, 1.0, 0.0)], speed: 2.0, closed: false };
+    let path = Route::Path { through: vec![Vec3::new(9.0, 1.0, 0.0)], speed: 2.0, closed: false };
     spec.objects.push(object("tram", ObjectKind::Moving(path), block(0.5, 0.9, 0.5), Vec3::new(3.0, 1.0, 0.0)));
     let mut world = World::new(spec).unwrap();
     let tram = |world: &World| world.dynamic().find(|object| object.kind == Kind::Moving).unwrap().position();
@@ -215,9 +215,9 @@ fn nonsense_is_refused_by_name() {
     assert_eq!(refused(join), "the sender has joined already");
     let stranger = Person::stranger(9);
     let outcome = world.step(&[stranger.input(1, Act::Leave)]);
-    assert_eq!(outcome.refused[0].reason, Reason::UnknownSender);
+    assert_eq!(outcome.refused[0].reason, RefusalReason::UnknownSender);
     let many: Vec<_> = (0..20).map(|_| ann.next_input(Act::Turn { heading: 0.0 })).collect();
     assert_eq!(world.step(&many).refused.len(), 12);
     let old = ann.input(2, Act::Turn { heading: 0.0 });
-    assert!(matches!(world.step(&[old]).refused[0].reason, Reason::OldSequence { .. }));
+    assert!(matches!(world.step(&[old]).refused[0].reason, RefusalReason::OldSequence { .. }));
 }

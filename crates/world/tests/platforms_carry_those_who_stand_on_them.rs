@@ -5,14 +5,14 @@ mod crowd;
 use crowd::{Person, empty, object};
 use space::{ObjectId, Vec3};
 use world::spec::{ObjectKind, Shape, Spec};
-use world::{Kind, Placing, Rule, World};
+use world::{Kind, Placing, Route, World};
 
 fn block(x: f32, y: f32, z: f32) -> Shape {
     Shape::Box { half: Vec3::new(x, y, z) }
 }
 
 /// A flat platform at the origin that moves by a rule.
-fn with_platform(rule: Rule) -> Spec {
+fn with_platform(rule: Route) -> Spec {
     let mut spec = empty();
     spec.objects.push(object("platform", ObjectKind::Moving(rule), block(1.5, 0.1, 1.5), Vec3::new(0.0, 0.15, 0.0)));
     spec
@@ -35,7 +35,7 @@ fn stand(world: &mut World, ticks: u32) {
 
 #[test]
 fn a_lift_takes_people_and_what_is_stacked_up_and_down() {
-    let path = Rule::Path { through: vec![Vec3::new(0.0, 4.15, 0.0)], speed: 1.0, closed: false };
+    let path = Route::Path { through: vec![Vec3::new(0.0, 4.15, 0.0)], speed: 1.0, closed: false };
     let mut spec = with_platform(path);
     for (name, height) in [("below", 0.6), ("above", 1.3)] {
         spec.objects.push(object(name, ObjectKind::Movable, block(0.3, 0.3, 0.3), Vec3::new(1.0, height, 0.0)));
@@ -64,7 +64,7 @@ fn a_lift_takes_people_and_what_is_stacked_up_and_down() {
 
 #[test]
 fn a_lift_waits_under_a_ceiling_that_its_rider_would_meet() {
-    let path = Rule::Path { through: vec![Vec3::new(0.0, 4.15, 0.0)], speed: 1.0, closed: false };
+    let path = Route::Path { through: vec![Vec3::new(0.0, 4.15, 0.0)], speed: 1.0, closed: false };
     let mut spec = with_platform(path);
     spec.objects.push(object("ceiling", ObjectKind::Fixed, block(2.0, 0.1, 2.0), Vec3::new(0.0, 4.0, 0.0)));
     let mut world = World::new(spec).unwrap();
@@ -76,7 +76,7 @@ fn a_lift_waits_under_a_ceiling_that_its_rider_would_meet() {
 
 #[test]
 fn a_tram_takes_people_along_until_a_wall_keeps_them_back() {
-    let path = Rule::Path { through: vec![Vec3::new(8.0, 0.15, 0.0)], speed: 2.0, closed: false };
+    let path = Route::Path { through: vec![Vec3::new(8.0, 0.15, 0.0)], speed: 2.0, closed: false };
     let mut spec = with_platform(path);
     // It hangs over the platform's way.
     spec.objects.push(object("beam", ObjectKind::Fixed, block(0.2, 0.3, 3.0), Vec3::new(7.0, 1.3, 0.0)));
@@ -95,7 +95,7 @@ fn a_tram_takes_people_along_until_a_wall_keeps_them_back() {
 
 #[test]
 fn a_carousel_takes_people_around() {
-    let mut world = World::new(with_platform(Rule::Spin { degrees_per_s: 60.0 })).unwrap();
+    let mut world = World::new(with_platform(Route::Spin { degrees_per_s: 60.0 })).unwrap();
     let ann = Person::join(&mut world, 1, Vec3::new(1.0, 0.4, 0.0));
     stand(&mut world, 15);
     let start = at(&world, ann.avatar);
@@ -110,7 +110,7 @@ fn a_carousel_takes_people_around() {
 /// leapt back, metres in one tick.
 #[test]
 fn who_was_put_beside_its_way_walks_back() {
-    let orbit = Rule::Orbit { center: Vec3::ZERO, period_s: 30.0 };
+    let orbit = Route::Orbit { center: Vec3::ZERO, period_s: 30.0 };
     let mut spec = empty();
     spec.objects.push(object("carousel", ObjectKind::Moving(orbit), block(0.8, 0.5, 0.8), Vec3::new(6.0, 0.6, 0.0)));
     let mut world = World::new(spec).unwrap();

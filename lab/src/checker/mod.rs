@@ -155,7 +155,8 @@ pub fn truth_of(world: &World) -> Vec<TruthObject> {
             turn: object.turn,
             name: object.name.to_owned(),
             owner: object.owner,
-            solid: upright(object.shape, object.kind, object.turn).filter(|_| object.policy != world::Policy::Ghost),
+            solid: upright(object.shape, object.kind, object.turn)
+                .filter(|_| object.policy != world::Policy::PassThrough),
         })
         .collect();
     truth.sort_by_key(|object| object.id);

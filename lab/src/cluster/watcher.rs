@@ -9,7 +9,7 @@ use interest::Aura;
 use space::{GridPoint, NodeId, ObjectId, Time, Turn, snap};
 use wire::ToNode;
 use wire::cluster::Batch;
-use world::Standing;
+use world::PlacedSolid;
 
 use super::{Host, Settings};
 use crate::promise::Promises;
@@ -205,11 +205,11 @@ impl Watcher {
             ToNode::Batch(batch) => {
                 self.batches.0 += 1;
                 self.bytes.0 += bytes as u64;
-                if !batch.ghosts.is_empty() {
+                if !batch.guests.is_empty() {
                     self.sent_at.insert((from, to, batch.tick), now);
                 }
                 let needed = self.needed(from, to, batch, hosts);
-                if !(needed.ghosts.is_empty() && needed.asks.is_empty() && needed.answers.is_empty()) {
+                if !(needed.guests.is_empty() && needed.asks.is_empty() && needed.answers.is_empty()) {
                     self.batches.1 += 1;
                     self.bytes.1 += ToNode::Batch(needed).encode().len() as u64;
                 }
@@ -223,12 +223,12 @@ impl Watcher {
     fn needed(&mut self, from: usize, to: usize, batch: &Batch, hosts: &[Host]) -> Batch {
         let mut needed = Batch { version: batch.version, tick: batch.tick, ..Batch::default() };
         let listeners: Vec<GridPoint> = hosts[to].running.iter().flat_map(|(_, world)| users(world)).collect();
-        for ghost in &batch.ghosts {
+        for ghost in &batch.guests {
             let last = self.told.insert((from, to, ghost.object), (ghost.place, ghost.turn));
             let is_news = last != Some((ghost.place, ghost.turn));
             let is_heard = listeners.iter().any(|&at| distance(at, ghost.place) <= self.reach * Aura::HYSTERESIS);
             if is_news && is_heard {
-                needed.ghosts.push(*ghost);
+                needed.guests.push(*ghost);
             }
         }
         for ask in &batch.asks {
@@ -265,7 +265,7 @@ impl Watcher {
         }
         let own = self.confirmed(&hosts[index], now);
         let others = hosts.iter().enumerate().filter(|(other, _)| *other != index);
-        let others: Vec<(usize, Standing)> = others
+        let others: Vec<(usize, PlacedSolid)> = others
             .flat_map(|(other, host)| self.confirmed(host, now).into_iter().map(move |one| (other, one)))
             .collect();
         let mut wrong = None;
@@ -481,7 +481,7 @@ impl Watcher {
     }
 
     /// What a node says is so: where its objects are; and what it offers, while it is nobody else's.
-    fn confirmed(&self, host: &Host, now: Time) -> Vec<Standing> {
+    fn confirmed(&self, host: &Host, now: Time) -> Vec<PlacedSolid> {
         let Some((cluster, world)) = host.running.as_ref().filter(|(c, _)| c.may_act(host.here(now))) else {
             return Vec::new();
         };

@@ -9,7 +9,7 @@ use cluster::{Cluster, ClusterSettings, Status};
 use kinesphere_server::{Server, ServerSettings};
 use space::workload::Random;
 use space::{GridPoint, NodeId, ObjectId, Time};
-use wire::{Channel, Effect, Event, Handle, LinkId, Participant, Shape, ToClient, ToNode};
+use wire::{Channel, CollisionShape, Effect, Event, Handle, LinkId, Participant, ToClient, ToNode};
 use world::{Plaza, Spec, World};
 
 /// Time goes on in so small parts, in microseconds.
@@ -439,8 +439,8 @@ struct Told {
     known: BTreeMap<LinkId, (Option<ObjectId>, BTreeMap<Handle, ObjectId>)>,
     places: BTreeMap<(u32, ObjectId), GridPoint>,
     /// Where users were told that their own avatars are, by tick, and what these are.
-    confirmed: BTreeMap<u32, BTreeMap<ObjectId, (GridPoint, Shape)>>,
-    shapes: BTreeMap<ObjectId, Shape>,
+    confirmed: BTreeMap<u32, BTreeMap<ObjectId, (GridPoint, CollisionShape)>>,
+    shapes: BTreeMap<ObjectId, CollisionShape>,
     looked_at: u64,
     contradictions: Vec<String>,
 }
@@ -503,9 +503,14 @@ impl Told {
 }
 
 /// Whether two upright capsules share more than rounding explains.
-fn is_overlap((at, shape): (GridPoint, &Shape), (other_at, other_shape): (GridPoint, &Shape)) -> bool {
-    let (Shape::Capsule { half_height, radius }, Shape::Capsule { half_height: other_half, radius: other_radius }) =
-        (shape, other_shape)
+fn is_overlap(
+    (at, shape): (GridPoint, &CollisionShape),
+    (other_at, other_shape): (GridPoint, &CollisionShape),
+) -> bool {
+    let (
+        CollisionShape::Capsule { half_height, radius },
+        CollisionShape::Capsule { half_height: other_half, radius: other_radius },
+    ) = (shape, other_shape)
     else {
         panic!("avatars are capsules");
     };

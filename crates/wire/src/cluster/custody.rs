@@ -1,19 +1,17 @@
-//! Whose an object is: offers, copies for the case of death, and who has what after one.
-
-use serde::Serialize;
+//! Ownership of objects: hand-over, replication, and what nodes know after a node has died.
 
 use super::batch::Standing;
 use super::entries::Entries;
-use super::{OBJECTS_MAX, read_flag, read_list, read_name, read_seq, version, write_list};
-use crate::codec::{DecodeError, Reader, Writer};
+use super::{OBJECTS_MAX, read_object, read_version};
+use serde::Serialize;
+use space::bytes::{Malformed, Reader, Writer};
 
-/// The most bytes of an object that travels, and of the session that travels with it.
+/// The most bytes of an object in transit, and of the session that travels with it.
 pub(super) const PARCEL_MAX: usize = 16_384;
 
-/// An object, and the number of its ownership.
+/// An object and the number of its ownership.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Named {
-    /// Which.
     pub object: u64,
     /// How often it has changed hands.
     pub seq: u32,
@@ -22,37 +20,32 @@ pub struct Named {
 /// An object that reaches into the receiver's space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Declared {
-    /// Which.
     pub object: u64,
-    /// The number of its ownership.
     pub seq: u32,
-    /// Where it is.
     pub standing: Standing,
 }
 
-/// An object that is to change hands.
+/// An object that the sender hands over.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Offer {
-    /// The plan that the sender acts by.
+    /// The version of the plan that the sender acts by.
     pub version: u64,
-    /// Which.
     pub object: u64,
     /// The number of the receiver's ownership.
     pub seq: u32,
-    /// Whether it is where it says: otherwise the nearest free place will do.
+    /// Whether it must stay where it says: otherwise the nearest free place will do.
     pub is_exact: bool,
     /// The object, as worlds exchange them.
     pub parcel: Vec<u8>,
-    /// What its user comes back with, if somebody owns it.
+    /// The session of the object's user; empty if it has none.
     pub session: Vec<u8>,
-    /// What it holds: the receiver has both or none.
+    /// The object that it holds: the receiver takes both or neither.
     pub load: Option<Load>,
 }
 
-/// An object that changes hands in somebody's hands.
+/// An object that is handed over together with its holder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Load {
-    /// Which.
     pub object: u64,
     /// The number of the receiver's ownership.
     pub seq: u32,
@@ -63,70 +56,70 @@ pub struct Load {
 /// Copies of the sender's objects.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Replicate {
-    /// Counts what this receiver was sent.
+    /// Counts the messages of this kind to this receiver.
     pub number: u64,
-    /// Whether it begins anew: what the receiver has of the sender is void.
+    /// Whether it starts anew: earlier copies of the sender's objects are void.
     pub is_first: bool,
-    /// What is new or has changed.
+    /// New and changed objects.
     pub entries: Entries,
-    /// What the sender does not have any more.
+    /// Objects that the sender does not own any more.
     pub gone: Vec<u64>,
 }
 
 impl Named {
     pub(super) fn write(&self, writer: &mut Writer<'_>) {
         writer.varint(self.object);
-        writer.varint(u64::from(self.seq));
+        writer.varint(self.seq);
     }
 
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Named, DecodeError> {
-        Ok(Named { object: read_name(reader)?, seq: read_seq(reader)? })
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Named, Malformed> {
+        Ok(Named { object: read_object(reader)?, seq: reader.varint32("seq")? })
     }
 }
 
 impl Declared {
     pub(super) fn write(&self, writer: &mut Writer<'_>) {
         writer.varint(self.object);
-        writer.varint(u64::from(self.seq));
+        writer.varint(self.seq);
         self.standing.write(writer);
     }
 
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Declared, DecodeError> {
-        Ok(Declared { object: read_name(reader)?, seq: read_seq(reader)?, standing: Standing::read(reader)? })
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Declared, Malformed> {
+        Ok(Declared { object: read_object(reader)?, seq: reader.varint32("seq")?, standing: Standing::read(reader)? })
     }
 }
 
-fn read_parcel(reader: &mut Reader<'_>) -> Result<Vec<u8>, DecodeError> {
+fn read_parcel(reader: &mut Reader<'_>) -> Result<Vec<u8>, Malformed> {
     let parcel = reader.bytes(PARCEL_MAX, "parcel")?;
-    if parcel.is_empty() { Err(reader.refuse("parcel")) } else { Ok(parcel.to_vec()) }
+    reader.check(!parcel.is_empty(), "parcel")?;
+    Ok(parcel.to_vec())
 }
 
 impl Offer {
     pub(super) fn write(&self, writer: &mut Writer<'_>) {
         writer.varint(self.version);
         writer.varint(self.object);
-        writer.varint(u64::from(self.seq));
+        writer.varint(self.seq);
         writer.u8(u8::from(self.is_exact) | u8::from(self.load.is_some()) << 1);
         writer.bytes(&self.parcel, PARCEL_MAX);
         writer.bytes(&self.session, PARCEL_MAX);
         if let Some(load) = &self.load {
             writer.varint(load.object);
-            writer.varint(u64::from(load.seq));
+            writer.varint(load.seq);
             writer.bytes(&load.parcel, PARCEL_MAX);
         }
     }
 
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Offer, DecodeError> {
-        let (version, object, seq) = (version(reader)?, read_name(reader)?, read_seq(reader)?);
-        let form = reader.u8("form")?;
-        if form > 3 {
-            return Err(reader.refuse("form"));
-        }
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Offer, Malformed> {
+        let (version, object, seq) = (read_version(reader)?, read_object(reader)?, reader.varint32("seq")?);
+        let form = reader.bits(3, "form")?;
         let parcel = read_parcel(reader)?;
         let session = reader.bytes(PARCEL_MAX, "session")?.to_vec();
         let load = match form & 2 {
             0 => None,
-            _ => Some(Load { object: read_name(reader)?, seq: read_seq(reader)?, parcel: read_parcel(reader)? }),
+            _ => {
+                Some(Load { object: read_object(reader)?, seq: reader.varint32("seq")?, parcel: read_parcel(reader)? })
+            }
         };
         Ok(Offer { version, object, seq, is_exact: form & 1 == 1, parcel, session, load })
     }
@@ -135,17 +128,17 @@ impl Offer {
 impl Replicate {
     pub(super) fn write(&self, writer: &mut Writer<'_>) {
         writer.varint(self.number);
-        writer.u8(u8::from(self.is_first));
+        writer.flag(self.is_first);
         self.entries.write(writer);
-        write_list(writer, &self.gone, |object, writer| writer.varint(*object));
+        writer.list(&self.gone, OBJECTS_MAX, |object, writer| writer.varint(*object));
     }
 
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Replicate, DecodeError> {
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Replicate, Malformed> {
         Ok(Replicate {
-            number: version(reader)?,
-            is_first: read_flag(reader, "is_first")?,
+            number: read_version(reader)?,
+            is_first: reader.flag("is_first")?,
             entries: Entries::read(reader)?,
-            gone: read_list(reader, OBJECTS_MAX, 1, "gone", read_name)?,
+            gone: reader.list(OBJECTS_MAX, 1, "gone", read_object)?,
         })
     }
 }

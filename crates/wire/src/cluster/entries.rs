@@ -1,27 +1,24 @@
-//! Copies of objects as they lie in a message, one after the other: made once for all who keep them, and read without being
-//! taken apart.
+//! Copies of objects as they lie in a message: encoded once for all replicas, and read without being taken apart.
 
 use serde::ser::{Serialize, SerializeSeq, Serializer};
+use space::bytes::{Malformed, Reader, Writer};
 
 use super::custody::PARCEL_MAX;
-use super::{OBJECTS_MAX, read_name, read_seq};
-use crate::codec::{DecodeError, Reader, Writer};
-use crate::kind;
+use super::{OBJECTS_MAX, read_object};
 
 /// A copy of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Entry<'a> {
-    /// Which.
     pub object: u64,
-    /// The number of its ownership.
+    /// How often it has changed hands.
     pub seq: u32,
     /// The object, as worlds exchange them.
     pub parcel: &'a [u8],
-    /// What its user comes back with.
+    /// The session of the object's user; empty if it has none.
     pub session: &'a [u8],
 }
 
-/// Copies of objects, in a row.
+/// A list of copies of objects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Entries {
     count: usize,
@@ -29,33 +26,30 @@ pub struct Entries {
 }
 
 impl Entries {
-    /// Adds a copy at the end. What is too long or has no name is not added.
+    /// Appends a copy, unless it is too long or has no name.
     pub fn push(&mut self, entry: Entry<'_>) {
         let fits = |bytes: &[u8]| bytes.len() <= PARCEL_MAX;
         if entry.object == 0 || entry.parcel.is_empty() || !fits(entry.parcel) || !fits(entry.session) {
             return;
         }
         self.count += 1;
-        let mut writer = Writer::on(&mut self.bytes);
+        let mut writer = Writer::new(&mut self.bytes);
         writer.varint(entry.object);
-        writer.varint(u64::from(entry.seq));
+        writer.varint(entry.seq);
         writer.bytes(entry.parcel, PARCEL_MAX);
         writer.bytes(entry.session, PARCEL_MAX);
     }
 
-    /// How many there are.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// All of them, in their order.
     pub fn iter(&self) -> impl Iterator<Item = Entry<'_>> {
-        let mut reader = Reader::on(kind::NODE_REPLICATE, &self.bytes);
+        let mut reader = Reader::new(&self.bytes);
         (0..self.count).map_while(move |_| read_entry(&mut reader).ok())
     }
 
@@ -64,8 +58,8 @@ impl Entries {
         writer.raw(&self.bytes);
     }
 
-    /// Each is looked at once, so that reading them again cannot fail.
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Entries, DecodeError> {
+    /// Reads each copy once, so that reading them again cannot fail.
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Entries, Malformed> {
         let count = reader.count(OBJECTS_MAX, 5, "entries")?;
         let mut start = reader.clone();
         for _ in 0..count {
@@ -92,11 +86,9 @@ impl Serialize for Entries {
     }
 }
 
-fn read_entry<'a>(reader: &mut Reader<'a>) -> Result<Entry<'a>, DecodeError> {
-    let (object, seq) = (read_name(reader)?, read_seq(reader)?);
+fn read_entry<'a>(reader: &mut Reader<'a>) -> Result<Entry<'a>, Malformed> {
+    let (object, seq) = (read_object(reader)?, reader.varint32("seq")?);
     let parcel = reader.bytes(PARCEL_MAX, "parcel")?;
-    if parcel.is_empty() {
-        return Err(reader.refuse("parcel"));
-    }
+    reader.check(!parcel.is_empty(), "parcel")?;
     Ok(Entry { object, seq, parcel, session: reader.bytes(PARCEL_MAX, "session")? })
 }

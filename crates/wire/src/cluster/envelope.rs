@@ -1,12 +1,12 @@
-//! Who says a message to whom. A node's number lasts no longer than its stay in the cluster, the name that its carrier knows
-//! it by lasts longer: so the number goes with every message, and what was meant for an earlier stay is known to be.
+//! The sender and the receiver of a message. A node gets a new number with every stay in the cluster, while its address
+//! stays: the number in every message tells messages to an earlier stay apart.
 
 use super::{NODE_MESSAGE_MAX, ToNode, read_node};
-use crate::codec::{DecodeError, Reader, Writer};
+use crate::codec::{DecodeError, begin, decode};
 
-/// The first byte.
+/// The first byte of an envelope.
 const ENVELOPE: u8 = 0xa0;
-/// The most bytes in front of a message.
+/// The most bytes before the message.
 const HEAD_MAX: usize = 21;
 
 /// A message with its sender and receiver.
@@ -14,32 +14,26 @@ const HEAD_MAX: usize = 21;
 pub struct Envelope {
     /// The sender's number.
     pub from: u64,
-    /// The receiver's; `None` before it is known.
+    /// The receiver's number; `None` before it is known.
     pub to: Option<u64>,
-    /// The message.
     pub message: ToNode,
 }
 
-/// The bytes.
+/// Encodes a message with its sender and receiver.
 pub fn seal(from: u64, to: Option<u64>, message: &ToNode) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let mut writer = Writer::new(&mut bytes, ENVELOPE);
+    let mut writer = begin(&mut bytes, ENVELOPE);
     writer.varint(from);
     writer.varint(to.unwrap_or(0));
-    bytes.extend_from_slice(&message.encode());
+    writer.raw(&message.encode());
     bytes
 }
 
-/// What is in these bytes.
+/// Decodes a message with its sender and receiver.
 pub fn open(bytes: &[u8]) -> Result<Envelope, DecodeError> {
-    let mut reader = Reader::new(bytes, NODE_MESSAGE_MAX + HEAD_MAX)?;
-    if reader.kind() != ENVELOPE {
-        return Err(DecodeError::UnknownKind(reader.kind()));
-    }
-    let from = read_node(&mut reader)?;
-    let to = match reader.varint(u64::MAX, "to")? {
-        0 => None,
-        node => Some(node),
-    };
-    Ok(Envelope { from, to, message: ToNode::decode(reader.rest())? })
+    let (from, to, message) = decode(bytes, NODE_MESSAGE_MAX + HEAD_MAX, |kind, reader| match kind {
+        ENVELOPE => Ok(Some((read_node(reader)?, reader.varint(u64::MAX, "to")?, reader.rest()))),
+        _ => Ok(None),
+    })?;
+    Ok(Envelope { from, to: (to != 0).then_some(to), message: ToNode::decode(message)? })
 }

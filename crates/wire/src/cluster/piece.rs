@@ -1,36 +1,36 @@
-//! A list that is too long for one message is told in pieces. Each says which of how many it is, so that whoever gathers them
-//! knows when it has all, in whatever order and however often they come.
+//! A list that is too long for one message is sent in pieces. Each has its number and their count, so that the receiver
+//! knows when it has all, in any order and with duplicates.
 
 use serde::Serialize;
+use space::bytes::{Malformed, Reader, Writer};
 
-use crate::codec::{DecodeError, Reader, Writer};
-
-/// The most objects in one piece: with the longest names and numbers they are a fifth of what a message may have.
+/// The most objects in one piece: with the longest names and numbers a fifth of what a message may have.
 pub const PIECE_OBJECTS_MAX: usize = 4_096;
 /// The most pieces of one list: together they hold as many objects as a world can.
 pub const PIECES_MAX: u32 = 4_096;
 
-/// Which part of a list a message has.
+/// The place of a message among the pieces of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Piece {
-    /// Which, from zero.
+    /// Counted from zero.
     pub number: u32,
-    /// Of how many; one at least.
+    /// At least one.
     pub count: u32,
 }
 
 impl Piece {
-    /// A list that is told at once.
+    /// A list in one piece.
     pub const WHOLE: Piece = Piece { number: 0, count: 1 };
 
     pub(super) fn write(self, writer: &mut Writer<'_>) {
-        writer.varint(u64::from(self.number));
-        writer.varint(u64::from(self.count));
+        writer.varint(self.number);
+        writer.varint(self.count);
     }
 
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Piece, DecodeError> {
-        let number = reader.varint(u64::from(PIECES_MAX), "piece")? as u32;
-        let count = reader.varint(u64::from(PIECES_MAX), "pieces")? as u32;
-        if number < count { Ok(Piece { number, count }) } else { Err(reader.refuse("piece")) }
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Piece, Malformed> {
+        let number = reader.varint(PIECES_MAX.into(), "piece")? as u32;
+        let count = reader.varint(PIECES_MAX.into(), "pieces")? as u32;
+        reader.check(number < count, "piece")?;
+        Ok(Piece { number, count })
     }
 }

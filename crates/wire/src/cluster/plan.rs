@@ -1,50 +1,48 @@
-//! The plan of a cluster: who belongs to it, and who decides about which part of space.
+//! The plan of a cluster: its members, and the node that decides about each part of space.
 
 use serde::Serialize;
+use space::bytes::{Malformed, Reader, Writer};
 
-use super::{NODES_MAX, read_flag, read_list, read_node, version, write_list};
+use super::{NODES_MAX, read_node, read_version};
 use crate::ADDRESS_MAX;
-use crate::codec::{DecodeError, Reader, Writer};
 use crate::pose::STEPS_MAX;
 
 /// The most cuts and leaves of a plan.
 const CUTS_MAX: usize = 4 * NODES_MAX;
 
-/// Which proposal of a plan: the higher round counts, of equals that of the higher node.
+/// The number of a proposal: the higher round wins, then the higher node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Ballot {
-    /// Counted by whoever proposes.
     pub round: u32,
-    /// Who proposes.
+    /// The proposer.
     pub node: u64,
 }
 
-/// A plan: one version of the partition.
+/// One version of the partition of space among nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Plan {
-    /// Its number: one more than that of the plan before.
+    /// One more than that of the plan before.
     pub version: u64,
-    /// Who belongs to the cluster, by number.
+    /// By rising numbers of nodes.
     pub members: Vec<Member>,
-    /// How space is cut: a tree, each cut followed by all of its lower side and then all of its upper side.
+    /// A tree that cuts space: each cut is followed by all of its lower side and then by all of its upper side.
     pub cuts: Vec<Cut>,
 }
 
-/// A node of the cluster.
+/// A node of the cluster, as the plan has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Member {
-    /// Its number.
     pub node: u64,
-    /// Where its clients find it.
+    /// Its address for clients.
     pub address: String,
-    /// Whether it only takes part in votes.
+    /// Whether it votes and owns no objects.
     pub is_witness: bool,
 }
 
-/// A part of the tree.
+/// A vertex of the tree that cuts space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Cut {
-    /// Cut in two, across x.
+    /// Cut in two, across x, at these grid steps.
     X(i32),
     /// Cut in two, across z.
     Z(i32),
@@ -54,31 +52,31 @@ pub enum Cut {
 
 impl Ballot {
     pub(super) fn write(&self, writer: &mut Writer<'_>) {
-        writer.varint(u64::from(self.round));
+        writer.varint(self.round);
         writer.varint(self.node);
     }
 
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Ballot, DecodeError> {
-        Ok(Ballot { round: reader.varint(u64::from(u32::MAX), "round")? as u32, node: read_node(reader)? })
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Ballot, Malformed> {
+        Ok(Ballot { round: reader.varint32("round")?, node: read_node(reader)? })
     }
 }
 
 impl Plan {
     pub(super) fn write(&self, writer: &mut Writer<'_>) {
         writer.varint(self.version);
-        write_list(writer, &self.members, |member, writer| {
+        writer.list(&self.members, NODES_MAX, |member, writer| {
             writer.varint(member.node);
             writer.text(&member.address, ADDRESS_MAX);
-            writer.u8(u8::from(member.is_witness));
+            writer.flag(member.is_witness);
         });
-        write_list(writer, &self.cuts, |cut, writer| match cut {
+        writer.list(&self.cuts, CUTS_MAX, |cut, writer| match cut {
             Cut::X(at) => {
                 writer.u8(0);
-                writer.zigzag(i64::from(*at));
+                writer.zigzag(*at);
             }
             Cut::Z(at) => {
                 writer.u8(1);
-                writer.zigzag(i64::from(*at));
+                writer.zigzag(*at);
             }
             Cut::Leaf(node) => {
                 writer.u8(2);
@@ -87,18 +85,18 @@ impl Plan {
         });
     }
 
-    /// Members rise, and the cuts are one whole tree whose leaves are members with objects.
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Plan, DecodeError> {
-        let version = version(reader)?;
-        let members = read_list(reader, NODES_MAX, 3, "members", |reader| {
+    /// Refused unless members rise, and the cuts are one whole tree whose leaves are members that own objects.
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Plan, Malformed> {
+        let version = read_version(reader)?;
+        let members = reader.list(NODES_MAX, 3, "members", |reader| {
             Ok(Member {
                 node: read_node(reader)?,
                 address: reader.text(ADDRESS_MAX, "address")?.to_owned(),
-                is_witness: read_flag(reader, "is_witness")?,
+                is_witness: reader.flag("is_witness")?,
             })
         })?;
-        let cuts = read_list(reader, CUTS_MAX, 2, "cuts", |reader| {
-            let steps = |reader: &mut Reader<'_>| reader.zigzag(i64::from(STEPS_MAX), "cuts").map(|at| at as i32);
+        let cuts = reader.list(CUTS_MAX, 2, "cuts", |reader| {
+            let steps = |reader: &mut Reader<'_>| reader.zigzag(STEPS_MAX, "cuts").map(|at| at as i32);
             Ok(match reader.u8("cuts")? {
                 0 => Cut::X(steps(reader)?),
                 1 => Cut::Z(steps(reader)?),
@@ -106,24 +104,17 @@ impl Plan {
                 _ => return Err(reader.refuse("cuts")),
             })
         })?;
-        let is_rising = members.windows(2).all(|two| two[0].node < two[1].node);
         let mut open = 1usize;
         for cut in &cuts {
             let holds = match cut {
                 Cut::X(_) | Cut::Z(_) => open > 0,
                 Cut::Leaf(node) => open > 0 && members.iter().any(|m| m.node == *node && !m.is_witness),
             };
-            if !holds {
-                return Err(reader.refuse("cuts"));
-            }
+            reader.check(holds, "cuts")?;
             open = if matches!(cut, Cut::Leaf(_)) { open - 1 } else { open + 1 };
         }
-        if !is_rising {
-            return Err(reader.refuse("members"));
-        }
-        if open != 0 {
-            return Err(reader.refuse("cuts"));
-        }
+        reader.check(members.windows(2).all(|two| two[0].node < two[1].node), "members")?;
+        reader.check(open == 0, "cuts")?;
         Ok(Plan { version, members, cuts })
     }
 }

@@ -1,47 +1,46 @@
-//! Whose a user is: asked by the node at whose door somebody stands.
+//! Whether another node has a user's session: asked before a new user is let in.
 
 use serde::Serialize;
+use space::bytes::{Malformed, Reader, Writer};
 
-use super::{read_flag, version};
-use crate::codec::{DecodeError, Reader, Writer};
+use super::read_version;
 use crate::session::{NICKNAME_MAX, ResumeKey};
 
-/// Somebody says hello to a node that does not know them.
+/// A question about a user whom the asking node does not know.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Seek {
-    /// Counted by whoever asks.
+    /// Counts the asker's questions.
     pub number: u64,
-    /// What they come back with, if they were in before.
+    /// The key of the session to take up again, if there is one.
     pub key: Option<ResumeKey>,
-    /// What they want to be called.
+    /// The nickname that the user wants.
     pub name: String,
 }
 
-/// What another node knows of them.
+/// The answer to a [`Seek`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Sought {
-    /// The asker's number.
     pub number: u64,
-    /// Whether it has the session that this key belongs to.
+    /// Whether this node has the session with that key.
     pub is_here: bool,
-    /// Whether somebody there is called so.
+    /// Whether a user of this node has that nickname.
     pub is_taken: bool,
 }
 
 impl Seek {
     pub(super) fn write(&self, writer: &mut Writer<'_>) {
         writer.varint(self.number);
-        writer.u8(u8::from(self.key.is_some()));
+        writer.flag(self.key.is_some());
         if let Some(key) = &self.key {
             writer.raw(key);
         }
         writer.text(&self.name, NICKNAME_MAX);
     }
 
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Seek, DecodeError> {
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Seek, Malformed> {
         Ok(Seek {
-            number: version(reader)?,
-            key: if read_flag(reader, "key")? { Some(reader.array("key")?) } else { None },
+            number: read_version(reader)?,
+            key: if reader.flag("key")? { Some(reader.array("key")?) } else { None },
             name: reader.text(NICKNAME_MAX, "name")?.to_owned(),
         })
     }
@@ -50,15 +49,12 @@ impl Seek {
 impl Sought {
     pub(super) fn write(&self, writer: &mut Writer<'_>) {
         writer.varint(self.number);
-        writer.u8(u8::from(self.is_here));
-        writer.u8(u8::from(self.is_taken));
+        writer.flag(self.is_here);
+        writer.flag(self.is_taken);
     }
 
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Sought, DecodeError> {
-        Ok(Sought {
-            number: version(reader)?,
-            is_here: read_flag(reader, "is_here")?,
-            is_taken: read_flag(reader, "is_taken")?,
-        })
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Sought, Malformed> {
+        let number = read_version(reader)?;
+        Ok(Sought { number, is_here: reader.flag("is_here")?, is_taken: reader.flag("is_taken")? })
     }
 }

@@ -1,46 +1,38 @@
-//! Whose object is it? Its name says so: nobody has to ask, and no two peers can give one name.
-//!
-//! The upper bits of an object's name are its owner's, the lower ones count its owner's objects from one.
+//! Names of objects in a world without a server: the upper bits are the owner's number, the lower ones count its objects
+//! from one. So a name says whose the object is, and two peers cannot give the same one.
 
+use space::bytes::{Malformed, Reader};
 use space::{NodeId, ObjectId};
 
-use crate::codec::{DecodeError, Reader};
-
-/// The bits of a name that count an owner's objects.
+/// The bits of a name that count its owner's objects.
 const INDEX_BITS: u32 = 24;
 /// The highest index.
 pub const INDEX_MAX: u32 = (1 << INDEX_BITS) - 1;
 /// The highest number of a peer.
 pub const NODE_MAX: u64 = (1 << (64 - INDEX_BITS)) - 1;
 
-/// The object that `owner` counts as `index`; `None` if either is zero or too large.
+/// The name of the object that `owner` counts as `index`; `None` if either is zero or too large.
 pub fn object(owner: NodeId, index: u32) -> Option<ObjectId> {
     let is_name = (1..=NODE_MAX).contains(&owner.number()) && (1..=INDEX_MAX).contains(&index);
     if is_name { ObjectId::new(owner.number() << INDEX_BITS | u64::from(index)) } else { None }
 }
 
-/// Who moves an object.
+/// The peer that owns an object.
 pub fn owner(object: ObjectId) -> NodeId {
     NodeId::new(object.number() >> INDEX_BITS)
 }
 
-/// How its owner counts it.
+/// The number of an object among its owner's.
 pub fn index(object: ObjectId) -> u32 {
     (object.number() & u64::from(INDEX_MAX)) as u32
 }
 
-pub(super) fn read_index(reader: &mut Reader<'_>) -> Result<u32, DecodeError> {
-    match reader.varint(u64::from(INDEX_MAX), "index")? {
-        0 => Err(reader.refuse("index")),
-        index => Ok(index as u32),
-    }
+pub(super) fn read_index(reader: &mut Reader<'_>) -> Result<u32, Malformed> {
+    reader.positive(INDEX_MAX.into(), "index").map(|index| index as u32)
 }
 
-pub(super) fn read_node(reader: &mut Reader<'_>) -> Result<u64, DecodeError> {
-    match reader.varint(NODE_MAX, "node")? {
-        0 => Err(reader.refuse("node")),
-        node => Ok(node),
-    }
+pub(super) fn read_node(reader: &mut Reader<'_>) -> Result<u64, Malformed> {
+    reader.positive(NODE_MAX, "node")
 }
 
 #[cfg(test)]

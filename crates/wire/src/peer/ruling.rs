@@ -1,69 +1,67 @@
-//! Claims and verdicts: who saw a contact, and what counts.
+//! Decisions about contacts between peers' objects.
 
 use serde::Serialize;
+use space::bytes::{Malformed, Reader, Writer};
 
 use super::{PLACE_MAX, RATE_MAX, name, read_steps, write_steps};
-use crate::codec::{DecodeError, Reader, Writer};
 
-/// "My object met yours, and it is not mine to decide."
+/// A contact that the sender saw and may not decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Claim {
-    /// Which of the sender's objects.
+    /// The sender's object.
     pub own: u32,
-    /// Which of the receiver's.
+    /// The receiver's object.
     pub other: u32,
-    /// The term that the sender is in; zero is none.
+    /// The term that the sender is in; zero without one.
     pub term: u32,
-    /// When they met, by the clock of the pair: that of its lower peer.
+    /// The time of contact by the clock of the pair's lower peer.
     pub contact_us: i64,
 }
 
 impl Claim {
     pub(super) fn write(&self, writer: &mut Writer<'_>) {
-        writer.varint(u64::from(self.own));
-        writer.varint(u64::from(self.other));
-        writer.varint(u64::from(self.term));
+        writer.varint(self.own);
+        writer.varint(self.other);
+        writer.varint(self.term);
         writer.i64(self.contact_us);
     }
 
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Claim, DecodeError> {
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Claim, Malformed> {
         Ok(Claim {
             own: name::read_index(reader)?,
             other: name::read_index(reader)?,
-            term: reader.varint(u64::from(u32::MAX), "term")? as u32,
+            term: reader.varint32("term")?,
             contact_us: reader.i64("contact_us")?,
         })
     }
 }
 
-/// "This is what happened." The sender is who decided.
+/// The sender's decision about a contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Verdict {
-    /// Which of the sender's objects.
+    /// The sender's object.
     pub own: u32,
-    /// Whose object it met.
+    /// The owner of the other object.
     pub node: u64,
-    /// Which of them.
+    /// The other object.
     pub other: u32,
     /// The term in which it was decided.
     pub term: u32,
-    /// When they met, or would have, by the clock of the pair.
+    /// The time of contact by the clock of the pair's lower peer.
     pub contact_us: i64,
-    /// The sender's object and the other after it; `None` when they did not meet.
+    /// The sender's object and the other after the contact; `None` if they did not meet.
     pub after: Option<[After; 2]>,
 }
 
-/// An object at a contact, after it.
+/// The state of an object right after a contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct After {
-    /// Position.
     pub place: [i32; 3],
-    /// Velocity.
     pub velocity: [i32; 3],
 }
 
 impl After {
-    fn read(reader: &mut Reader<'_>) -> Result<After, DecodeError> {
+    fn read(reader: &mut Reader<'_>) -> Result<After, Malformed> {
         Ok(After {
             place: read_steps(reader, PLACE_MAX, "place")?,
             velocity: read_steps(reader, RATE_MAX, "velocity")?,
@@ -73,28 +71,27 @@ impl After {
 
 impl Verdict {
     pub(super) fn write(&self, writer: &mut Writer<'_>) {
-        writer.varint(u64::from(self.own));
+        writer.varint(self.own);
         writer.varint(self.node);
-        writer.varint(u64::from(self.other));
-        writer.varint(u64::from(self.term));
+        writer.varint(self.other);
+        writer.varint(self.term);
         writer.i64(self.contact_us);
-        writer.u8(u8::from(self.after.is_some()));
+        writer.flag(self.after.is_some());
         for after in self.after.iter().flatten() {
             write_steps(writer, after.place);
             write_steps(writer, after.velocity);
         }
     }
 
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Verdict, DecodeError> {
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Verdict, Malformed> {
         let own = name::read_index(reader)?;
         let node = name::read_node(reader)?;
         let other = name::read_index(reader)?;
-        let term = reader.varint(u64::from(u32::MAX), "term")? as u32;
+        let term = reader.varint32("term")?;
         let contact_us = reader.i64("contact_us")?;
-        let after = match reader.u8("after")? {
-            0 => None,
-            1 => Some([After::read(reader)?, After::read(reader)?]),
-            _ => return Err(reader.refuse("after")),
+        let after = match reader.flag("after")? {
+            false => None,
+            true => Some([After::read(reader)?, After::read(reader)?]),
         };
         Ok(Verdict { own, node, other, term, contact_us, after })
     }

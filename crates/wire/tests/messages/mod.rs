@@ -6,10 +6,10 @@ use wire::form::{Form, Forms};
 use wire::inside::{Cells, Group, Groups, Hearing, Wanted};
 use wire::operator::{Borders, FromOperator, Known, OPERATOR_VERSION, Region, ToOperator, View, Watched};
 use wire::peer::{self, PEER_VERSION, ToPeer};
-use wire::scene::{Scene, Solid};
+use wire::scene::{FixedObject, Scene};
 use wire::session::{Entered, EnteredKind, Hello, Reason, Refused, Roster, Walking, Welcome};
 use wire::state::{Body, Head, Own, State};
-use wire::{Handle, Moves, Shape, Step, ToClient, ToNode, ToServer, VERSION};
+use wire::{CollisionShape, Handle, Moves, Step, ToClient, ToNode, ToServer, VERSION};
 
 fn object(number: u64) -> ObjectId {
     ObjectId::new(number).unwrap()
@@ -19,7 +19,7 @@ fn point(x: i32, y: i32, z: i32) -> GridPoint {
     GridPoint::new(x, y, z)
 }
 
-/// What clients say, by name.
+/// Messages of clients, by name.
 pub fn to_server() -> Vec<(&'static str, ToServer)> {
     let step = |x, z, heading, is_jump| Step { velocity: [x, 0, z], heading, is_jump };
     vec![
@@ -57,9 +57,9 @@ pub fn to_server() -> Vec<(&'static str, ToServer)> {
     ]
 }
 
-/// What servers say, by name.
+/// Messages of servers, by name.
 pub fn to_client() -> Vec<(&'static str, ToClient)> {
-    let capsule = Shape::Capsule { half_height: 0.55, radius: 0.35 };
+    let capsule = CollisionShape::Capsule { half_height: 0.55, radius: 0.35 };
     let free = Turn::nearest(Quat::from_xyzw(0.1, -0.7, 0.3, 0.5).normalize());
     let body = |x, y, z| Body { place: point(x, y, z), ..Body::default() };
     vec![
@@ -96,15 +96,15 @@ pub fn to_client() -> Vec<(&'static str, ToClient)> {
             ToClient::Scene(Scene {
                 is_last: true,
                 solids: vec![
-                    Solid {
+                    FixedObject {
                         object: object(1),
-                        shape: Shape::Box { half: [64.0, 0.5, 64.0] },
+                        shape: CollisionShape::Box { half: [64.0, 0.5, 64.0] },
                         place: point(0, -512, 0),
                         turn: Turn::IDENTITY,
                     },
-                    Solid {
+                    FixedObject {
                         object: object(2),
-                        shape: Shape::Model { name: "fountain".into(), radius: 2.5 },
+                        shape: CollisionShape::Model { name: "fountain".into(), radius: 2.5 },
                         place: point(8_192, 0, 0),
                         turn: free,
                     },
@@ -133,7 +133,7 @@ pub fn to_client() -> Vec<(&'static str, ToClient)> {
                         object: object(40),
                         kind: EnteredKind::Movable,
                         name: "ball".into(),
-                        shape: Shape::Sphere { radius: 0.25 },
+                        shape: CollisionShape::Sphere { radius: 0.25 },
                         place: point(0, 256, 0),
                         turn: Turn::IDENTITY,
                         motion: [0; 3],
@@ -222,7 +222,7 @@ pub fn to_client() -> Vec<(&'static str, ToClient)> {
     ]
 }
 
-/// What peers say, by name.
+/// Messages of peers, by name.
 pub fn to_peer() -> Vec<(&'static str, ToPeer)> {
     let digest = |x: i32, sees| peer::Digest { place: [x, -900, 17], velocity: [8_000, 0, -1], sees };
     let motion = peer::Motion {
@@ -260,11 +260,11 @@ pub fn to_peer() -> Vec<(&'static str, ToPeer)> {
     vec![
         (
             "hello",
-            ToPeer::Hello(peer::Hello {
+            ToPeer::Hello(peer::PeerHello {
                 version: PEER_VERSION,
                 node: 77,
                 name: "Zoë".into(),
-                rules: 0x0123_4567_89ab_cdef,
+                settings: 0x0123_4567_89ab_cdef,
                 time_us: 1_000_000,
             }),
         ),
@@ -293,7 +293,7 @@ pub fn to_peer() -> Vec<(&'static str, ToPeer)> {
     ]
 }
 
-/// What operators say, by name.
+/// Messages of operators, by name.
 #[allow(dead_code, reason = "not every test has to do with operators")]
 pub fn from_operator() -> Vec<(&'static str, FromOperator)> {
     vec![
@@ -304,7 +304,7 @@ pub fn from_operator() -> Vec<(&'static str, FromOperator)> {
     ]
 }
 
-/// What operators are told, by name.
+/// Messages to operators, by name.
 #[allow(dead_code, reason = "not every test has to do with operators")]
 pub fn to_operator() -> Vec<(&'static str, ToOperator)> {
     let watched = Watched {
@@ -322,7 +322,7 @@ pub fn to_operator() -> Vec<(&'static str, ToOperator)> {
         name: name.into(),
         shape,
     };
-    let walker = Shape::Capsule { half_height: 0.6, radius: 0.3 };
+    let walker = CollisionShape::Capsule { half_height: 0.6, radius: 0.3 };
     let places =
         vec![(object(7), point(0, 1_024, -5)), (object(8), point(70_000, 9, 8)), (object(900), point(1, 2, 3))];
     vec![
@@ -340,7 +340,7 @@ pub fn to_operator() -> Vec<(&'static str, ToOperator)> {
             "known",
             ToOperator::Known(vec![
                 known(7, EnteredKind::Avatar, true, "Zoë", walker),
-                known(8, EnteredKind::Movable, false, "ball", Shape::Sphere { radius: 0.25 }),
+                known(8, EnteredKind::Movable, false, "ball", CollisionShape::Sphere { radius: 0.25 }),
             ]),
         ),
         ("view", ToOperator::View(View { tick: 3_001, is_live: true, is_last: true, places: places.clone() })),
@@ -476,9 +476,9 @@ pub fn to_node() -> Vec<(&'static str, ToNode)> {
             ToNode::Batch(cluster::Batch {
                 version: 7,
                 tick: 900,
-                ghosts: vec![
-                    cluster::Ghost { object: 5, place: GridPoint::new(100, 921, -7), turn: Turn::IDENTITY },
-                    cluster::Ghost { object: 6, place: GridPoint::new(100, 921, -9_000), turn: Turn::upright(1.0) },
+                guests: vec![
+                    cluster::GuestPose { object: 5, place: GridPoint::new(100, 921, -7), turn: Turn::IDENTITY },
+                    cluster::GuestPose { object: 6, place: GridPoint::new(100, 921, -9_000), turn: Turn::upright(1.0) },
                 ],
                 asks: vec![
                     ask.clone(),

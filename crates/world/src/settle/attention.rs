@@ -12,7 +12,7 @@
 use shapes::Shape;
 
 use crate::neighbours::Neighbours;
-use crate::objects::{Body, EXACT, Objects, SOLID};
+use crate::objects::{Collider, EXACT, Objects, SOLID};
 use crate::scenery::Scenery;
 
 /// Each gets a close look at least once in so many ticks, if anything is left.
@@ -119,12 +119,12 @@ impl Attention {
 }
 
 /// How far two bodies may come towards each other in this tick, along the line between their centres, in steps.
-fn closing(body: &Body, other: &Body) -> f64 {
-    let at = |body: &Body| [body.at.x, body.at.y, body.at.z].map(f64::from);
+fn closing(body: &Collider, other: &Collider) -> f64 {
+    let at = |body: &Collider| [body.at.x, body.at.y, body.at.z].map(f64::from);
     let (here, there) = (at(body), at(other));
     let way = [there[0] - here[0], there[1] - here[1], there[2] - here[2]];
     let length = (way[0] * way[0] + way[1] * way[1] + way[2] * way[2]).sqrt().max(1.0);
-    let towards = |body: &Body, axis: usize, way: f64| {
+    let towards = |body: &Collider, axis: usize, way: f64| {
         let (reach, block) = (&body.reach, body.block());
         let farthest = if way > 0.0 { reach.high[axis] - block.high[axis] } else { reach.low[axis] - block.low[axis] };
         way * f64::from(farthest)
@@ -141,12 +141,12 @@ fn place(objects: &Objects, row: u32) -> [f64; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solid::{Block, Solid};
+    use crate::solid::{Block, RoundedBox};
     use space::GridPoint;
 
     /// A body at `x` that may move by so much along the axis in this tick.
-    fn body(x: i32, by: i32) -> Body {
-        let mut body = Body::new(GridPoint::new(x, 0, 0), Solid { core: [100; 3], radius: 0 }, SOLID);
+    fn body(x: i32, by: i32) -> Collider {
+        let mut body = Collider::new(GridPoint::new(x, 0, 0), RoundedBox { core: [100; 3], radius: 0 }, SOLID);
         let Block { low, high } = body.block();
         body.reach = Block { low: [low[0] + by.min(0), low[1], low[2]], high: [high[0] + by.max(0), high[1], high[2]] };
         body

@@ -22,13 +22,13 @@ use space::bits::Bits;
 use space::fetch_ahead;
 use space::{DVec3, Grid, ObjectId, Quat, Turn, snap};
 
-use crate::border::{Border, Standing};
+use crate::border::{Border, PlacedSolid};
 use crate::neighbours::Neighbours;
-use crate::objects::{AVATAR, Body, EXACT, HELD, MOVABLE, Objects, RULED, SOLID};
+use crate::objects::{AVATAR, Collider, EXACT, HELD, MOVABLE, Objects, ROUTED, SOLID};
 use crate::outcome::{Met, Outcome};
 use crate::scenery::Scenery;
 use crate::solid::{Block, Joint};
-use crate::spec::{ObjectSpec, Policy, Rule, Spec};
+use crate::spec::{ObjectSpec, Policy, Route, Spec};
 use motion::{Around, Hit, Other};
 use surroundings::ExactPair;
 
@@ -100,10 +100,10 @@ impl Settler<'_> {
                 return;
             }
         }
-        match self.objects.body[row as usize].flags & (AVATAR | MOVABLE | RULED) {
+        match self.objects.body[row as usize].flags & (AVATAR | MOVABLE | ROUTED) {
             AVATAR => self.settle_avatar(row),
             MOVABLE => self.settle_movable(row),
-            RULED => self.settle_rule(row),
+            ROUTED => self.settle_mover(row),
             other => unreachable!("an object is of one kind, not of {other:b}"),
         }
     }
@@ -156,7 +156,7 @@ impl Settler<'_> {
         let Some(border) = self.border else { return false };
         [Some(row), self.objects.held_by(row)].into_iter().flatten().any(|row| {
             let body = &self.objects.body[row as usize];
-            let standing = Standing { object: self.objects.name(row), solid: body.solid, at: body.at };
+            let standing = PlacedSolid { object: self.objects.name(row), solid: body.solid, at: body.at };
             body.is(SOLID) && border.holds(&standing)
         })
     }
@@ -245,7 +245,7 @@ impl Settler<'_> {
         let (objects, shapes, schedule, scenery) = (&*self.objects, self.shapes, &mut *self.schedule, self.scenery);
         let work = &mut self.outcome.work;
         scenery.near(&body.reach, |index| {
-            let other: &Body = &scenery.body[index as usize];
+            let other: &Collider = &scenery.body[index as usize];
             if !other.is(SOLID) {
                 return;
             }
@@ -335,7 +335,7 @@ impl Settler<'_> {
                 }
                 (to, hit)
             }
-            Policy::Block | Policy::Ghost => {
+            Policy::Block | Policy::PassThrough => {
                 let (to, hit) = self.surroundings.advance(self.shapes, [0; 3], v);
                 if hit.is_some() {
                     velocity = DVec3::ZERO;
@@ -493,13 +493,13 @@ impl Settler<'_> {
     }
 }
 
-/// Where a rule takes its object in the tick after `phase`, which stands at `at`: the way, in steps, how it is to be turned, and
-/// whether it is where the rule wants it then.
+/// Where a route takes its object in the tick after `phase`, which stands at `at`: the way, in steps, how it is to be turned, and
+/// whether it is where the route wants it then.
 ///
-/// Who was put down beside its way comes back no faster than somebody walks, unless the rule itself is faster: the way back
+/// Who was put down beside its way comes back no faster than somebody walks, unless the route itself is faster: the way back
 /// may be long, and nobody who looks on could follow it in one tick.
-pub(crate) fn rule_way(spec: &Spec, object: &ObjectSpec, rule: &Rule, phase: u64, at: DVec3) -> (DVec3, Quat, bool) {
-    let (wanted, rotation) = rule_pose(spec, object, rule, phase + 1);
+pub(crate) fn route_way(spec: &Spec, object: &ObjectSpec, route: &Route, phase: u64, at: DVec3) -> (DVec3, Quat, bool) {
+    let (wanted, rotation) = route_pose(spec, object, route, phase + 1);
     let way = wanted - at;
     let walk = f64::from(spec.limits.speed) * f64::from(snap::STEPS_PER_METRE) / f64::from(spec.tick_rate);
     let length = way.length();
@@ -507,14 +507,14 @@ pub(crate) fn rule_way(spec: &Spec, object: &ObjectSpec, rule: &Rule, phase: u64
         return (way, rotation, true);
     }
     // Places are rounded to the grid.
-    let most = walk.max((wanted - rule_pose(spec, object, rule, phase).0).length() + 2.0);
+    let most = walk.max((wanted - route_pose(spec, object, route, phase).0).length() + 2.0);
     if length <= most { (way, rotation, true) } else { (way * (most / length), rotation, false) }
 }
 
-/// Where a rule wants its object to be, in steps, and how turned.
-fn rule_pose(spec: &Spec, object: &ObjectSpec, rule: &Rule, phase: u64) -> (DVec3, Quat) {
+/// Where a route wants its object to be, in steps, and how turned.
+fn route_pose(spec: &Spec, object: &ObjectSpec, route: &Route, phase: u64) -> (DVec3, Quat) {
     let seconds = phase as f64 / f64::from(spec.tick_rate);
-    let (position, rotation) = rule.pose(object.at, object.rotation, spec.gravity, seconds);
+    let (position, rotation) = route.pose(object.at, object.rotation, spec.gravity, seconds);
     (position * f64::from(snap::STEPS_PER_METRE), rotation)
 }
 

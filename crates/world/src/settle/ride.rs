@@ -1,4 +1,4 @@
-//! Scene objects that move by a rule, and those who ride on them.
+//! Scene objects that move by a route, and those who ride on them.
 //!
 //! A platform and its riders are not one body: each of them moves by itself, to a place that is free at that moment, so
 //! that nothing new has to be proven. Who stands on it is lifted before it rises, and follows after it went sideways,
@@ -9,35 +9,35 @@ use space::{DVec3, Quat, Turn, snap};
 
 use super::motion::Around;
 use super::surroundings::ExactPair;
-use super::{Settler, rule_way};
-use crate::objects::{Body, EXACT};
+use super::{Settler, route_way};
+use crate::objects::{Collider, EXACT};
 use crate::solid::{GAP, Joint, SKIN};
-use crate::spec::{ObjectKind, Rule};
+use crate::spec::{ObjectKind, Route};
 
 /// How many can ride on one platform; whoever comes later is in its way, as anybody else.
 const MOST_RIDERS: usize = 64;
 
 /// How far from a turning platform's middle somebody who stands on it is taken to be, at most, in steps. Whatever is so
 /// wide that its middle is further out is taken along more slowly.
-pub(crate) fn longest_arm(platform: &Body) -> f64 {
+pub(crate) fn longest_arm(platform: &Collider) -> f64 {
     let [x, _, z] = platform.solid.half_extents().map(f64::from);
     x + z + f64::from(snap::STEPS_PER_METRE)
 }
 
 impl Settler<'_> {
-    /// Moves a scene object by its rule. Where its way is blocked it waits, and its clock with it.
-    pub(super) fn settle_rule(&mut self, row: u32) {
+    /// Moves a scene object by its route. Where its way is blocked it waits, and its clock with it.
+    pub(super) fn settle_mover(&mut self, row: u32) {
         let card = self.objects.card(row);
         let (phase, turn) = (card.phase, self.objects.turn[row as usize]);
         let spec = self.spec;
         let object = &spec.objects[card.shape as usize];
-        let ObjectKind::Moving(rule) = &object.kind else { return };
-        if matches!(rule, Rule::Deform(_)) {
+        let ObjectKind::Moving(route) = &object.kind else { return };
+        if matches!(route, Route::Deform(_)) {
             // It took its form before anybody moved.
             return;
         }
         let start = self.place(row);
-        let (v, rotation, is_on_its_way) = rule_way(spec, object, rule, phase, start);
+        let (v, rotation, is_on_its_way) = route_way(spec, object, route, phase, start);
         self.find_riders(row);
         if v.y > 0.0 {
             self.lift_riders(v.y);
@@ -49,7 +49,7 @@ impl Settler<'_> {
         self.commit(row, to);
         let mut spin = Quat::IDENTITY;
         let wanted_turn = Turn::nearest(rotation);
-        if rule.turns() && wanted_turn != turn {
+        if route.turns() && wanted_turn != turn {
             let (reached, is_free) = self.spun(row, turn, wanted_turn);
             self.objects.turn[row as usize] = reached;
             let half = self.objects.body[row as usize].solid.half_extents();

@@ -8,7 +8,7 @@ use space::{DVec3, GridPoint};
 use super::motion::{Hit, nearest};
 use super::walk::kept_back;
 use super::{Settler, limited};
-use crate::objects::{AVATAR, Body, Drive, EXACT, HOLDING};
+use crate::objects::{AVATAR, Collider, Drive, EXACT, HOLDING};
 use crate::solid::{GAP, Joint};
 
 /// A step on level ground: the motion that is wanted, and where on the grid it ends.
@@ -75,7 +75,7 @@ impl Settler<'_> {
 
 /// Whether a level motion stays well within the bounds.
 #[inline]
-fn is_within(body: &Body, low: GridPoint, high: GridPoint, v: DVec3) -> bool {
+fn is_within(body: &Collider, low: GridPoint, high: GridPoint, v: DVec3) -> bool {
     let half = body.solid.half_extents();
     let is_within = |v: f64, at: i32, low: i32, high: i32, half: i32| {
         (f64::from((low + half - at + GAP).min(0)) <= v) & (v <= f64::from((high - half - at - GAP).max(0)))

@@ -12,7 +12,7 @@ use super::Settler;
 use super::motion::{Around, Hit, Other};
 use super::stroll::Stride;
 use super::walk::{LIFT_TICKS, level};
-use crate::objects::{Body, EXACT, MOVABLE, SLIDING};
+use crate::objects::{Collider, EXACT, MOVABLE, SLIDING};
 use crate::solid::{CLOSEST, GAP, Joint};
 
 /// People around a walker, by name: ties are broken by this, never by a row.
@@ -70,7 +70,7 @@ impl Settler<'_> {
     }
 
     /// Whether no motion of this tick leads to where the world ends.
-    fn is_far_from_bounds(&self, body: &Body) -> bool {
+    fn is_far_from_bounds(&self, body: &Collider) -> bool {
         let (low, high, reach) = (self.grid.low(), self.grid.high(), &body.reach);
         let is_within = |axis: usize, low: i32, high: i32| {
             (reach.low[axis] >= low.saturating_add(GAP)) & (reach.high[axis] <= high.saturating_sub(GAP))
@@ -82,7 +82,7 @@ impl Settler<'_> {
 impl Circle {
     /// Somebody as seen from above, if that says all: another upright capsule, side by side.
     #[inline]
-    fn beside(body: &Body, row: u32, other: &Body) -> Option<Circle> {
+    fn beside(body: &Collider, row: u32, other: &Collider) -> Option<Circle> {
         let Joint { d, core, radius } = Joint::new(body.solid, body.at, other.solid, other.at);
         let is_beside = core[0] == 0 && core[2] == 0 && d[1].abs() <= core[1] && !other.is(EXACT | MOVABLE);
         let mut circle = Circle { d: [d[0], d[2]], radius, row, name: other.name, floor: 0 };

@@ -2,7 +2,7 @@
 
 use space::{Grid, GridError, Vec3};
 
-use super::{AvatarSpec, Deformation, ObjectKind, ObjectSpec, Policy, Rule, Shape, Spec};
+use super::{AvatarSpec, Deformation, ObjectKind, ObjectSpec, Policy, Route, Shape, Spec};
 
 /// Why a spec makes no world.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -171,18 +171,18 @@ impl Spec {
             return bad("kind", "movable".to_owned(), "fixed or moving for a mesh; a hull can be movable");
         }
         match &object.kind {
-            ObjectKind::Moving(rule) => self.check_rule(object, rule),
+            ObjectKind::Moving(route) => self.check_route(object, route),
             _ => Ok(()),
         }
     }
 
-    fn check_rule(&self, object: &ObjectSpec, rule: &Rule) -> Result<(), SpecError> {
+    fn check_route(&self, object: &ObjectSpec, route: &Route) -> Result<(), SpecError> {
         let bad = |key, value: String, expected: &str| {
             Err(SpecError::Object { name: object.name.clone(), key, value, expected: expected.to_owned() })
         };
         let speed_max = self.limits.terminal_speed;
-        match rule {
-            Rule::Path { through, speed, .. } => {
+        match route {
+            Route::Path { through, speed, .. } => {
                 if through.is_empty() || through.len() > 10_000 {
                     return bad("path.through", through.len().to_string(), "1 to 10,000 places");
                 }
@@ -193,7 +193,7 @@ impl Spec {
                     return bad("path.speed", speed.to_string(), "0.001 m/s up to `limits.terminal_speed`");
                 }
             }
-            Rule::Orbit { center, period_s } => {
+            Route::Orbit { center, period_s } => {
                 if !is_within(*center, self.low, self.high) {
                     return bad("orbit.center", center.to_string(), "a place within the bounds");
                 }
@@ -206,7 +206,7 @@ impl Spec {
                     );
                 }
             }
-            Rule::Flight { velocity, period_s } => {
+            Route::Flight { velocity, period_s } => {
                 if !(velocity.is_finite() && velocity.length() <= speed_max) {
                     return bad("flight.velocity", velocity.to_string(), "up to `limits.terminal_speed`");
                 }
@@ -214,7 +214,7 @@ impl Spec {
                     return bad("flight.period", period_s.to_string(), "0.1 to 60 s");
                 }
             }
-            Rule::Deform(deformation) => {
+            Route::Deform(deformation) => {
                 let (key, period_s) = match deformation {
                     Deformation::Wave { period_s, .. } => ("wave.period", *period_s),
                     Deformation::Breathe { period_s, .. } => ("breathe.period", *period_s),
@@ -244,7 +244,7 @@ impl Spec {
                     return bad("shape", object.shape.name().to_owned(), "a mesh for what deforms");
                 }
             }
-            Rule::Spin { degrees_per_s } => {
+            Route::Spin { degrees_per_s } => {
                 if !(-3600.0..=3600.0).contains(degrees_per_s) {
                     return bad("spin", degrees_per_s.to_string(), "-3600 to 3600 degrees per second");
                 }

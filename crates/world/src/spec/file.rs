@@ -44,7 +44,7 @@ use shapes::{Balls, Shape};
 use space::{Quat, Vec3};
 use toml::Spanned;
 
-use super::{AvatarSpec, CrowdSpec, Deformation, Limits, ObjectKind, ObjectSpec, Policy, Rule, Spec, SpecError};
+use super::{AvatarSpec, CrowdSpec, Deformation, Limits, ObjectKind, ObjectSpec, Policy, Route, Spec, SpecError};
 
 /// Why a world file was refused: the file, the line, and what was expected there.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -365,7 +365,7 @@ impl From<PolicyFile> for Policy {
             PolicyFile::Block => Policy::Block,
             PolicyFile::Slide => Policy::Slide,
             PolicyFile::Bounce => Policy::Bounce,
-            PolicyFile::Ghost => Policy::Ghost,
+            PolicyFile::Ghost => Policy::PassThrough,
         }
     }
 }
@@ -483,39 +483,39 @@ impl ObjectFile {
                 Shape::Balls(Arc::new(balls.with_mesh(mesh.triangles().clone())))
             }
         };
-        let rules = [
-            self.path.as_ref().map(|path| Rule::Path {
+        let routes = [
+            self.path.as_ref().map(|path| Route::Path {
                 through: path.through.iter().copied().map(Vec3::from_array).collect(),
                 speed: path.speed,
                 closed: path.closed,
             }),
             self.orbit
                 .as_ref()
-                .map(|orbit| Rule::Orbit { center: Vec3::from_array(orbit.center), period_s: orbit.period }),
+                .map(|orbit| Route::Orbit { center: Vec3::from_array(orbit.center), period_s: orbit.period }),
             self.flight
                 .as_ref()
-                .map(|flight| Rule::Flight { velocity: Vec3::from_array(flight.velocity), period_s: flight.period }),
-            self.spin.map(|degrees_per_s| Rule::Spin { degrees_per_s }),
+                .map(|flight| Route::Flight { velocity: Vec3::from_array(flight.velocity), period_s: flight.period }),
+            self.spin.map(|degrees_per_s| Route::Spin { degrees_per_s }),
             self.wave.as_ref().map(|wave| {
                 let (along, push) = (Vec3::from_array(wave.along), Vec3::from_array(wave.push));
-                Rule::Deform(Deformation::Wave { along, push, length: wave.length, period_s: wave.period })
+                Route::Deform(Deformation::Wave { along, push, length: wave.length, period_s: wave.period })
             }),
             self.breathe
                 .as_ref()
-                .map(|breathe| Rule::Deform(Deformation::Breathe { share: breathe.share, period_s: breathe.period })),
+                .map(|breathe| Route::Deform(Deformation::Breathe { share: breathe.share, period_s: breathe.period })),
         ];
-        let mut rules = rules.into_iter().flatten();
-        let kind = match (self.kind, rules.next(), rules.next()) {
+        let mut routes = routes.into_iter().flatten();
+        let kind = match (self.kind, routes.next(), routes.next()) {
             (_, Some(_), Some(_)) => {
-                return Err(wrong("two rules, expected one of path, orbit, flight, spin, wave and breathe".into()));
+                return Err(wrong("two routes, expected one of path, orbit, flight, spin, wave and breathe".into()));
             }
-            (KindFile::Moving, Some(rule), None) => ObjectKind::Moving(rule),
+            (KindFile::Moving, Some(route), None) => ObjectKind::Moving(route),
             (KindFile::Moving, None, _) => {
                 return Err(wrong(
                     "`kind` is `moving`, expected one of path, orbit, flight, spin, wave and breathe".into(),
                 ));
             }
-            (_, Some(_), None) => return Err(wrong("a rule, expected `kind = \"moving\"` with it".into())),
+            (_, Some(_), None) => return Err(wrong("a route, expected `kind = \"moving\"` with it".into())),
             (KindFile::Fixed, None, _) => ObjectKind::Fixed,
             (KindFile::Movable, None, _) => ObjectKind::Movable,
         };

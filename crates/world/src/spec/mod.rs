@@ -12,11 +12,12 @@ pub use check::SpecError;
 pub use file::FileError;
 pub use plaza::Plaza;
 
-use space::{Quat, Vec3};
+use std::fmt;
 
 pub use shapes::Shape;
+use space::{Quat, Vec3};
 
-pub use crate::rule::{Deformation, Rule};
+pub use crate::route::{Deformation, Route};
 
 /// Everything a world starts from.
 #[derive(Clone, Debug)]
@@ -126,14 +127,14 @@ pub struct ObjectSpec {
 pub enum ObjectKind {
     /// It never does.
     Fixed,
-    /// By a rule that every host knows. Where its way is blocked, it waits.
-    Moving(Rule),
+    /// By a route that every host knows. Where its way is blocked, it waits.
+    Moving(Route),
     /// It is shared: it falls, and it can be pushed and held.
     Movable,
 }
 
 /// What a mover does when it meets something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Policy {
     /// It stops there, as in paper 002.
     Block,
@@ -142,7 +143,19 @@ pub enum Policy {
     /// It is reflected, as in papers 001 and 003.
     Bounce,
     /// It passes through everything and everything through it: only auras notice.
-    Ghost,
+    PassThrough,
+}
+
+/// The names of world files. They are part of the fingerprint of a spec, by which stored snapshots know their world.
+impl fmt::Debug for Policy {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Policy::Block => "Block",
+            Policy::Slide => "Slide",
+            Policy::Bounce => "Bounce",
+            Policy::PassThrough => "Ghost",
+        })
+    }
 }
 
 /// Avatars that walk towards places of their own choice.

@@ -3,7 +3,7 @@
 use space::workload::Random;
 use space::{Quat, Vec3};
 
-use super::{AvatarSpec, CrowdSpec, Limits, ObjectKind, ObjectSpec, Policy, Rule, Shape, Spec};
+use super::{AvatarSpec, CrowdSpec, Limits, ObjectKind, ObjectSpec, Policy, Route, Shape, Spec};
 
 /// How the built-in world is made. The same numbers give the same plaza.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -77,11 +77,11 @@ impl Plaza {
         add("fountain", fixed(), block(1.5, 0.5, 1.5), Vec3::new(0.0, 0.8, 0.0), Policy::Block);
         let column = Shape::Capsule { half_height: 1.0, radius: 0.4 };
         add("fountain column", fixed(), column, Vec3::new(0.0, 2.7, 0.0), Policy::Block);
-        let orbit = ObjectKind::Moving(Rule::Orbit { center: Vec3::new(0.0, 0.0, 0.0), period_s: 30.0 });
+        let orbit = ObjectKind::Moving(Route::Orbit { center: Vec3::new(0.0, 0.0, 0.0), period_s: 30.0 });
         add("carousel", orbit, Shape::Sphere { radius: 0.8 }, Vec3::new(10.0, 1.2, 0.0), Policy::Block);
-        let path = Rule::Path { through: vec![Vec3::new(-11.0, 0.7, 8.0)], speed: 0.8, closed: false };
+        let path = Route::Path { through: vec![Vec3::new(-11.0, 0.7, 8.0)], speed: 0.8, closed: false };
         add("cart", ObjectKind::Moving(path), block(0.6, 0.5, 0.9), Vec3::new(-11.0, 0.7, -8.0), Policy::Block);
-        let flight = Rule::Flight { velocity: Vec3::new(4.0, 7.0, 0.0), period_s: 1.4 };
+        let flight = Route::Flight { velocity: Vec3::new(4.0, 7.0, 0.0), period_s: 1.4 };
         let ball = Shape::Sphere { radius: 0.2 };
         add("thrown ball", ObjectKind::Moving(flight), ball, Vec3::new(-3.0, 2.5, 11.0), Policy::Block);
     }

@@ -1,4 +1,4 @@
-//! Participants for tests: some walk, some ask for nonsense, all from a seed.
+//! Memberships for tests: some walk, some ask for nonsense, all from a seed.
 #![allow(dead_code)]
 
 use space::workload::Random;
@@ -6,7 +6,7 @@ use space::{NodeId, ObjectId, Tick, Vec3};
 use world::spec::{ObjectKind, ObjectSpec, Shape, Spec};
 use world::{Act, Input, World};
 
-/// Participants who ask for anything, in any order.
+/// Memberships who ask for anything, in any order.
 pub struct Hostile {
     random: Random,
     senders: u64,

@@ -1,10 +1,10 @@
-//! Motion by rule: where a scene object is, as a function of its own clock, the same on every host.
+//! Motion by route: where a scene object is, as a function of its own clock, the same on every host.
 
 use space::{DQuat, DVec3, Quat, Vec3};
 
-/// How a scene object moves. All rules begin where the object stands, and return there.
+/// How a scene object moves. All routes begin where the object stands, and return there.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Rule {
+pub enum Route {
     /// Along straight lines, at one speed.
     Path {
         /// The places after the start.
@@ -96,45 +96,45 @@ impl Deformation {
     }
 }
 
-impl Rule {
+impl Route {
     /// Where an object that started at `at`, turned by `rotation`, is `seconds` later by its own clock.
     pub fn pose(&self, at: Vec3, rotation: Quat, gravity: f32, seconds: f64) -> (DVec3, Quat) {
         let start = at.as_dvec3();
         match self {
-            Rule::Path { through, speed, closed } => {
+            Route::Path { through, speed, closed } => {
                 (along_path(start, through, *closed, f64::from(*speed) * seconds), rotation)
             }
-            Rule::Orbit { center, period_s } => {
+            Route::Orbit { center, period_s } => {
                 let center = center.as_dvec3();
                 let angle = turns(seconds / f64::from(*period_s));
                 let (sin, cos) = (libm::sin(angle), libm::cos(angle));
                 let (x, z) = (start.x - center.x, start.z - center.z);
                 (DVec3::new(center.x + x * cos - z * sin, start.y, center.z + x * sin + z * cos), rotation)
             }
-            Rule::Flight { velocity, period_s } => {
+            Route::Flight { velocity, period_s } => {
                 let t = there_and_back(seconds, f64::from(*period_s));
                 let fall = DVec3::new(0.0, -0.5 * f64::from(gravity) * t * t, 0.0);
                 (start + velocity.as_dvec3() * t + fall, rotation)
             }
-            Rule::Spin { degrees_per_s } => {
+            Route::Spin { degrees_per_s } => {
                 let half = 0.5 * turns(f64::from(*degrees_per_s) * seconds / 360.0);
                 let spin = DQuat::from_xyzw(0.0, libm::sin(half), 0.0, libm::cos(half));
                 (start, (spin * rotation.as_dquat()).normalize().as_quat())
             }
-            Rule::Deform(_) => (start, rotation),
+            Route::Deform(_) => (start, rotation),
         }
     }
 
     /// Whether it rotates: then its motion is no translation.
     pub fn turns(&self) -> bool {
-        matches!(self, Rule::Spin { .. })
+        matches!(self, Route::Spin { .. })
     }
 
     /// How fast it rotates.
     pub fn radians_per_s(&self) -> f64 {
         match self {
-            Rule::Spin { degrees_per_s } => f64::from(*degrees_per_s).to_radians().abs(),
-            Rule::Path { .. } | Rule::Orbit { .. } | Rule::Flight { .. } | Rule::Deform(_) => 0.0,
+            Route::Spin { degrees_per_s } => f64::from(*degrees_per_s).to_radians().abs(),
+            Route::Path { .. } | Route::Orbit { .. } | Route::Flight { .. } | Route::Deform(_) => 0.0,
         }
     }
 }
@@ -183,19 +183,19 @@ mod tests {
     #[test]
     fn rules_begin_at_the_start_and_return() {
         let at = Vec3::new(1.0, 2.0, 3.0);
-        let rules = [
-            (Rule::Path { through: vec![Vec3::new(5.0, 2.0, 3.0)], speed: 2.0, closed: false }, 4.0),
-            (Rule::Path { through: vec![Vec3::new(5.0, 2.0, 3.0), Vec3::ZERO], speed: 2.0, closed: true }, 0.0),
-            (Rule::Orbit { center: Vec3::ZERO, period_s: 8.0 }, 8.0),
-            (Rule::Flight { velocity: Vec3::new(2.0, 5.0, 0.0), period_s: 1.0 }, 2.0),
+        let routes = [
+            (Route::Path { through: vec![Vec3::new(5.0, 2.0, 3.0)], speed: 2.0, closed: false }, 4.0),
+            (Route::Path { through: vec![Vec3::new(5.0, 2.0, 3.0), Vec3::ZERO], speed: 2.0, closed: true }, 0.0),
+            (Route::Orbit { center: Vec3::ZERO, period_s: 8.0 }, 8.0),
+            (Route::Flight { velocity: Vec3::new(2.0, 5.0, 0.0), period_s: 1.0 }, 2.0),
         ];
-        for (rule, period) in rules {
-            let pose = |seconds| rule.pose(at, Quat::IDENTITY, 9.81, seconds).0;
-            assert!(pose(0.0).distance(at.as_dvec3()) < 1e-9, "{rule:?}");
-            assert!(pose(period).distance(at.as_dvec3()) < 1e-9, "{rule:?}");
-            assert!(pose(0.3).distance(at.as_dvec3()) > 0.1, "{rule:?}");
+        for (route, period) in routes {
+            let pose = |seconds| route.pose(at, Quat::IDENTITY, 9.81, seconds).0;
+            assert!(pose(0.0).distance(at.as_dvec3()) < 1e-9, "{route:?}");
+            assert!(pose(period).distance(at.as_dvec3()) < 1e-9, "{route:?}");
+            assert!(pose(0.3).distance(at.as_dvec3()) > 0.1, "{route:?}");
         }
-        let path = Rule::Path { through: vec![Vec3::new(5.0, 2.0, 3.0)], speed: 2.0, closed: false };
+        let path = Route::Path { through: vec![Vec3::new(5.0, 2.0, 3.0)], speed: 2.0, closed: false };
         assert_eq!(path.pose(at, Quat::IDENTITY, 9.81, 1.0).0, DVec3::new(3.0, 2.0, 3.0));
         assert_eq!(path.pose(at, Quat::IDENTITY, 9.81, 3.0).0, DVec3::new(3.0, 2.0, 3.0));
     }

@@ -1,6 +1,6 @@
 //! A bound on traffic: messages cost tokens, and tokens come at a steady rate.
 
-use space::Time;
+use crate::Time;
 
 /// How much may be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn no_more_than_the_allowance_is_ever_sent() {
         for seed in 0..100 {
-            let mut random = space::workload::Random::new(seed);
+            let mut random = crate::workload::Random::new(seed);
             let allowance = Allowance { message_us: 100_000, burst: 3 };
             let mut bucket = TokenBucket::new(allowance);
             let (mut now, mut sent) = (Time::default(), 0);
