@@ -53,7 +53,7 @@ fn main() {
 /// Why there is no page.
 #[derive(Debug)]
 enum Missing {
-    /// Nobody asked for one.
+    /// No page was asked for.
     Unwanted,
     /// npm, or its packages, cannot be had here.
     Tools(String),
@@ -89,7 +89,7 @@ fn build(web: &Path, work: &Path) -> Result<PathBuf, Missing> {
     Ok(work.join("dist"))
 }
 
-/// What the packages that build the page need: with an older Node they fail in ways that tell nobody why.
+/// What the packages that build the page need: with an older Node they fail without a useful message.
 fn check_node() -> Result<(), String> {
     let output = Command::new("node").arg("--version").output();
     let said = output.map_err(|error| format!("node cannot be run ({error})"))?.stdout;
