@@ -62,7 +62,8 @@ fn start(name: &'static str, world: &str, more: &str, others: &[&Node]) -> Node 
     let port = free_port();
     let joins: String = others.iter().map(|other| format!(" --join 127.0.0.1:{}", other.port)).collect();
     let arguments = format!(
-        "{world} --cluster shared --node-name {name} --cluster-listen 127.0.0.1:{port}{joins} --aura 8 --resume-seconds 60 --log warn {more}"
+        "{world} --cluster shared --node-name {name} --cluster-listen 127.0.0.1:{port}{joins} --aura 8 \
+         --resume-seconds 60 --log warn {more}"
     );
     Node { name, port, serving: Serving::start(&arguments) }
 }
@@ -221,7 +222,8 @@ fn two_servers_and_a_witness_go_on_without_one() {
     let one = start("one", &world, &trust, &[]);
     let two = start("two", &world, &trust, &[&one]);
     let arguments = format!(
-        "witness {world} --aura 8 --log off --cluster shared --node-name wit {trust} --join 127.0.0.1:{} --join 127.0.0.1:{}",
+        "witness {world} --aura 8 --log off --cluster shared --node-name wit {trust} \
+         --join 127.0.0.1:{} --join 127.0.0.1:{}",
         one.port, two.port
     );
     let mut witness = Command::new(env!("CARGO_BIN_EXE_kinesphere"))
@@ -235,7 +237,8 @@ fn two_servers_and_a_witness_go_on_without_one() {
     let strangers = folder.path().join("strangers");
     std::fs::write(&strangers, "eve:x\none:y\n").unwrap();
     let arguments = format!(
-        "serve {world} --listen 127.0.0.1:0 --aura 8 --log off --cluster shared --node-name eve --cluster-members {} --join 127.0.0.1:{}",
+        "serve {world} --listen 127.0.0.1:0 --aura 8 --log off --cluster shared --node-name eve \
+         --cluster-members {} --join 127.0.0.1:{}",
         strangers.display(),
         one.port
     );
