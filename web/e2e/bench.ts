@@ -1,5 +1,5 @@
-// Measures the page: `npm run bench`, or `npm run bench -- --json`; `--twin` needs neither browser nor server. The work per frame of the bench page, the way from a key
-// to the own and to the other's picture, and what the page weighs.
+// Measures the page: `npm run bench`, or `npm run bench -- --json`; `--twin` needs neither browser nor server. The work
+// per frame of the bench page, the way from a key to the own and to the other's picture, and what the page weighs.
 
 import { gzipSync } from 'node:zlib';
 

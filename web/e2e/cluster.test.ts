@@ -99,7 +99,8 @@ test('who walks across the border of two servers is sent on, and goes on as who 
       assert.equal(crossings.length, crossing, JSON.stringify(joins));
       const { last, seconds, place, ...joined } = crossings.at(-1)!;
       assert.deepEqual(joined, { own, nickname: 'Ann', isResumed: true, server: to });
-      // It walks on while its page is under way, and no faster than one can walk: the first server has stopped it, the second goes on with it.
+      // It walks on while its page is under way, and no faster than one can walk: the first server has stopped it, the
+      // second goes on with it.
       const jump = distance(last, { x: place[0]! / 1_024, z: place[2]! / 1_024 });
       assert.ok(jump < SPEED * seconds + 0.3, `it was ${jump} m away from where it goes on ${seconds} s later`);
       assert.ok(texts.some((text) => text.includes('crossing')), `the status said ${JSON.stringify(texts)}`);

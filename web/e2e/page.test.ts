@@ -1,4 +1,5 @@
-// The page as people meet it, in a real browser: two of them, a bot, walls, a crate, a server that restarts, an operator.
+// The page as people meet it, in a real browser: two of them, a bot, walls, a crate, a server that restarts, an
+// operator.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -379,7 +380,8 @@ test('a flag waves as the server has it, and stones are not balls', async () => 
       const mesh = flag && app.things.meshes.get(flag.entered.object)?.mesh;
       const now = performance.now() * 1_000;
       const clock = flag && client.clockOf(flag.handle, now);
-      // Until a ping is answered, the page knows the server's time no better than a welcome tells that waited for others.
+      // Until a ping is answered, the page knows the server's time no better than a welcome tells that waited for
+      // others.
       if (!mesh || clock === null || !client.hasPong) return null;
       const { array } = mesh.geometry.getAttribute('position');
       return { frames: app.frames as number, clock: clock as number, at: now, corners: array.length / 3, places: [...array] as number[] };
@@ -399,7 +401,8 @@ test('a flag waves as the server has it, and stones are not balls', async () => 
       await wait(400);
       const after = await seen();
       const moved = before.places.map((place, at) => Math.abs(place - after.places[at]!)).reduce((a, b) => Math.max(a, b));
-      // Nobody is in its way: its clock runs with time, thirty ticks a second. How late messages are taken in does not show.
+      // Nobody is in its way: its clock runs with time, thirty ticks a second. How late messages are taken in does not
+      // show.
       return { moved, shown: after.clock - before.clock, ticks: (after.at - before.at) * 30e-6 };
     };
     const isRight = (flag: Awaited<ReturnType<typeof watch>>) => flag.moved > 0.02 && Math.abs(flag.shown - flag.ticks) < 4;

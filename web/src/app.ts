@@ -253,8 +253,8 @@ export class App {
 
   private frame(now: number): void {
     requestAnimationFrame((now) => this.frame(now));
-    // Where every picture is dear, twenty a second have to do, and a few while nobody is in. But what a user does is seen
-    // with the next one.
+    // Where every picture is dear, twenty a second have to do, and a few while nobody is in. But what a user does is
+    // seen with the next one.
     const least = this.stage.quality === 'high' || this.controls.isChanged ? 0 : this.session === null ? 200 : 45;
     if (now - this.last < least) return;
     const took = Math.max((now - this.last) / 1_000, 0);

@@ -1,5 +1,5 @@
-// Keeps out a bug: when it was told what shapes of many corners look like, everything was built anew, and the first seconds
-// of a visit froze.
+// Keeps out a bug: when it was told what shapes of many corners look like, everything was built anew, and the first
+// seconds of a visit froze.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

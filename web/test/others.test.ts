@@ -58,7 +58,8 @@ test('whoever is near is shown in every frame, everybody at least in every eight
       near.set(who, away < 29 ? (near.get(who) ?? 0) + 1 : 0);
       if (near.get(who)! > 8 && ago !== 0) assert.fail(`${who} is ${away} m away, and was shown ${ago} frames ago`);
       const off = Math.hypot(other.x - twin.x, other.y - twin.y, other.z - twin.z);
-      // It has walked since it was shown; and who turns round at the edge is predicted the wrong way for two ticks, by both.
+      // It has walked since it was shown; and who turns round at the edge is predicted the wrong way for two ticks, by
+      // both.
       if (off > (SPEED * (ago * FRAME_US + 2 * 2 * TICK_US)) / 1e6 + 0.01) assert.fail(`${who} is shown ${off} m off`);
       // Blends that began while it was far have ended, and it is where the other way has it.
       if (near.get(who)! > 24 && off > 0.01) assert.fail(`${who} is near, and ${off} m off`);

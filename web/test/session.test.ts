@@ -1,5 +1,5 @@
-// A stay, with a server that is played by the test. Keeps out a bug: a page that had been held up for 15 seconds was thrown out,
-// as if its user had left.
+// A stay, with a server that is played by the test. Keeps out a bug: a page that had been held up for 15 seconds was
+// thrown out, as if its user had left.
 
 import assert from 'node:assert/strict';
 import test, { afterEach, beforeEach, mock } from 'node:test';

@@ -208,8 +208,8 @@ export class Client {
   }
 
   /**
-   * What moves the own avatar. Who is apart stands, as nobody hears of its steps; but where it was sent on, the other server
-   * lets it go on as it went, until it comes.
+   * What moves the own avatar. Who is apart stands, as nobody hears of its steps; but where it was sent on, the other
+   * server lets it go on as it went, until it comes.
    */
   private intentAt(now: number): Step {
     if (this.phase === 'joined') return this.intent;
@@ -278,8 +278,8 @@ export class Client {
   }
 
   private hear(now: number, state: StateHead): void {
-    // A datagram may overtake the welcome of a resumed session: it speaks of handles that are not given yet, and what they
-    // meant on the last connection is another matter.
+    // A datagram may overtake the welcome of a resumed session: it speaks of handles that are not given yet, and what
+    // they meant on the last connection is another matter.
     if (this.phase !== 'joined' || this.own === null || this.ground === null) return;
     this.counts.states += 1;
     this.counts.bodies += this.bodies.count;

@@ -14,8 +14,8 @@ const HELD_UP_US = 200_000;
 /** Between two attempts, in milliseconds: doubled each time, up to the last. */
 const RETRY_MS = { first: 300, last: 4_000 };
 /**
- * What is no reason to stay away for whoever was in. A page that the browser held up for long, in a hidden tab or while the machine
- * slept, was silent or did not answer; its user did nothing wrong.
+ * What is no reason to stay away for whoever was in. A page that the browser held up for long, in a hidden tab or while
+ * the machine slept, was silent or did not answer; its user did nothing wrong.
  */
 const PASSING: readonly Reason[] = ['Full', 'Idle', 'Slow'];
 

@@ -6,8 +6,8 @@ import type { Introduction, Link, LinkEvents } from './link.ts';
 /** How long a session may take to open before the other transport is tried, in milliseconds. */
 const PATIENCE_MS = 4_000;
 /**
- * Datagrams that may wait to be written; what is late is worthless. More than one: browsers count a datagram as waiting until a
- * later task, so that of two written in one turn, as a ping is after an input, the second would never leave.
+ * Datagrams that may wait to be written; what is late is worthless. More than one: browsers count a datagram as waiting
+ * until a later task, so that of two written in one turn, as a ping is after an input, the second would never leave.
  */
 const WAITING_MAX = 4;
 

@@ -1,5 +1,5 @@
-// From where a replica is shown to where it should be, without a jump that a viewer sees: the offset and its speed go to
-// zero together. The twin of `motion::convergence` with Hermite's curve.
+// From where a replica is shown to where it should be, without a jump that a viewer sees: the offset and its speed go
+// to zero together. The twin of `motion::convergence` with Hermite's curve.
 
 import type { Quat } from '../wire/pose.ts';
 import type { Predicted } from './replica.ts';

@@ -1,10 +1,10 @@
-// A crowd of replicas and what is shown of them, in one array of numbers: the fast twin of a `Replica` with a `Display`,
-// which say the same, to the bit, for one. A page shows thousands sixty times a second; an object for each place and each
-// velocity would keep the collector busier than the crowd.
+// A crowd of replicas and what is shown of them, in one array of numbers: the fast twin of a `Replica` with a
+// `Display`, which say the same, to the bit, for one. A page shows thousands sixty times a second; an object for each
+// place and each velocity would keep the collector busier than the crowd.
 //
 // Two more things make it fast. A walker's turn is an angle about the upright axis, so that no quaternions are needed.
-// And each keeps a box of air around itself in which nothing stands: as long as its path is in there, nobody has to look
-// whether it meets a wall.
+// And each keeps a box of air around itself in which nothing stands: as long as its path is in there, nobody has to
+// look whether it meets a wall.
 
 import { type Quat, type Turn, angleOf, quat } from '../wire/pose.ts';
 import { type ConvergenceSettings, pushedOut } from './convergence.ts';
@@ -14,8 +14,8 @@ import { between, shortest } from './rotation.ts';
 import type { Scene } from './scene.ts';
 
 /**
- * Numbers for each row, and where they are. Eight of them are a line of the processor's cache: what is drawn is in the first,
- * and whoever is not blended does without the last.
+ * Numbers for each row, and where they are. Eight of them are a line of the processor's cache: what is drawn is in the
+ * first, and whoever is not blended does without the last.
  */
 export const ROW = 40;
 export const SHOWN = 0;
@@ -110,9 +110,9 @@ export class Crowd {
   }
 
   /**
-   * An update: where it was and how it moved, at a moment of its owner's clock. It must be newer than the last. Of one that is
-   * far from the eye nobody sees a correction, nor how it turns within a tick: neither is worked out, and it is shown when its
-   * frame comes.
+   * An update: where it was and how it moved, at a moment of its owner's clock. It must be newer than the last. Of one
+   * that is far from the eye nobody sees a correction, nor how it turns within a tick: neither is worked out, and it is
+   * shown when its frame comes.
    */
   hear(row: number, tick: number, stamp: number, x: number, y: number, z: number, vx: number, vy: number, vz: number, turn: Turn, isElsewhere: boolean, now: number, isFar = false): void {
     const { data, found, settings } = this;
@@ -165,8 +165,8 @@ export class Crowd {
   }
 
   /**
-   * The same for somebody far from the eye, who is not blended: straight on from what was heard last. A wall is looked for only
-   * when that was a while ago; before, nobody could see how far it has come into one.
+   * The same for somebody far from the eye, who is not blended: straight on from what was heard last. A wall is looked
+   * for only when that was a while ago; before, nobody could see how far it has come into one.
    */
   showFar(row: number, now: number): void {
     const { data } = this;

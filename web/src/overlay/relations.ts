@@ -1,4 +1,5 @@
-// Relations: the largest sets of users who all hear each other, as the papers have it. For the few that a visitor hears.
+// Relations: the largest sets of users who all hear each other, as the papers have it. For the few that a visitor
+// hears.
 
 /** Vertices are looked at up to so many: the work grows quickly. */
 export const VERTICES_MAX = 48;

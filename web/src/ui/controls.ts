@@ -55,7 +55,8 @@ export class Controls {
       this.isChanged = true;
       this.held.delete(event.code);
     });
-    // A pointer leaves the focus on what it clicked, which would keep Space for itself: the next jump would press it again.
+    // A pointer leaves the focus on what it clicked, which would keep Space for itself: the next jump would press it
+    // again.
     addEventListener('click', (event) => {
       // Counts clicks of a pointer, and is 0 for keys. Later, for a label hands on the focus after its own click.
       if (event.detail > 0) setTimeout(() => this.isOpen && blurPressable());

@@ -1,5 +1,5 @@
-// Whether pictures come too slowly for a machine: then less is drawn, for a world in which one cannot walk is worth less than
-// one without shadows.
+// Whether pictures come too slowly for a machine: then less is drawn, for a world in which one cannot walk is worth
+// less than one without shadows.
 
 /** A picture that takes longer than this on the average is too slow, in seconds. */
 const SLOW_S = 0.08;
@@ -8,8 +8,8 @@ const PATIENCE_S = 2;
 /** How much the newest picture counts in the running mean. */
 const WEIGHT = 0.1;
 /**
- * No picture counts for more than this, in the mean and where the mean is slow already, in seconds: a page that was hidden or held up
- * for a while did not draw slowly.
+ * No picture counts for more than this, in the mean and where the mean is slow already, in seconds: a page that was
+ * hidden or held up for a while did not draw slowly.
  */
 const LONGEST_S = { inMean: 0.25, ofMany: 1 };
 
