@@ -8,7 +8,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use client::ClientSettings;
 use futures_util::{SinkExt, StreamExt};
-use kinesphere::link::client::{Client, Host};
+use kinesphere::fetch::{Address, fetch};
+use kinesphere::link::client::{Client, Host, Introduction};
 use kinesphere::link::{Channel, LinkEvent, LinkLimits, Links};
 use kinesphere::visit::{Visit, VisitError};
 use serving::{PATIENCE, Serving};
@@ -372,6 +373,9 @@ fn a_server_that_cannot_start_says_why_in_one_sentence() {
 #[tokio::test]
 async fn a_world_file_is_served() {
     let server = Serving::start("worlds/courtyard.toml --in-memory");
+    let introduction = fetch(&Address::parse(&server.url()).unwrap(), "/cert-hash").await.unwrap();
+    let introduction: Introduction = serde_json::from_str(&introduction).unwrap();
+    assert_eq!((introduction.world.as_str(), introduction.sky.as_deref()), ("courtyard", Some("#f2d8b0")));
     let ann = Visit::join(&server.url(), named("Ann")).await.unwrap();
     ann.leave().await;
 }

@@ -41,6 +41,7 @@ use shapes::mesh::{TriangleMesh, catalog};
 use shapes::sphere_tree::Method;
 use shapes::traversal::wrap;
 use shapes::{Balls, Shape};
+use space::bytes::from_hex;
 use space::{Quat, Vec3};
 use toml::Spanned;
 
@@ -586,10 +587,8 @@ impl ObjectFile {
 
 fn color(source: &Source<'_>, sky: &Spanned<String>) -> Result<[u8; 3], FileError> {
     let text = sky.get_ref();
-    let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6 && digits.is_ascii());
-    let number = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
-    let number = number.ok_or_else(|| {
+    let channels = text.strip_prefix('#').and_then(from_hex).and_then(|channels| channels.try_into().ok());
+    channels.ok_or_else(|| {
         source.error(sky.span().start, format!("`sky` is `{text}`, expected a colour like `#9fc6e8`"))
-    })?;
-    Ok([(number >> 16) as u8, (number >> 8) as u8, number as u8])
+    })
 }
