@@ -12,6 +12,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use metrics_exporter_prometheus::PrometheusHandle;
+use space::bytes::to_hex;
 use tokio::net::TcpListener;
 use world::spec::AvatarSpec;
 
@@ -136,6 +137,7 @@ async fn introduce(State(answers): State<Answers>, headers: HeaderMap) -> Respon
         loopback: Some(answers.quic.ip()).filter(IpAddr::is_loopback),
         is_self_signed: certificate.is_self_signed(),
         world: spec.map_or_else(String::new, |spec| spec.name.clone()),
+        sky: spec.map(|spec| format!("#{}", to_hex(&spec.sky))),
         avatars: spec.map_or_else(Vec::new, |spec| spec.avatars.iter().map(avatar_look).collect()),
         peer: answers.peer.clone(),
     };

@@ -15,7 +15,7 @@ use server::ServerSettings;
 use server::limits::Limits;
 use serving::PATIENCE;
 use tokio_tungstenite::tungstenite::Message;
-use wire::{Hello, Moves, Step, ToServer, VERSION};
+use wire::{Hello, InputStep, Moves, ToServer, VERSION};
 use world::Plaza;
 
 /// Joins over a real socket, goes on asking to move, and reads nothing.
@@ -39,7 +39,7 @@ async fn a_client_that_never_reads_is_dropped_and_others_do_not_notice() {
     let mut last = ann.client().newest_tick();
     loop {
         number += 1;
-        let moves = Moves { heard: 0, tick: 0, newest: number, steps: vec![Step::default()] };
+        let moves = Moves { heard: 0, tick: 0, newest: number, steps: vec![InputStep::default()] };
         // It fails once the server has closed the connection, and that is as it should be.
         let _ = deaf.send(Message::binary(ToServer::Moves(moves).encode())).await;
         ann.run_for(Duration::from_millis(50)).await;

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use client::ClientSettings;
 use kinesphere::visit::Visit;
-use wire::Step;
+use wire::InputStep;
 
 /// Nothing here takes longer, on the slowest machine.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -173,7 +173,7 @@ async fn two_bounce_and_agree_a_third_comes_late_and_dies_and_the_page_sees_all(
 
     // The user walks, and is where the page says.
     let before = visit.client().own().unwrap().confirmed().pos;
-    visit.client().intend(Step { velocity: [512, 0, 256], ..Step::default() });
+    visit.client().intend(InputStep { velocity: [512, 0, 256], ..InputStep::default() });
     let walks = visit
         .run_until(PATIENCE, |client| client.own().is_some_and(|own| own.confirmed().pos.distance(before) > 0.5))
         .await;

@@ -112,8 +112,9 @@ export class App {
     }
     this.dialog.open();
     void introduce().then(
-      ({ world, avatars, peer }) => {
+      ({ world, sky, avatars, peer }) => {
         this.dialog.introduce(world, avatars);
+        if (typeof sky === 'string') this.stage.tint(sky);
         if (typeof peer === 'string') this.showPeer(peer);
       },
       () => {},

@@ -24,6 +24,32 @@ export const LAYERS = {
   border: 0x3fa7ff,
 } as const;
 
+/** The colours of the sky from top to bottom; distant objects fade into the fog. */
+export interface SkyColours {
+  readonly zenith: number;
+  readonly middle: number;
+  readonly horizon: number;
+  readonly fog: number;
+}
+
+/** How much of a world's own sky is in each colour: the dusk stays dark enough above for names and layers to be
+ * read. */
+const TINT: SkyColours = { zenith: 0.25, middle: 0.5, horizon: 0.35, fog: 0.5 };
+
+/** The dusk, tinted by the sky of a world, like `#9fc6e8`; `null` for anything that is no colour. */
+export function tinted(sky: string): SkyColours | null {
+  if (!/^#[0-9a-f]{6}$/i.test(sky)) return null;
+  const own = Number.parseInt(sky.slice(1), 16);
+  const mix = (name: keyof SkyColours): number => {
+    const channel = (shift: number): number => {
+      const [from, to] = [DUSK[name] >> shift & 255, own >> shift & 255];
+      return Math.round(from + (to - from) * TINT[name]) << shift;
+    };
+    return channel(16) | channel(8) | channel(0);
+  };
+  return { zenith: mix('zenith'), middle: mix('middle'), horizon: mix('horizon'), fog: mix('fog') };
+}
+
 export const DUSK = {
   zenith: 0x10204a,
   middle: 0x53649c,
