@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::trust;
+use crate::{origin, trust};
 
 /// The most bytes of an answer. A page of metrics has a few thousand.
 const ANSWER_MAX: u64 = 1 << 20;
@@ -39,6 +39,11 @@ impl Address {
     fn authority(&self) -> String {
         let Address { host, port, .. } = self;
         if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
+    }
+
+    /// Whether the address names this machine.
+    pub fn is_loopback(&self) -> bool {
+        origin::is_loopback(&self.authority())
     }
 
     /// Reads what `Display` writes. A path may follow; it is not used.
@@ -90,13 +95,19 @@ pub enum FetchError {
 
 /// Fetches a document of UTF-8 text.
 pub async fn fetch(address: &Address, path: &str) -> Result<String, FetchError> {
-    let question = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", address.authority());
+    fetch_as(address, path, None).await
+}
+
+/// Fetches a document of UTF-8 text, with an operator's token if there is one.
+pub async fn fetch_as(address: &Address, path: &str, token: Option<&str>) -> Result<String, FetchError> {
+    let shown = shown(token);
+    let question = format!("GET {path} HTTP/1.1\r\nHost: {}\r\n{shown}Connection: close\r\n\r\n", address.authority());
     answer(address, path, &question).await
 }
 
 /// Posts a JSON document, with an operator's token if there is one, and returns the answer.
 pub async fn post(address: &Address, path: &str, json: &str, token: Option<&str>) -> Result<String, FetchError> {
-    let shown = token.map_or(String::new(), |token| format!("Authorization: Bearer {token}\r\n"));
+    let shown = shown(token);
     let question = format!(
         "POST {path} HTTP/1.1\r\nHost: {}\r\n{shown}Content-Type: application/json\r\nContent-Length: {}\r\n\
          Connection: close\r\n\r\n{json}",
@@ -104,6 +115,10 @@ pub async fn post(address: &Address, path: &str, json: &str, token: Option<&str>
         json.len()
     );
     answer(address, path, &question).await
+}
+
+fn shown(token: Option<&str>) -> String {
+    token.map_or(String::new(), |token| format!("Authorization: Bearer {token}\r\n"))
 }
 
 async fn answer(address: &Address, path: &str, question: &str) -> Result<String, FetchError> {

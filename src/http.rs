@@ -4,7 +4,9 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
+use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{ConnectInfo, State, WebSocketUpgrade};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::map_response;
@@ -14,6 +16,7 @@ use axum::{Json, Router};
 use metrics_exporter_prometheus::PrometheusHandle;
 use space::bytes::to_hex;
 use tokio::net::TcpListener;
+use tokio::time::timeout;
 use world::spec::AvatarSpec;
 
 use crate::certificate::Certificates;
@@ -22,11 +25,21 @@ use crate::link::client::{AvatarLook, Introduction};
 use crate::link::{Links, PATH, websocket};
 use crate::listen::{Encrypted, Peer, Plain};
 use crate::models;
+use crate::operator::{Operators, Role};
 use crate::order::{self, Order, Orders};
 use crate::origin::{self, Origins};
 use crate::page;
-use crate::token::OperatorToken;
 use crate::watch::{self, Watchers};
+
+/// The longest body of a request; the longest order is shorter.
+const BODY_MAX: usize = 4_096;
+/// How long a body may take to arrive.
+const BODY_PATIENCE: Duration = Duration::from_secs(5);
+
+const FOR_OPERATORS: &str =
+    "This is for operators: show the token, which is in the file operator.token that the server named at its start.\n";
+const OVERHEARD: &str =
+    "Over plain HTTP a token could be read on the way: use HTTPS (--certificate), or ask from the server's machine.\n";
 
 /// What the routes answer from.
 #[derive(Clone)]
@@ -49,13 +62,10 @@ pub struct Answers {
     pub peer: Option<String>,
 }
 
-/// Where orders go, and the token that an operator must show.
+/// How operators prove themselves, and where their orders go.
 #[derive(Clone)]
 pub struct Operator {
-    /// The token that operators on other machines must show.
-    pub token: OperatorToken,
-    /// Whether requests from this machine need the token, too: a public server may have a proxy here.
-    pub is_token_always_asked: bool,
+    pub operators: Operators,
     pub orders: Orders,
     /// Snapshots of the world for the operator's map.
     pub watchers: Watchers,
@@ -99,6 +109,7 @@ pub fn router(answers: Answers) -> Router {
         .route("/models", get(tell_models))
         .route(PATH, get(open_socket))
         .route("/operator", post(obey))
+        .route("/operator/once", post(redeem))
         .route(watch::PATH, get(open_watch))
         .layer(map_response(guard))
         .with_state(answers)
@@ -123,9 +134,25 @@ async fn healthz(State(answers): State<Answers>) -> Response {
     }
 }
 
-async fn metrics(State(answers): State<Answers>) -> Response {
-    let text = [(header::CONTENT_TYPE, "text/plain; version=0.0.4")];
-    (text, answers.metrics.render()).into_response()
+async fn metrics(
+    State(answers): State<Answers>,
+    ConnectInfo(Peer(peer)): ConnectInfo<Peer>,
+    headers: HeaderMap,
+) -> Response {
+    match admit(&answers, peer, &headers, Role::Watcher).await {
+        Ok(_) => render(&answers.metrics),
+        Err(refusal) => refusal,
+    }
+}
+
+fn render(metrics: &PrometheusHandle) -> Response {
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], metrics.render()).into_response()
+}
+
+/// Answers `/metrics` without a token, until it is dropped: for a listener that only monitoring reaches.
+pub async fn serve_metrics(listener: TcpListener, metrics: PrometheusHandle) {
+    let answer = move || std::future::ready(render(&metrics));
+    answer_all(Plain::new(listener), Router::new().route("/metrics", get(answer)), Patience::default()).await;
 }
 
 async fn introduce(State(answers): State<Answers>, headers: HeaderMap) -> Response {
@@ -155,15 +182,15 @@ fn avatar_look(avatar: &AvatarSpec) -> AvatarLook {
     AvatarLook { name: avatar.name.clone(), height: avatar.height, radius: avatar.radius }
 }
 
-/// Whether a request needs no token: it comes from this machine, and the server trusts that. A request that came from a
-/// page of another origin or through a proxy only seems to be local.
-fn is_trusted(answers: &Answers, operator: &Operator, peer: SocketAddr, headers: &HeaderMap) -> bool {
-    let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("unreadable"));
-    !operator.is_token_always_asked
-        && peer.ip().to_canonical().is_loopback()
-        && text("host").is_some_and(origin::is_loopback)
-        && !headers.keys().any(|name| is_of_a_proxy(name.as_str()))
-        && answers.origins.admit_socket(text("origin"), text("host"))
+/// Whether a token can be read on the way: over plain HTTP from elsewhere. A request that names another host than this
+/// machine, or that a proxy passed on, comes from elsewhere, unless the proxy says that it came over HTTPS.
+fn is_overheard(answers: &Answers, peer: SocketAddr, headers: &HeaderMap) -> bool {
+    let is_direct = text(headers, "host").is_some_and(origin::is_loopback)
+        && !headers.keys().any(|name| is_of_a_proxy(name.as_str()));
+    let is_here = peer.ip().to_canonical().is_loopback();
+    let is_encrypted = !answers.certificates.current().is_self_signed()
+        || (is_here && text(headers, "x-forwarded-proto") == Some("https"));
+    !is_encrypted && !(is_here && is_direct)
 }
 
 /// Whether proxies add this header. Not every proxy adds one.
@@ -171,44 +198,119 @@ fn is_of_a_proxy(header: &str) -> bool {
     matches!(header, "forwarded" | "via" | "x-real-ip") || header.starts_with("x-forwarded-")
 }
 
-/// Carries out an operator's order. Requests from this machine need no token, unless the server always asks for it.
+fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name).map(|value| value.to_str().unwrap_or("unreadable"))
+}
+
+/// Lets a person through who proves at least this role. It is called before a body is read.
+async fn admit<'a>(
+    answers: &'a Answers,
+    peer: SocketAddr,
+    headers: &HeaderMap,
+    least: Role,
+) -> Result<(&'a Operator, Role), Response> {
+    let refused = |sentence: &'static str| Err((StatusCode::FORBIDDEN, sentence).into_response());
+    let Some(operator) = &answers.operator else { return Err(StatusCode::NOT_FOUND.into_response()) };
+    if !answers.origins.admit_socket(text(headers, "origin"), text(headers, "host")) {
+        return refused("This page may not ask; --origin lists those that may.\n");
+    }
+    let Some(shown) = text(headers, "authorization").and_then(|value| value.strip_prefix("Bearer ")) else {
+        return refused(FOR_OPERATORS);
+    };
+    if is_overheard(answers, peer, headers) {
+        return refused(OVERHEARD);
+    }
+    match operator.operators.role_of(shown).await {
+        Some(role) if role >= least => Ok((operator, role)),
+        Some(_) => refused("This token's role may not do that.\n"),
+        None => {
+            tracing::warn!(%peer, "a wrong operator's token was shown");
+            refused(FOR_OPERATORS)
+        }
+    }
+}
+
+/// Reads a body that must be short, and must be there soon.
+async fn read_body(body: Body) -> Result<Bytes, Response> {
+    match timeout(BODY_PATIENCE, to_bytes(body, BODY_MAX)).await {
+        Ok(Ok(bytes)) => Ok(bytes),
+        Ok(Err(_)) => Err((StatusCode::PAYLOAD_TOO_LARGE, "An order has at most 4,096 bytes.\n").into_response()),
+        Err(_) => Err((StatusCode::REQUEST_TIMEOUT, "The order did not arrive in time.\n").into_response()),
+    }
+}
+
+/// Carries out an order, and logs who gave it and what came of it.
 async fn obey(
     State(answers): State<Answers>,
     ConnectInfo(Peer(peer)): ConnectInfo<Peer>,
     headers: HeaderMap,
-    Json(order): Json<Order>,
+    body: Body,
 ) -> Response {
-    let Some(operator) = &answers.operator else { return StatusCode::NOT_FOUND.into_response() };
-    let authorization = headers.get("authorization").map(|value| value.to_str().unwrap_or("unreadable"));
-    let is_operator = match authorization.and_then(|value| value.strip_prefix("Bearer ")) {
-        Some(shown) => operator.token.is(shown),
-        None => is_trusted(&answers, operator, peer, &headers),
+    let (operator, role) = match admit(&answers, peer, &headers, Role::Watcher).await {
+        Ok(admitted) => admitted,
+        Err(refusal) => return refusal,
     };
-    if !is_operator {
-        let sentence = "This is for operators: show the token that the server printed when it started.\n";
+    // A page of another origin cannot send this type without being asked first.
+    if text(&headers, "content-type").is_none_or(|kind| !kind.starts_with("application/json")) {
+        return (StatusCode::UNSUPPORTED_MEDIA_TYPE, "An order is application/json.\n").into_response();
+    }
+    let bytes = match read_body(body).await {
+        Ok(bytes) => bytes,
+        Err(refusal) => return refusal,
+    };
+    let order: Order = match serde_json::from_slice(&bytes) {
+        Ok(order) => order,
+        Err(error) => return (StatusCode::UNPROCESSABLE_ENTITY, format!("This is no order: {error}.\n")).into_response(),
+    };
+    if role < order.least_role() {
+        tracing::warn!(%peer, role = role.name(), ?order, "an order was refused");
+        let sentence = format!("A {} may not give this order.\n", role.name());
         return (StatusCode::FORBIDDEN, sentence).into_response();
     }
-    match order::give(&operator.orders, order).await {
+    let named = format!("{order:?}");
+    let answer = order::give(&operator.orders, order).await;
+    tracing::info!(%peer, role = role.name(), order = named, obeyed = answer.is_ok(), "an order");
+    match answer {
         Ok(sentence) => format!("{sentence}\n").into_response(),
         Err(sentence) => (StatusCode::CONFLICT, format!("{sentence}\n")).into_response(),
     }
 }
 
-/// Streams the map to an operator who is trusted or shows the token in the first message.
+/// Trades the one-time secret that the start printed for the operator's token.
+async fn redeem(
+    State(answers): State<Answers>,
+    ConnectInfo(Peer(peer)): ConnectInfo<Peer>,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    let Some(operator) = &answers.operator else { return StatusCode::NOT_FOUND.into_response() };
+    if is_overheard(&answers, peer, &headers) {
+        return (StatusCode::FORBIDDEN, OVERHEARD).into_response();
+    }
+    let bytes = match read_body(body).await {
+        Ok(bytes) => bytes,
+        Err(refusal) => return refusal,
+    };
+    match operator.operators.redeem(&String::from_utf8_lossy(&bytes)) {
+        Some(token) => ([(header::CACHE_CONTROL, "no-store")], token).into_response(),
+        None => (StatusCode::FORBIDDEN, "This link was used already; show the token instead.\n").into_response(),
+    }
+}
+
+/// Streams the map to an operator who shows the token in the first message.
 async fn open_watch(
     State(answers): State<Answers>,
     ConnectInfo(Peer(peer)): ConnectInfo<Peer>,
     headers: HeaderMap,
     upgrade: WebSocketUpgrade,
 ) -> Response {
-    let text = |name: header::HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("unreadable"));
     let Some(operator) = answers.operator.clone() else { return StatusCode::NOT_FOUND.into_response() };
-    if !answers.origins.admit_socket(text(header::ORIGIN), text(header::HOST)) {
+    if !answers.origins.admit_socket(text(&headers, "origin"), text(&headers, "host")) {
         return (StatusCode::FORBIDDEN, "This page may not watch; --origin lists those that may.\n").into_response();
     }
-    let is_trusted = is_trusted(&answers, &operator, peer, &headers);
+    let overheard = is_overheard(&answers, peer, &headers).then_some(OVERHEARD);
     bounded(upgrade, watch::QUESTION_MAX)
-        .on_upgrade(move |socket| watch::serve(socket, operator.watchers, operator.token, is_trusted))
+        .on_upgrade(move |socket| watch::serve(socket, operator.watchers, operator.operators, overheard))
 }
 
 async fn open_socket(
@@ -217,8 +319,7 @@ async fn open_socket(
     headers: HeaderMap,
     upgrade: WebSocketUpgrade,
 ) -> Response {
-    let text = |name: header::HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("unreadable"));
-    if !answers.origins.admit_socket(text(header::ORIGIN), text(header::HOST)) {
+    if !answers.origins.admit_socket(text(&headers, "origin"), text(&headers, "host")) {
         return (StatusCode::FORBIDDEN, "This page may not connect here; --origin lists those that may.\n")
             .into_response();
     }

@@ -41,6 +41,7 @@ pub mod log;
 pub mod mesh_file;
 pub mod meters;
 pub mod models;
+pub mod operator;
 pub mod order;
 pub mod origin;
 pub mod output;

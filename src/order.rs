@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
+use crate::operator::Role;
+
 /// An order, as in `{"do": "kick", "who": "Ann"}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
@@ -54,6 +56,22 @@ pub enum Order {
     Save,
     /// Stop the server; the world is kept.
     Stop,
+}
+
+impl Order {
+    /// The least role that may give it.
+    pub fn least_role(&self) -> Role {
+        match self {
+            Order::Users | Order::Status | Order::Cluster | Order::Why { .. } => Role::Watcher,
+            Order::Say { .. }
+            | Order::Kick { .. }
+            | Order::Ban { .. }
+            | Order::Unban { .. }
+            | Order::Mute { .. }
+            | Order::Unmute { .. } => Role::Moderator,
+            Order::Save | Order::Stop => Role::Operator,
+        }
+    }
 }
 
 /// What became of an order: a sentence.

@@ -13,7 +13,7 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, SystemTime};
@@ -36,11 +36,12 @@ use crate::http::{self, Answers, Health, Operator};
 use crate::kept::{self, Kept, KeptError};
 use crate::link::{LinkLimits, Links, quic};
 use crate::meters;
+use crate::operator::{OperatorToken, OperatorTokenError, Operators, TokenPlace};
 use crate::order::{self, Order, Orders};
 use crate::origin::Origins;
 use crate::store::keeper::{Keeper, KeeperSettings};
 use crate::store::{Store, StoreError};
-use crate::token::{OperatorToken, Secret};
+use crate::token::Secret;
 use crate::watch::Watchers;
 
 /// How often metrics tidy up.
@@ -67,9 +68,10 @@ pub struct Options {
     pub origins: Vec<String>,
     /// Whether one needs a join token.
     pub asks_for_tokens: bool,
-    /// What an operator shows; without one the server makes one up. With one, or with other pages in `origins`, it is
-    /// asked of operators on this machine, too.
-    pub operator_token: Option<String>,
+    /// The file with the operator's token; without one the server makes one, in the world's folder if there is one.
+    pub operator_token_file: Option<PathBuf>,
+    /// Host and port of a listener of its own for `/metrics`, which then needs no token there.
+    pub metrics_listen: Option<String>,
     /// How the server works, with its limits.
     pub server: ServerSettings,
     /// When things are written.
@@ -91,7 +93,8 @@ impl Default for Options {
             certificate_every: Duration::from_secs(60),
             origins: Vec::new(),
             asks_for_tokens: false,
-            operator_token: None,
+            operator_token_file: None,
+            metrics_listen: None,
             server: ServerSettings::default(),
             keeper: KeeperSettings::default(),
             links: LinkLimits { links_per_address_max: 1_024, ..LinkLimits::default() },
@@ -132,6 +135,9 @@ pub enum ServeError {
     /// The secret that signs tokens cannot be used.
     #[error("cannot use the secret of join tokens: {0}")]
     Secret(io::Error),
+    /// The operator's token cannot be used.
+    #[error(transparent)]
+    OperatorToken(#[from] OperatorTokenError),
     /// The system gives no thread.
     #[error("no thread could be had: {0}")]
     Thread(io::Error),
@@ -181,7 +187,9 @@ pub struct Service {
     http: SocketAddr,
     quic: SocketAddr,
     is_encrypted: bool,
-    operator_token: OperatorToken,
+    operator: TokenPlace,
+    operators: Operators,
+    metrics: Option<SocketAddr>,
     orders: Orders,
     ended: oneshot::Receiver<Server>,
     tasks: Vec<JoinHandle<()>>,
@@ -239,14 +247,9 @@ impl Service {
         let metrics = metrics();
         meters::begin();
         let health = Health::default();
-        let operator_token = options.operator_token.as_deref().map_or_else(OperatorToken::new, OperatorToken::chosen);
+        let operator = TokenPlace::find(options.operator_token_file.as_deref(), options.data.as_deref())?;
+        let operators = Operators::new(operator.token.clone(), secret.clone());
         let (orders, ordered) = mpsc::channel(16);
-        let operator = Operator {
-            token: operator_token.clone(),
-            is_token_always_asked: options.operator_token.is_some() || !options.origins.is_empty(),
-            orders: orders.clone(),
-            watchers: watchers.clone(),
-        };
         let answers = Answers {
             links,
             origins,
@@ -254,10 +257,21 @@ impl Service {
             quic,
             metrics: metrics.clone(),
             health: health.clone(),
-            operator: Some(operator),
+            operator: Some(Operator {
+                operators: operators.clone(),
+                orders: orders.clone(),
+                watchers: watchers.clone(),
+            }),
             peer: None,
         };
         let mut tasks = ports.serve(&answers);
+        let mut metrics_address = None;
+        if let Some(listen) = &options.metrics_listen {
+            let wrong = |error| ServeError::Address { listen: listen.clone(), error };
+            let listener = TcpListener::bind(listen).await.map_err(wrong)?;
+            metrics_address = Some(listener.local_addr().map_err(wrong)?);
+            tasks.push(tokio::spawn(http::serve_metrics(listener, metrics.clone())));
+        }
         tasks.push(tokio::spawn(look_after(certificates, options.certificate_every, metrics)));
 
         let gate = Gate::new(secret, options.asks_for_tokens, !is_encrypted, &notes);
@@ -273,7 +287,9 @@ impl Service {
             http,
             quic,
             is_encrypted,
-            operator_token,
+            operator,
+            operators,
+            metrics: metrics_address,
             orders,
             ended,
             tasks,
@@ -313,9 +329,31 @@ impl Service {
         format!("{scheme}://{}", self.http)
     }
 
-    /// What an operator shows.
+    /// The operator's token.
     pub fn operator_token(&self) -> &OperatorToken {
-        &self.operator_token
+        &self.operator.token
+    }
+
+    /// The file that holds the operator's token.
+    pub fn operator_token_file(&self) -> &Path {
+        &self.operator.path
+    }
+
+    /// A link that opens the operator's map on this machine, once.
+    pub fn map_link(&self) -> Option<String> {
+        Some(format!("{}/map#{}", self.local_url(), self.operators.once()?))
+    }
+
+    /// Where `/metrics` is answered without a token, if anywhere.
+    pub fn metrics(&self) -> Option<SocketAddr> {
+        self.metrics
+    }
+
+    /// The URL for a browser on this machine.
+    fn local_url(&self) -> String {
+        let ip = self.http.ip();
+        let is_here = ip.is_loopback() || ip.is_unspecified();
+        if is_here && !self.is_encrypted { format!("http://localhost:{}", self.http.port()) } else { self.url() }
     }
 
     /// Where orders go.

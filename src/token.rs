@@ -1,18 +1,24 @@
-//! Join tokens and operator tokens. A join token is a permission that the server's operator signs and hands to a guest.
+//! Signed tokens. A join token is a permission that the server's operator signs and hands to a guest.
 //! It names the time until which it is valid and, if wanted, the only nickname it is valid for. Nothing is looked up:
-//! the server's secret suffices to make a token and to check one.
+//! the server's secret suffices to make a token and to check one. A role's token is made in the same way: its holder
+//! may moderate, or watch.
 
 use std::fmt;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
+use clap::ValueEnum;
 use ring::hmac;
 use ring::rand::{SecureRandom, SystemRandom};
 use space::bytes::{from_hex, to_hex};
 use thiserror::Error;
 
+use crate::operator::Role;
+
+/// The first part of a join token, and of a role's token.
 const PREFIX: &str = "ks1";
+const ROLE_PREFIX: &str = "kr1";
 
 /// The key that signs tokens. It is kept in a file beside the world, and never logged.
 #[derive(Clone)]
@@ -42,7 +48,7 @@ impl Secret {
         };
         if text.trim().is_empty() {
             let secret = Secret::new();
-            secret.write(folder)?;
+            write_private(folder, Secret::FILE, to_hex(&secret.0).as_bytes())?;
             return Ok(secret);
         }
         from_hex(text.trim()).and_then(|bytes| bytes.try_into().ok()).map(Secret).ok_or_else(|| {
@@ -51,29 +57,6 @@ impl Secret {
                 format!("{} holds no secret: 64 hexadecimal digits", path.display()),
             )
         })
-    }
-
-    /// Whole or not at all: half a secret would keep the server from starting ever again.
-    fn write(&self, folder: &Path) -> io::Result<()> {
-        fs::create_dir_all(folder)?;
-        let unfinished = folder.join("secret.key.new");
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        // A file left by an earlier crash may have another owner, who could read the secret.
-        match fs::remove_file(&unfinished) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        let mut file = options.open(&unfinished)?;
-        file.write_all(to_hex(&self.0).as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&unfinished, folder.join(Secret::FILE))?;
-        // The new name is durable once its folder is synced; not every system allows that.
-        #[cfg(unix)]
-        let _ = fs::File::open(folder).and_then(|folder| folder.sync_all());
-        Ok(())
     }
 
     fn key(&self) -> hmac::Key {
@@ -104,9 +87,7 @@ pub enum TokenError {
 
 /// Signs a join token that is valid until a time, in seconds since 1970, for one nickname or for any.
 pub fn make(secret: &Secret, nickname: Option<&str>, expires_s: u64) -> String {
-    let claim = claim(nickname, expires_s);
-    let tag = hmac::sign(&secret.key(), claim.as_bytes());
-    format!("{claim}.{}", to_hex(tag.as_ref()))
+    sign(secret, format!("{PREFIX}.{expires_s}.{}", to_hex(nickname.unwrap_or_default().as_bytes())))
 }
 
 /// Whether a token lets this nickname in now.
@@ -115,11 +96,7 @@ pub fn check(secret: &Secret, token: &[u8], nickname: &str, now_s: u64) -> Resul
         return Err(TokenError::Missing);
     }
     let text = std::str::from_utf8(token).map_err(|_| TokenError::Forged)?;
-    let (claim, tag) = text.rsplit_once('.').ok_or(TokenError::Forged)?;
-    let tag = from_hex(tag).ok_or(TokenError::Forged)?;
-    // Constant time for every tag.
-    hmac::verify(&secret.key(), claim.as_bytes(), &tag).map_err(|_| TokenError::Forged)?;
-    let mut parts = claim.split('.');
+    let mut parts = signed(secret, text).ok_or(TokenError::Forged)?.split('.');
     let (Some(PREFIX), Some(expires), Some(name), None) = (parts.next(), parts.next(), parts.next(), parts.next())
     else {
         return Err(TokenError::Forged);
@@ -131,43 +108,56 @@ pub fn check(secret: &Secret, token: &[u8], nickname: &str, now_s: u64) -> Resul
     if name.is_empty() || name.to_lowercase() == nickname.to_lowercase() { Ok(()) } else { Err(TokenError::OtherName) }
 }
 
-/// The token that an operator must show.
-#[derive(Clone)]
-pub struct OperatorToken(String);
-
-impl fmt::Debug for OperatorToken {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("OperatorToken(..)")
-    }
+/// Signs a role's token that is valid until a time, in seconds since 1970.
+pub fn make_role(secret: &Secret, role: Role, expires_s: u64) -> String {
+    sign(secret, format!("{ROLE_PREFIX}.{expires_s}.{}", role.name()))
 }
 
-impl OperatorToken {
-    /// A random token.
-    pub fn new() -> OperatorToken {
-        OperatorToken(to_hex(&random::<16>()))
-    }
-
-    /// A token that the operator chose.
-    pub fn chosen(text: &str) -> OperatorToken {
-        OperatorToken(text.to_owned())
-    }
-
-    /// The text, for the operator alone.
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-
-    /// Whether `text` is the token. Both are hashed under a fresh key, so that timing tells nothing.
-    pub fn is(&self, shown: &str) -> bool {
-        let key = Secret::new().key();
-        hmac::verify(&key, shown.as_bytes(), hmac::sign(&key, self.0.as_bytes()).as_ref()).is_ok()
-    }
+/// The role that a token proves now; `None` if it is no role's token of this secret, or has expired.
+pub fn role_of(secret: &Secret, text: &str, now_s: u64) -> Option<Role> {
+    let mut parts = signed(secret, text)?.split('.');
+    let (Some(ROLE_PREFIX), Some(expires), Some(name), None) = (parts.next(), parts.next(), parts.next(), parts.next())
+    else {
+        return None;
+    };
+    let role = Role::value_variants().iter().copied().find(|role| role.name() == name)?;
+    (expires.parse::<u64>().ok()? > now_s).then_some(role)
 }
 
-impl Default for OperatorToken {
-    fn default() -> OperatorToken {
-        OperatorToken::new()
+fn sign(secret: &Secret, claim: String) -> String {
+    let tag = hmac::sign(&secret.key(), claim.as_bytes());
+    format!("{claim}.{}", to_hex(tag.as_ref()))
+}
+
+/// The claim of a token, if this secret has signed it. The comparison takes the same time for every tag.
+fn signed<'a>(secret: &Secret, text: &'a str) -> Option<&'a str> {
+    let (claim, tag) = text.rsplit_once('.')?;
+    hmac::verify(&secret.key(), claim.as_bytes(), &from_hex(tag)?).ok()?;
+    Some(claim)
+}
+
+/// Writes a file that only its owner can read, whole or not at all: half a secret would keep the server from starting
+/// ever again.
+pub(crate) fn write_private(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    let unfinished = folder.join(format!("{name}.new"));
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    // A file left by an earlier crash may have another owner, who could read the secret.
+    match fs::remove_file(&unfinished) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
     }
+    let mut file = options.open(&unfinished)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    fs::rename(&unfinished, folder.join(name))?;
+    // The new name is durable once its folder is synced; not every system allows that.
+    #[cfg(unix)]
+    let _ = fs::File::open(folder).and_then(|folder| folder.sync_all());
+    Ok(())
 }
 
 /// Cryptographically random bytes.
@@ -177,9 +167,6 @@ pub fn random<const N: usize>() -> [u8; N] {
     bytes
 }
 
-fn claim(nickname: Option<&str>, expires_s: u64) -> String {
-    format!("{PREFIX}.{expires_s}.{}", to_hex(nickname.unwrap_or_default().as_bytes()))
-}
 
 #[cfg(test)]
 mod tests {
@@ -248,11 +235,14 @@ mod tests {
     }
 
     #[test]
-    fn an_operator_is_known_by_the_token_alone() {
-        let token = OperatorToken::new();
-        assert!(token.is(token.reveal()));
-        assert!(!token.is(""));
-        assert!(!token.is(&token.reveal()[1..]));
-        assert!(!token.is(OperatorToken::new().reveal()));
+    fn a_roles_token_proves_its_role_until_its_time_and_lets_no_one_in() {
+        let secret = Secret::new();
+        let token = make_role(&secret, Role::Moderator, 1_000);
+        assert_eq!(role_of(&secret, &token, 999), Some(Role::Moderator));
+        assert_eq!(role_of(&secret, &token, 1_000), None, "it has expired");
+        assert_eq!(role_of(&Secret::new(), &token, 0), None, "another server signed it");
+        assert_eq!(role_of(&secret, &token.replace("moderator", "operator"), 0), None, "it was changed");
+        assert_eq!(role_of(&secret, &make(&secret, None, 1_000), 0), None, "a join token is no role's");
+        assert_eq!(check(&secret, token.as_bytes(), "Ann", 0), Err(TokenError::Forged));
     }
 }

@@ -21,7 +21,7 @@ use wire::{CloseReason, Refused};
 use world::{Spec, World};
 
 use crate::store::keeper::{Past, Recaller};
-use crate::token::OperatorToken;
+use crate::operator::Operators;
 
 /// Where operators watch.
 pub const PATH: &str = "/inspect";
@@ -170,7 +170,12 @@ impl Drop for Asking {
 }
 
 /// Serves one operator, until it goes.
-pub async fn serve(mut socket: WebSocket, watchers: Watchers, token: OperatorToken, is_trusted: bool) {
+pub async fn serve(
+    mut socket: WebSocket,
+    watchers: Watchers,
+    operators: Operators,
+    overheard: Option<&'static str>,
+) {
     let Ok(Some(Ok(Message::Binary(hello)))) = timeout(GREETING_MAX, socket.recv()).await else { return };
     let refusal = match FromOperator::decode(&hello) {
         Ok(FromOperator::Watch { version, .. }) if version != OPERATOR_VERSION => Some((
@@ -179,9 +184,13 @@ pub async fn serve(mut socket: WebSocket, watchers: Watchers, token: OperatorTok
         )),
         Ok(FromOperator::Watch { token: shown, .. }) => {
             let shown = String::from_utf8_lossy(&shown);
-            let is_operator = if shown.is_empty() { is_trusted } else { token.is(&shown) };
-            let sentence = "This is for operators: show the token that the server printed when it started.";
-            (!is_operator).then(|| (CloseReason::Token, sentence.to_owned()))
+            let refused = |sentence: &str| Some((CloseReason::Token, sentence.to_owned()));
+            match overheard {
+                _ if shown.is_empty() => refused("This is for operators: show the token."),
+                Some(sentence) => refused(sentence),
+                None if operators.role_of(&shown).await.is_none() => refused("This is not an operator's token."),
+                None => None,
+            }
         }
         _ => Some((CloseReason::Misbehaved, "An operator begins by asking to watch.".to_owned())),
     };

@@ -78,6 +78,8 @@ pub struct BotsSettings {
     pub seconds: f64,
     /// What they show to be let in.
     pub token: String,
+    /// The operator's token, for the server's own figures.
+    pub operator_token: Option<String>,
     /// What they are called, with a number.
     pub name: String,
     /// The same seed makes the same decisions.
@@ -106,7 +108,8 @@ pub async fn run(
         crowd.run_until(Instant::now() + Duration::from_millis(100)).await;
         is_enough = progress(crowd.joined(), 0.0).is_break();
     }
-    let before = ServerSays::ask(&address).await;
+    let operator = settings.operator_token.as_deref();
+    let before = ServerSays::ask(&address, operator).await;
     let begun = crowd.tally();
     crowd.witness.forget_latencies();
     let start = Instant::now();
@@ -116,7 +119,7 @@ pub async fn run(
         is_enough = progress(crowd.joined(), start.elapsed().as_secs_f64()).is_break();
     }
     let seconds = start.elapsed().as_secs_f64();
-    let after = ServerSays::ask(&address).await;
+    let after = ServerSays::ask(&address, operator).await;
     let ended = crowd.tally();
     crowd.stand().await;
     let joined = crowd.joined();

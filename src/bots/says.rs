@@ -1,7 +1,7 @@
 //! What a server says of its own ticks, beside what bots see of them.
 
 use super::Quantiles;
-use crate::fetch::{Address, fetch};
+use crate::fetch::{Address, fetch_as};
 
 /// What a server says of itself.
 pub(super) struct ServerSays {
@@ -11,8 +11,9 @@ pub(super) struct ServerSays {
 }
 
 impl ServerSays {
-    pub async fn ask(address: &Address) -> Option<ServerSays> {
-        ServerSays::read(&fetch(address, "/metrics").await.ok()?)
+    /// Reads the server's metrics, which it shows to operators only.
+    pub async fn ask(address: &Address, token: Option<&str>) -> Option<ServerSays> {
+        ServerSays::read(&fetch_as(address, "/metrics", token).await.ok()?)
     }
 
     fn read(metrics: &str) -> Option<ServerSays> {

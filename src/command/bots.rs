@@ -53,6 +53,8 @@ pub struct Bots {
     /// The same seed makes the same decisions
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    #[command(flatten)]
+    proof: Proof,
     /// Print one JSON document instead of sentences
     #[arg(long)]
     json: bool,
@@ -71,6 +73,8 @@ enum Name {
 pub fn run(arguments: Bots) -> Result<(), Failure> {
     let is_hostile = matches!(arguments.behaviour, Name::Hostile);
     let runtime = runtime()?;
+    // An address that makes no sense is refused below.
+    let proof = Address::parse(&arguments.url).ok().map(|server| arguments.proof.token(&server, None)).transpose()?;
     let settings = BotsSettings {
         url: arguments.url,
         through: arguments.through.map(|through| runtime.block_on(resolve(&through))).transpose()?,
@@ -84,6 +88,7 @@ pub fn run(arguments: Bots) -> Result<(), Failure> {
         },
         seconds: arguments.seconds,
         token: arguments.token,
+        operator_token: proof.flatten(),
         name: arguments.name,
         seed: arguments.seed,
     };

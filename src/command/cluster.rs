@@ -31,12 +31,11 @@ pub enum ClusterCommand {
 #[derive(Args)]
 #[command(after_help = "Example: kinesphere cluster status http://localhost:7777 --json")]
 pub struct StatusArguments {
-    /// One of the servers; another than on this machine asks for --operator-token
+    /// One of the servers; on another machine over https://
     #[arg(value_name = "URL", default_value = "http://localhost:7777")]
     server: String,
-    /// What the server printed when it started
-    #[arg(long, value_name = "TOKEN", env = "KINESPHERE_OPERATOR_TOKEN", hide_env_values = true)]
-    operator_token: Option<String>,
+    #[command(flatten)]
+    proof: Proof,
     /// Print one JSON document instead of sentences
     #[arg(long)]
     json: bool,
@@ -138,7 +137,8 @@ pub fn run(command: ClusterCommand) -> Result<(), Failure> {
     let ClusterCommand::Status(arguments) = command;
     let address = Address::parse(&arguments.server).map_err(|error| Failure::Input(error.to_string()))?;
     let body = serde_json::to_string(&Order::Cluster).expect("an order is plain data");
-    let answer = runtime()?.block_on(post(&address, "/operator", &body, arguments.operator_token.as_deref()));
+    let token = arguments.proof.token(&address, None)?;
+    let answer = runtime()?.block_on(post(&address, "/operator", &body, token.as_deref()));
     let answer = answer.map_err(|error| Failure::Machine(error.to_string()))?;
     let found: ClusterStatus = serde_json::from_str(&answer).map_err(|_| Failure::Machine(answer.trim().to_owned()))?;
     if arguments.json { print_json(&found) } else { print(&text(&found)) }

@@ -7,7 +7,8 @@ pub mod cluster;
 mod interrupt;
 #[cfg(feature = "zenoh")]
 pub mod join;
-pub mod relay;
+pub mod proof;
+mod relay;
 pub mod replay;
 pub mod serve;
 pub mod store;

@@ -50,6 +50,11 @@ pub struct MadeOf {
 }
 
 impl MadeOf {
+    /// The world file, if it is not the built-in plaza.
+    pub fn file(&self) -> Option<&Path> {
+        self.world.as_deref()
+    }
+
     /// The spec of that world.
     pub fn spec(&self) -> Result<Arc<Spec>, Failure> {
         made_of(self.world.as_deref(), self.crowd)

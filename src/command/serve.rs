@@ -11,6 +11,7 @@ use kinesphere::certificate::Files;
 use kinesphere::kept::KeptError;
 use kinesphere::link::LinkLimits;
 use kinesphere::log::Log;
+use kinesphere::operator::OperatorTokenError;
 use kinesphere::origin;
 use kinesphere::serve::{Options, ServeError, Service};
 use kinesphere::store::keeper::KeeperSettings;
@@ -28,8 +29,6 @@ use kinesphere::world_file::load;
 
 /// The default crowd of the plaza.
 const CROWD: u32 = 60;
-/// Characters that an operator's token has at least.
-const OPERATOR_TOKEN_MIN: usize = 16;
 /// How long the end waits for the log to be read.
 const LOG_MAX: Duration = Duration::from_millis(500);
 
@@ -72,12 +71,12 @@ pub struct Serve {
     /// Ask every user for a join token; `kinesphere token` makes one
     #[arg(long, env = "KINESPHERE_TOKENS")]
     tokens: bool,
-    /// The token that operators show [default: made up and printed at start]
-    #[arg(
-        long, value_name = "TOKEN", env = "KINESPHERE_OPERATOR_TOKEN", hide_env_values = true,
-        value_parser = operator_token
-    )]
-    operator_token: Option<String>,
+    /// A file with the token that operators show [default: made up, in operator.token in the world's folder]
+    #[arg(long, value_name = "FILE", env = "KINESPHERE_OPERATOR_TOKEN_FILE")]
+    operator_token_file: Option<PathBuf>,
+    /// Host and port of a listener of its own for /metrics, where it needs no token
+    #[arg(long, value_name = "HOST:PORT", env = "KINESPHERE_METRICS_LISTEN")]
+    metrics_listen: Option<String>,
     /// How many users may be here at once
     #[arg(
         long, value_name = "N", env = "KINESPHERE_CLIENTS_MAX", default_value_t = 1_000,
@@ -161,7 +160,8 @@ fn serve(arguments: &Serve, log: &Log) -> Result<(), Failure> {
             started = Service::start(options) => started.map_err(failed)?,
             () = &mut stop => return Ok(()),
         };
-        print(&format!("listening http={} quic={}\n", service.http(), service.quic()))?;
+        let metrics = service.metrics().map_or_else(String::new, |address| format!(" metrics={address}"));
+        print(&format!("listening http={} quic={}{metrics}\n", service.http(), service.quic()))?;
         print(&welcome(&service, data.as_deref(), takes_tokens_here_only))?;
         tokio::select! {
             () = stop => {}
@@ -219,7 +219,8 @@ fn options(arguments: &Serve) -> Result<Options, Failure> {
         certificate: arguments.certificate.clone().zip(arguments.key.clone()).map(files),
         origins: arguments.origin.clone(),
         asks_for_tokens: arguments.tokens,
-        operator_token: arguments.operator_token.clone(),
+        operator_token_file: arguments.operator_token_file.clone(),
+        metrics_listen: arguments.metrics_listen.clone(),
         server: ServerSettings { limits, focus: arguments.aura, ..ServerSettings::default() },
         keeper: KeeperSettings {
             flush_every: Duration::from_millis(arguments.flush_ms),
@@ -277,14 +278,15 @@ fn welcome(service: &Service, data: Option<&Path>, takes_tokens_here_only: bool)
     } else {
         ""
     };
-    let token = service.operator_token().reveal();
+    let map = service.map_link().map_or_else(String::new, |link| format!("The operator's map, once: {link}\n"));
+    let token = service.operator_token_file().display();
     // A quiet build hides its warning.
     let page = if kinesphere::page::is_built() {
         ""
     } else {
         "Browsers see one sentence there: this server was built without its page, which takes npm.\n"
     };
-    format!("Open {}/ in a browser.\n{page}{kept}{reach}{tokens}Operator token: {token}\n", service.url())
+    format!("Open {}/ in a browser.\n{page}{kept}{reach}{tokens}{map}Operator's token: {token}\n", service.url())
 }
 
 /// Logs go to stderr; stdout is for results.
@@ -316,6 +318,7 @@ fn failed(error: ServeError) -> Failure {
         ServeError::Kept(error) => cannot_go_on(error),
         #[cfg(feature = "zenoh")]
         ServeError::Fabric(error) => super::cluster::unreached(error),
+        ServeError::OperatorToken(error @ OperatorTokenError::Io { .. }) => Failure::Machine(error.to_string()),
         ServeError::Port { .. } | ServeError::Secret(_) | ServeError::Thread(_) | ServeError::NotTakenIn => {
             Failure::Machine(error.to_string())
         }
@@ -325,13 +328,6 @@ fn failed(error: ServeError) -> Failure {
 
 fn origin(text: &str) -> Result<String, String> {
     if origin::is_origin(text) { Ok(text.to_owned()) } else { Err("expected an origin, as in https://host".to_owned()) }
-}
-
-/// A short token could be guessed, and an empty one would let any user give orders.
-fn operator_token(text: &str) -> Result<String, String> {
-    let is_long = text.len() >= OPERATOR_TOKEN_MIN && text.chars().all(|letter| letter.is_ascii_graphic());
-    let expected = || format!("expected at least {OPERATOR_TOKEN_MIN} visible ASCII characters");
-    if is_long { Ok(text.to_owned()) } else { Err(expected()) }
 }
 
 pub(super) fn metres(text: &str) -> Result<f32, String> {

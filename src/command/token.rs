@@ -3,6 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
+use kinesphere::operator::Role;
 use kinesphere::token::{self, Secret};
 use server::nickname::Nickname;
 
@@ -18,8 +19,11 @@ pub struct Token {
     #[command(flatten)]
     place: Place,
     /// The only nickname that it is good for [default: any]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", conflicts_with = "role")]
     nickname: Option<String>,
+    /// Make a token that lets its holder moderate, or watch, instead of one that lets a guest in
+    #[arg(long, value_name = "ROLE")]
+    role: Option<Role>,
     /// For how long it is good
     #[arg(long, value_name = "HOURS", default_value_t = 24, value_parser = clap::value_parser!(u64).range(1..=87_600))]
     hours: u64,
@@ -42,6 +46,10 @@ pub fn run(arguments: Token) -> Result<(), Failure> {
     let secret = Secret::read_or_make(&folder)
         .map_err(|error| Failure::Machine(format!("cannot use the secret in {}: {error}", folder.display())))?;
     let now_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let made = token::make(&secret, arguments.nickname.as_deref(), now_s + arguments.hours * 3_600);
+    let expires_s = now_s + arguments.hours * 3_600;
+    let made = match arguments.role {
+        Some(role) => token::make_role(&secret, role, expires_s),
+        None => token::make(&secret, arguments.nickname.as_deref(), expires_s),
+    };
     print(&format!("{made}\n"))
 }

@@ -10,6 +10,7 @@ use kinesphere::store::Store;
 use kinesphere::why::{Explanation, Hearing, Reach, explain};
 use server::ServerSettings;
 
+use super::proof::Proof;
 use super::replay::{MadeOf, restored};
 use super::store::{cannot_go_on, refused};
 use super::{Failure, runtime};
@@ -29,7 +30,7 @@ pub struct Why {
     /// After which tick [default: the last]
     #[arg(long, value_name = "TICK", conflicts_with = "server")]
     at: Option<u64>,
-    /// A running server; another than on this machine asks for --operator-token
+    /// A running server; on another machine over https://
     #[arg(long, value_name = "URL", default_value = "http://localhost:7777", conflicts_with = "journal")]
     server: String,
     /// The folder of a kept world whose server does not run
@@ -40,9 +41,8 @@ pub struct Why {
     /// How far a user hears, in metres, as it was served
     #[arg(long, value_name = "METRES", default_value_t = 20.0)]
     aura: f32,
-    /// What the server printed when it started
-    #[arg(long, value_name = "TOKEN", env = "KINESPHERE_OPERATOR_TOKEN", hide_env_values = true)]
-    operator_token: Option<String>,
+    #[command(flatten)]
+    proof: Proof,
     /// Print one JSON document instead of a sentence
     #[arg(long)]
     json: bool,
@@ -85,7 +85,8 @@ fn from_server(arguments: &Why) -> Result<Explanation, Failure> {
     let address = Address::parse(&arguments.server).map_err(|error| Failure::Input(error.to_string()))?;
     let order = Order::Why { listener: arguments.listener.clone(), speaker: arguments.speaker.clone() };
     let body = serde_json::to_string(&order).expect("an order is plain data");
-    let answer = runtime()?.block_on(post(&address, "/operator", &body, arguments.operator_token.as_deref()));
+    let token = arguments.proof.token(&address, arguments.made_of.file())?;
+    let answer = runtime()?.block_on(post(&address, "/operator", &body, token.as_deref()));
     let answer = answer.map_err(|error| Failure::Machine(error.to_string()))?;
     serde_json::from_str(&answer).map_err(|_| Failure::Machine(answer.trim().to_owned()))
 }

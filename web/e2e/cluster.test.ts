@@ -78,6 +78,7 @@ const about = (visitor: Visitor) => visitor.page.evaluate(() => {
 test('who walks across the border of two servers is sent on, and goes on as who it was', async () => {
   await withCluster('e2e/field.toml --aura 8', async (one, two) => {
     const map = await openPage(browser);
+    await one.trust(map);
     await map.goto(`${one.url}/map`);
     await regions(map);
     const [ann, bob] = [await Visitor.enter(browser, one.url, 'Ann'), await Visitor.enter(browser, two.url, 'Bob')];

@@ -137,6 +137,7 @@ test('on a screen of 360 pixels everything is within reach, and nothing covers a
   await visitor.close();
 
   const map = await (await browser.newContext(PHONE)).newPage();
+  await server.trust(map);
   await map.goto(`${server.url}/map`);
   await map.waitForFunction(() => (window as any).map.frame !== null);
   assert.equal(await map.evaluate(() => document.documentElement.scrollWidth > innerWidth), false, 'the map fits');

@@ -1,7 +1,7 @@
 // Servers and browsers for tests: the binary as a stranger starts it, and Debian's Chromium.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Browser, type BrowserContextOptions, type Page, type Route, chromium } from 'playwright-core';
 
@@ -21,6 +21,8 @@ export class Serving {
     private readonly child: ChildProcess,
     readonly url: string,
     readonly operatorToken: string,
+    /** Opens the operator's map, once. */
+    readonly mapLink: string,
   ) {}
 
   /** Starts a server with these arguments, separated by spaces. */
@@ -34,14 +36,14 @@ export class Serving {
     await new Promise<void>((done, fail) => {
       child.stdout.on('data', (data: Buffer) => {
         printed += data.toString();
-        if (/token:? \S+/.test(printed)) done();
+        if (/token: \S+\n/.test(printed)) done();
       });
       child.on('exit', () => fail(new Error(`the server does not start: ${logged}`)));
     });
     const address = /http=(\S+)/.exec(printed)?.[1];
-    const token = /token:? (\S+)/.exec(printed)?.[1];
-    if (address === undefined || token === undefined) throw new Error(`it printed ${printed}`);
-    return new Serving(child, `http://${address}`, token);
+    const [file, link] = [/token: (\S+)/.exec(printed)?.[1], /http:\S+\/map#\S+/.exec(printed)?.[0]];
+    if (address === undefined || file === undefined || link === undefined) throw new Error(`it printed ${printed}`);
+    return new Serving(child, `http://${address}`, readFileSync(file, 'utf8').trim(), link);
   }
 
   get address(): string {
@@ -55,8 +57,14 @@ export class Serving {
     await ended;
   }
 
+  /** Makes every page that is opened from now on an operator's. */
+  async trust(page: Page): Promise<void> {
+    await page.addInitScript((token) => localStorage.setItem('kinesphere.operator', token), this.operatorToken);
+  }
+
   async metrics(): Promise<Map<string, number>> {
-    const text = await (await fetch(`http://${this.address}/metrics`)).text();
+    const headers = { authorization: `Bearer ${this.operatorToken}` };
+    const text = await (await fetch(`http://${this.address}/metrics`, { headers })).text();
     const rows = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
     return new Map(rows.map((row) =>
       [row.slice(0, row.lastIndexOf(' ')), Number(row.slice(row.lastIndexOf(' ') + 1))]));

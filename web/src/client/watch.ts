@@ -1,4 +1,4 @@
-// The operator's stream: opened with a token, or without one on the server's own machine.
+// The operator's stream, opened with a token.
 
 import { type Cells, type Groups, type Hearing, type Wanted, look } from '../wire/inside.ts';
 import { type Borders, type Known, type Watched, decodeOperator, play, watch } from '../wire/operator.ts';
@@ -31,7 +31,7 @@ export class Watch {
   private wanted: Wanted | null = null;
   private socket: WebSocket | null = null;
   private parts: [number, [number, number, number]][] = [];
-  private token = '';
+  token = '';
 
   constructor(private readonly events: WatchEvents) {}
 
@@ -84,8 +84,7 @@ export class Watch {
 
   /** Why one is told of another, or not: a sentence of the server. */
   async why(listener: number, speaker: number): Promise<string> {
-    const headers: Record<string, string> = { 'content-type': 'application/json' };
-    if (this.token !== '') headers['authorization'] = `Bearer ${this.token}`;
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${this.token}` };
     const body = JSON.stringify({ do: 'why', listener: String(listener), speaker: String(speaker) });
     const answer = await fetch('/operator', { method: 'POST', headers, body });
     const text = await answer.text();

@@ -1,5 +1,6 @@
 // Brings together the stream, the picture and the time line.
 
+import { keepToken, keptToken, redeem } from '../client/operator.ts';
 import { type Frame, Watch } from '../client/watch.ts';
 import { css, element } from '../ui/element.ts';
 import { AVATARS, LAYERS, groupName, hueOf } from '../view/palette.ts';
@@ -49,6 +50,7 @@ export class OperatorMap {
     this.watch = new Watch({
       opened: () => {
         this.gate.hidden = true;
+        keepToken(this.watch.token);
         // It may have said that the connection is lost.
         this.why.textContent = '';
         this.title.textContent = this.watch.watched?.name ?? 'Map';
@@ -93,7 +95,7 @@ export class OperatorMap {
     canvas.addEventListener('click', (event) => {
       if (this.press.farthest <= STILL_PX) void this.pick(event);
     });
-    this.watch.open('');
+    void redeem().catch(() => {}).then(() => this.watch.open(keptToken()));
     const frame = () => {
       requestAnimationFrame(frame);
       this.paint();

@@ -1,5 +1,5 @@
 // The window into the engine: layers in the world, and a quiet panel with numbers. It shows what this visitor hears and
-// what the server counts. Operators, who are on the server's own machine or have its token, see what the engine does
+// what the server counts. Operators, who have the server's token, see what the engine does
 // besides: its groups, its cells, and the listeners of the user they point at.
 
 import * as three from 'three';
@@ -7,6 +7,7 @@ import * as three from 'three';
 import type { Client } from '../client/client.ts';
 import type { Other } from '../client/others.ts';
 import { metres } from '../client/walk.ts';
+import { keepToken, keptToken } from '../client/operator.ts';
 import { Watch } from '../client/watch.ts';
 import { css, element } from '../ui/element.ts';
 import { AVATARS, LAYERS } from '../view/palette.ts';
@@ -42,7 +43,10 @@ export class Inspector {
   private readonly hears = element('p', { class: 'why', 'data-number': 'hears' });
   private readonly heardBy = element('p', { class: 'why', 'data-number': 'heard by' });
   readonly watch = new Watch({
-    opened: () => (this.gate.hidden = true),
+    opened: () => {
+      this.gate.hidden = true;
+      keepToken(this.watch.token);
+    },
     refused: (sentence) => {
       this.gate.hidden = false;
       this.refusal.textContent = sentence;
@@ -129,7 +133,7 @@ export class Inspector {
     this.root.hidden = !this.isOpen;
     this.layers.root.visible = this.isOpen;
     this.readAt = 0;
-    if (this.isOpen) this.watch.open(this.token.value.trim());
+    if (this.isOpen) this.watch.open(this.token.value.trim() || keptToken());
     else this.watch.close();
   }
 
@@ -180,7 +184,7 @@ export class Inspector {
     }
     this.before = { in: counts.bytesIn, out: counts.bytesOut, states: counts.states, tick: newestTick, at: now };
     try {
-      const metrics = await readMetrics();
+      const metrics = await readMetrics(keptToken());
       if (this.metrics.size > 0) this.tick.push(partsBetween(this.metrics, metrics));
       this.metrics = metrics;
       for (const name of ['tick', 'users', 'objects']) this.set(name, String(metrics.get(`kinesphere_${name}`) ?? '-'));

@@ -14,9 +14,11 @@ export function parseMetrics(text: string): Metrics {
   return metrics;
 }
 
-export async function readMetrics(): Promise<Metrics> {
-  const answer = await fetch('/metrics', { cache: 'no-store' });
-  return parseMetrics(await answer.text());
+/** The server's metrics; empty without an operator's token. */
+export async function readMetrics(token: string): Promise<Metrics> {
+  if (token === '') return new Map();
+  const answer = await fetch('/metrics', { cache: 'no-store', headers: { authorization: `Bearer ${token}` } });
+  return answer.ok ? parseMetrics(await answer.text()) : new Map();
 }
 
 /** Milliseconds per tick that each part took between two readings. */
