@@ -7,7 +7,7 @@
 //!   [`origin`]: whose pages may connect.
 //! - [`visit`]: a program's visit to a server; [`bots`]: many clients in one process, and what they say together.
 //! - [`cluster`]: a server among others that serve the same world.
-//! - [`gate`] and [`token`]: who may come in; [`order`]: what an operator may ask for.
+//! - [`admission`] and [`token`]: who may come in; [`order`]: what an operator may ask for.
 //! - [`store`]: what outlives the process; [`kept`]: a world in it.
 //! - [`watch`]: operators who watch the world, as it is and as it was.
 //! - [`why`]: why one is told of another, or not.
@@ -22,6 +22,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod admission;
 pub mod bots;
 pub mod certificate;
 pub mod cluster;
@@ -29,7 +30,6 @@ pub mod connection;
 pub mod drive;
 pub mod failure;
 pub mod fetch;
-pub mod gate;
 pub mod http;
 #[cfg(feature = "zenoh")]
 pub mod join;

@@ -296,7 +296,17 @@ impl Cluster {
         self.reachable.remove(&node);
     }
 
-    /// What it wants to say to whom.
+    /// The nodes that can be reached.
+    pub fn reachable(&self) -> impl Iterator<Item = NodeId> {
+        self.reachable.iter().copied()
+    }
+
+    /// Whether `poll` has a message.
+    pub fn has_messages(&self) -> bool {
+        !self.sends.is_empty()
+    }
+
+    /// The next message to another node.
     pub fn poll(&mut self) -> Option<(NodeId, ToNode)> {
         self.sends.pop_front()
     }
