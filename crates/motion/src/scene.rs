@@ -244,8 +244,8 @@ impl CollisionScene {
         let (mut from, mut end) = ([0; 3], [0; 3]);
         for axis in 0..3 {
             let (first, last) = ((low[axis] - self.low[axis]) / self.cell, (high[axis] - self.low[axis]) / self.cell);
-            // Also false if a bound is NaN or the grid has no cells: then the range is empty.
-            if last >= 0.0 && first < self.size[axis] as f64 {
+            // Also false if a bound is NaN: the range is empty then.
+            if self.size[axis] > 0 && last >= 0.0 && first < self.size[axis] as f64 {
                 // Casts saturate: what is below the first cell is in the first one.
                 (from[axis], end[axis]) = (first as usize, (last as usize).min(self.size[axis] - 1) + 1);
             }
