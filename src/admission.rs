@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
 use server::nickname::Nickname;
-use wire::{Hello, LinkId, Reason, Refused, ToServer, VERSION, kind};
+use wire::{CloseReason, Hello, LinkId, Refused, ToServer, VERSION, kind};
 
 use crate::token::{self, Secret};
 
@@ -80,18 +80,18 @@ impl Admission {
         // Bans and tokens go by the nickname, also for users who resume.
         let nickname = match Nickname::new(&hello.nickname) {
             Ok(nickname) => nickname,
-            Err(error) => return refuse(Reason::Nickname, error.to_string()),
+            Err(error) => return refuse(CloseReason::Nickname, error.to_string()),
         };
         if self.banned.contains(&nickname.key()) {
-            return refuse(Reason::Banned, "You are banned from this world.".to_owned());
+            return refuse(CloseReason::Banned, "You are banned from this world.".to_owned());
         }
         if self.asks_for_tokens {
             if self.is_overheard && !address.ip().to_canonical().is_loopback() {
                 let sentence = "This server takes join tokens only over an encrypted page: it needs a certificate.";
-                return refuse(Reason::Token, sentence.to_owned());
+                return refuse(CloseReason::Token, sentence.to_owned());
             }
             if let Err(error) = token::check(&self.secret, &hello.token, &hello.nickname, now_s) {
-                return refuse(Reason::Token, error.to_string());
+                return refuse(CloseReason::Token, error.to_string());
             }
         }
         Admitted::Hello(hello, nickname)
@@ -120,7 +120,7 @@ fn mark(set: &mut BTreeSet<String>, prefix: &str, nickname: &Nickname, is_in: bo
     }
 }
 
-fn refuse(reason: Reason, sentence: String) -> Admitted {
+fn refuse(reason: CloseReason, sentence: String) -> Admitted {
     Admitted::Refused(Refused { version: VERSION, reason, sentence })
 }
 
@@ -135,7 +135,7 @@ mod tests {
         ToServer::Hello(Hello { version: VERSION, nickname, token, ..Hello::default() }).encode()
     }
 
-    fn reason(admitted: Admitted) -> Option<Reason> {
+    fn reason(admitted: Admitted) -> Option<CloseReason> {
         match admitted {
             Admitted::Refused(refused) => Some(refused.reason),
             _ => None,
@@ -157,15 +157,15 @@ mod tests {
         admission.opened(LINK, ([127, 0, 0, 1], 5).into());
         let token = token::make(&secret, None, 100);
         assert!(is_admitted(&admission, &hello("Ann", &token), 50));
-        assert_eq!(reason(admit(&admission, &hello("Ann", ""), 50)), Some(Reason::Token));
-        assert_eq!(reason(admit(&admission, &hello("Ann", &token), 100)), Some(Reason::Token));
-        assert_eq!(reason(admit(&admission, &hello("EVE", &token), 50)), Some(Reason::Banned));
+        assert_eq!(reason(admit(&admission, &hello("Ann", ""), 50)), Some(CloseReason::Token));
+        assert_eq!(reason(admit(&admission, &hello("Ann", &token), 100)), Some(CloseReason::Token));
+        assert_eq!(reason(admit(&admission, &hello("EVE", &token), 50)), Some(CloseReason::Banned));
         let eve = Nickname::new("Eve").unwrap();
         assert_eq!(admission.ban(&eve, false), ("ban/eve".to_owned(), Vec::new()));
         assert!(is_admitted(&admission, &hello("EVE", &token), 50));
 
         admission.opened(LINK, ([192, 168, 0, 7], 5).into());
-        assert_eq!(reason(admit(&admission, &hello("Ann", &token), 50)), Some(Reason::Token), "not encrypted");
+        assert_eq!(reason(admit(&admission, &hello("Ann", &token), 50)), Some(CloseReason::Token), "not encrypted");
     }
 
     /// Keeps out: a user who resumed with a key and no nickname was asked for no token.
@@ -176,7 +176,7 @@ mod tests {
         for nickname in ["", "\u{7}"] {
             let (nickname, resume) = (nickname.to_owned(), Some([7; 16]));
             let hello = ToServer::Hello(Hello { version: VERSION, nickname, resume, ..Hello::default() }).encode();
-            assert_eq!(reason(admit(&admission, &hello, 0)), Some(Reason::Nickname));
+            assert_eq!(reason(admit(&admission, &hello, 0)), Some(CloseReason::Nickname));
         }
     }
 

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use server::nickname::Nickname;
 use space::{NodeId, Time};
 use tokio::sync::{mpsc, oneshot};
-use wire::Reason;
+use wire::CloseReason;
 
 use crate::cluster;
 use crate::drive::Drive;
@@ -66,12 +66,12 @@ pub fn obey(drive: &mut Drive, order: Order, now: Time, links: usize) -> Answer 
             drive.server.announce(text.trim());
             Ok("Everybody was told.".to_owned())
         }
-        Order::Kick { who } => drop_user(drive, &named(&who)?, Reason::Kicked, "An operator sent you away."),
+        Order::Kick { who } => drop_user(drive, &named(&who)?, CloseReason::Kicked, "An operator sent you away."),
         Order::Ban { who } => {
             let name = named(&who)?;
             let note = drive.admission.ban(&name, true);
             drive.note(note);
-            let _ = drop_user(drive, &name, Reason::Banned, "An operator banned you from this world.");
+            let _ = drop_user(drive, &name, CloseReason::Banned, "An operator banned you from this world.");
             Ok(format!("{} is banned.", name.as_str()))
         }
         Order::Unban { who } => {
@@ -144,7 +144,7 @@ fn status(drive: &Drive, links: usize) -> String {
     format!("Tick {tick}: {users} users are here, {queued} wait to be let in, {links} connections are open.\n{kept}")
 }
 
-fn drop_user(drive: &mut Drive, name: &Nickname, reason: Reason, sentence: &str) -> Answer {
+fn drop_user(drive: &mut Drive, name: &Nickname, reason: CloseReason, sentence: &str) -> Answer {
     let key = name.key();
     let is_meant = |known: &str| Nickname::new(known).is_ok_and(|known| known.key() == key);
     let found: Option<NodeId> = drive.server.users().find(|(_, known, ..)| is_meant(known)).map(|(sender, ..)| sender);

@@ -42,7 +42,7 @@ use std::collections::{BTreeMap, VecDeque};
 use interest::{Audience, AudienceSettings, Aura, AuraError};
 use space::{NodeId, ObjectId, Pair, Slot, Tick, Time};
 use wire::scene::FixedObject;
-use wire::{Channel, Effect, Endpoint, Event, LinkId, Participant, Reason, SessionRecord, ToClient};
+use wire::{Channel, CloseReason, Effect, Endpoint, Event, LinkId, Participant, SessionRecord, ToClient};
 use world::{Act, Input, World};
 
 use self::limits::Limits;
@@ -287,7 +287,7 @@ impl Server {
     }
 
     /// Ends a user's session, with a sentence to read. False if there is no such user.
-    pub fn drop_user(&mut self, sender: NodeId, reason: Reason, sentence: &str) -> bool {
+    pub fn drop_user(&mut self, sender: NodeId, reason: CloseReason, sentence: &str) -> bool {
         if !self.sessions.contains_key(&sender) {
             return false;
         }
@@ -303,7 +303,7 @@ impl Server {
     /// Ends all connections. Users can resume when the server comes back, or at once at another server of its cluster.
     pub fn stop(&mut self) {
         self.redirect_all();
-        let refused = receive::refusal(Reason::Stopping, "The server stops; the world is kept.".to_owned());
+        let refused = receive::refusal(CloseReason::Stopping, "The server stops; the world is kept.".to_owned());
         for link in self.links.keys().copied().collect::<Vec<_>>() {
             self.tell(link, &ToClient::Closed(refused.clone()));
             self.effects.push_back(Effect::Close { to: link.into() });
@@ -363,7 +363,7 @@ impl Participant for Server {
             Event::Opened { from: Endpoint::Link(link), secret } => {
                 let most = self.settings.limits.links;
                 if self.links.len() >= most {
-                    return self.refuse(link, Reason::Full, format!("The server has {most} connections already."));
+                    return self.refuse(link, CloseReason::Full, format!("The server has {most} connections already."));
                 }
                 self.links.insert(link, Link::new(now, secret, &self.settings.limits));
             }

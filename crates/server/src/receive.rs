@@ -3,7 +3,7 @@
 
 use space::{NodeId, Tick, Time};
 use wire::session::ResumeKey;
-use wire::{Channel, Effect, Hello, LinkId, Moves, Reason, Refused, ToClient, ToServer, VERSION};
+use wire::{Channel, CloseReason, Effect, Hello, LinkId, Moves, Refused, ToClient, ToServer, VERSION};
 use world::{Act, Input};
 
 use crate::Server;
@@ -81,7 +81,7 @@ impl Server {
                 let [received_us, replied_us] = [now.micros(); 2];
                 self.tell(id, &ToClient::Pong { asked_us, received_us, replied_us, tick, ticked_us });
             }
-            ToServer::Leave => self.end_session(sender, Reason::Left, "Goodbye.".to_owned()),
+            ToServer::Leave => self.end_session(sender, CloseReason::Left, "Goodbye.".to_owned()),
             // A client that is not in yet may not know that.
             _ if session.slot().is_none() => {}
             ToServer::Moves(moves) => return self.wish(now, sender, &moves),
@@ -151,7 +151,7 @@ impl Server {
         let Greeting { hello, nickname } = greeting;
         let nickname = match nickname {
             Ok(nickname) => nickname,
-            Err(error) => return self.refuse(id, Reason::Nickname, error.to_string()),
+            Err(error) => return self.refuse(id, CloseReason::Nickname, error.to_string()),
         };
         let Limits { clients, join_queue, .. } = self.settings.limits;
         if self.names.contains_key(&nickname.key()) {
@@ -160,14 +160,18 @@ impl Server {
         let avatars = self.world().spec().avatars.len();
         if usize::from(hello.avatar) >= avatars {
             let sentence = format!("This world has {avatars} avatars, there is no number {}.", hello.avatar);
-            return self.refuse(id, Reason::Avatar, sentence);
+            return self.refuse(id, CloseReason::Avatar, sentence);
         }
         if self.sessions.len() >= clients {
-            return self.refuse(id, Reason::Full, format!("The server is full: {clients} users. Try again later."));
+            return self.refuse(
+                id,
+                CloseReason::Full,
+                format!("The server is full: {clients} users. Try again later."),
+            );
         }
         if self.queue.len() >= join_queue {
             let sentence = format!("{join_queue} users wait to be let in already. Try again in some seconds.");
-            return self.refuse(id, Reason::Full, sentence);
+            return self.refuse(id, CloseReason::Full, sentence);
         }
         let Some(link) = self.links.get_mut(&id) else { return };
         let sender = NodeId::new(self.next_sender);
@@ -197,14 +201,14 @@ impl Server {
         if let Some(last) = last {
             self.links.remove(&last);
             let sentence = "Your session goes on over another connection.".to_owned();
-            self.tell(last, &ToClient::Closed(refusal(Reason::Resumed, sentence)));
+            self.tell(last, &ToClient::Closed(refusal(CloseReason::Resumed, sentence)));
             self.effects.push_back(Effect::Close { to: last.into() });
         }
         self.counts.resumed += 1;
         self.welcome(sender, true);
     }
 
-    pub(crate) fn refuse(&mut self, id: LinkId, reason: Reason, sentence: String) {
+    pub(crate) fn refuse(&mut self, id: LinkId, reason: CloseReason, sentence: String) {
         self.counts.refused += 1;
         self.tell(id, &ToClient::Refused(refusal(reason, sentence)));
         self.effects.push_back(Effect::Close { to: id.into() });
@@ -213,12 +217,12 @@ impl Server {
 
     fn refuse_version(&mut self, id: LinkId, version: u16) {
         let sentence = format!("This server speaks version {VERSION} of the protocol, you speak version {version}.");
-        self.refuse(id, Reason::Version, sentence);
+        self.refuse(id, CloseReason::Version, sentence);
     }
 
     pub(crate) fn refuse_taken(&mut self, id: LinkId, name: &str) {
         let sentence = format!("Somebody is called {name} already; choose another name.");
-        self.refuse(id, Reason::NicknameTaken, sentence);
+        self.refuse(id, CloseReason::NicknameTaken, sentence);
     }
 
     /// Counts a bad message against its sender.
@@ -231,15 +235,15 @@ impl Server {
         }
         let sentence = format!("More than {most} of your messages within a minute made no sense or came too fast.");
         match link.session {
-            Some(sender) => self.end_session(sender, Reason::Misbehaved, sentence),
-            None => self.refuse(id, Reason::Misbehaved, sentence),
+            Some(sender) => self.end_session(sender, CloseReason::Misbehaved, sentence),
+            None => self.refuse(id, CloseReason::Misbehaved, sentence),
         }
     }
 
     /// Ends a session: its avatar leaves with the next tick.
-    pub(crate) fn end_session(&mut self, sender: NodeId, reason: Reason, sentence: String) {
+    pub(crate) fn end_session(&mut self, sender: NodeId, reason: CloseReason, sentence: String) {
         let Some(session) = self.sessions.get_mut(&sender) else { return };
-        self.counts.dropped += u64::from(reason != Reason::Left);
+        self.counts.dropped += u64::from(reason != CloseReason::Left);
         let link = session.link.take();
         if let Stage::In { slot, .. } = session.stage {
             self.users.remove(&slot);
@@ -271,7 +275,7 @@ impl Server {
     }
 }
 
-pub(crate) fn refusal(reason: Reason, sentence: String) -> Refused {
+pub(crate) fn refusal(reason: CloseReason, sentence: String) -> Refused {
     Refused { version: VERSION, reason, sentence }
 }
 

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cluster::Status;
 use space::{NodeId, Time};
 use wire::cluster::{Seek, Sought};
-use wire::{LinkId, Reason, ToNode};
+use wire::{CloseReason, LinkId, ToNode};
 
 use crate::Server;
 use crate::nickname::Nickname;
@@ -87,7 +87,7 @@ impl Server {
         let (seeking, most) = (&mut shared.seeking, self.settings.limits.join_queue);
         if seeking.waiting.len() >= most {
             let sentence = format!("{most} users are looked for at other servers already. Try again in some seconds.");
-            return self.refuse(link, Reason::Full, sentence);
+            return self.refuse(link, CloseReason::Full, sentence);
         }
         if seeking.waiting.values().any(|waiting| waiting.link == link) {
             return;

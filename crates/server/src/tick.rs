@@ -6,7 +6,9 @@ use space::{NodeId, ObjectId, Slot, Tick, Time};
 use wire::pose::heading_radians;
 use wire::session::{Entered, EnteredKind, Roster, Welcome};
 use wire::state::{Head, Own};
-use wire::{Channel, CollisionShape, Effect, Handle, LinkId, Reason, Record, Scene, SessionRecord, ToClient, VERSION};
+use wire::{
+    Channel, CloseReason, CollisionShape, Effect, Handle, LinkId, Record, Scene, SessionRecord, ToClient, VERSION,
+};
 use world::{Act, Input, journal};
 
 use crate::link::Link;
@@ -109,7 +111,7 @@ impl Server {
         let silent: Vec<_> = self.links.iter().filter(|(_, link)| is_silent(link)).map(|(id, _)| *id).collect();
         for id in silent {
             let seconds = limits.hello_us / 1_000_000;
-            self.refuse(id, Reason::Idle, format!("You did not say hello within {seconds} seconds."));
+            self.refuse(id, CloseReason::Idle, format!("You did not say hello within {seconds} seconds."));
         }
         let leaving = self.sessions.values().filter(|session| session.stage == Stage::Leaving);
         for sender in leaving.map(|session| session.sender).collect::<Vec<_>>() {
@@ -120,22 +122,22 @@ impl Server {
                 None => self.forget(sender),
             }
         }
-        let mut ends: Vec<(NodeId, Reason, String)> = Vec::new();
+        let mut ends: Vec<(NodeId, CloseReason, String)> = Vec::new();
         for session in self.sessions.values() {
             if !matches!(session.stage, Stage::In { .. }) {
                 continue;
             }
             if session.link.is_none() {
                 if now - session.lost_at > limits.resume_us {
-                    ends.push((session.sender, Reason::Left, String::new()));
+                    ends.push((session.sender, CloseReason::Left, String::new()));
                 }
             } else if now - session.heard_at > limits.idle_us {
                 let sentence = format!("Nothing was heard of you for {} seconds.", limits.idle_us / 1_000_000);
-                ends.push((session.sender, Reason::Idle, sentence));
+                ends.push((session.sender, CloseReason::Idle, sentence));
             } else if session.behind_since.is_some_and(|since| now - since > limits.unheard_us) {
                 let seconds = limits.unheard_us / 1_000_000;
                 let sentence = format!("What you are sent has not been answered for {seconds} seconds.");
-                ends.push((session.sender, Reason::Slow, sentence));
+                ends.push((session.sender, CloseReason::Slow, sentence));
             }
         }
         for (sender, reason, sentence) in ends {
@@ -251,13 +253,13 @@ impl Server {
                 continue;
             }
             let reason = match refusal.reason {
-                world::RefusalReason::NoRoom => Reason::NoRoom,
-                world::RefusalReason::NoSuchAvatar { .. } => Reason::Avatar,
-                _ => Reason::Full,
+                world::RefusalReason::NoRoom => CloseReason::NoRoom,
+                world::RefusalReason::NoSuchAvatar { .. } => CloseReason::Avatar,
+                _ => CloseReason::Full,
             };
             let link = session.link;
             self.forget(refusal.sender);
-            let elsewhere = if reason == Reason::NoRoom { self.elsewhere() } else { None };
+            let elsewhere = if reason == CloseReason::NoRoom { self.elsewhere() } else { None };
             if let (Some(link), Some(address)) = (link, elsewhere) {
                 self.redirect(link, &address);
             } else if let Some(link) = link {
