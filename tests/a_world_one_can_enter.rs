@@ -21,7 +21,7 @@ fn named(name: &str) -> ClientSettings {
     ClientSettings::named(name)
 }
 
-/// Who is heard under this name, and where it was confirmed to be.
+/// The user heard under this name, and its confirmed place.
 fn heard(client: &client::Client, name: &str) -> Option<space::GridPoint> {
     client.others().iter().find(|(_, other)| other.entered.name == name).map(|(_, other)| other.confirmed.1)
 }
@@ -91,7 +91,7 @@ async fn a_world_and_its_users_outlive_the_server() {
     }
 }
 
-/// What the server says to whoever says hello like this.
+/// The server's answer to such a hello.
 async fn refusal(server: &Serving, settings: ClientSettings) -> (CloseReason, String) {
     match Visit::join(&server.url(), settings).await {
         Err(VisitError::Refused(refused)) => (refused.reason, refused.sentence),
@@ -206,7 +206,7 @@ async fn operators_are_obeyed_and_visitors_are_not() {
     assert_eq!(refusal(&server, named("Ann")).await.0, CloseReason::Banned);
 }
 
-/// Keeps out: by way of a proxy on the same machine everybody was an operator.
+/// Keeps out: through a proxy on the same machine every visitor was an operator.
 #[tokio::test]
 async fn whoever_comes_through_a_proxy_shows_the_token() {
     let users = r#"{"do":"users"}"#;
@@ -217,7 +217,7 @@ async fn whoever_comes_through_a_proxy_shows_the_token() {
     }
     assert!(post(&server, "Host: localhost\r\n", users).await.contains("200 OK"), "no proxy is between");
 
-    // A proxy may add nothing. Where one is likely, nobody is trusted for coming from this machine.
+    // A proxy may add no header. Where a proxy is likely, coming from this machine is no proof.
     for public in ["--operator-token sixteen-or-more-letters", "--origin https://world.example"] {
         let server = Serving::start(&format!("--in-memory --crowd 0 {public}"));
         let token = server.printed.rsplit(' ').next().unwrap().to_owned();
@@ -228,7 +228,7 @@ async fn whoever_comes_through_a_proxy_shows_the_token() {
 }
 
 /// Keeps out: who was muted spoke on after a second hello by another name, or after coming back by another name, and
-/// whoever came back without any name was not looked at.
+/// a session that resumed without a name was not checked.
 #[tokio::test]
 async fn a_mute_holds_whatever_name_a_hello_gives() {
     let server = Serving::start("--in-memory --crowd 0");

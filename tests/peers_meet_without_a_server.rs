@@ -1,5 +1,5 @@
-//! Real processes on this machine, and no server: two peers bounce off each other and agree, a third joins late and is killed,
-//! a page attached to one sees all, and who is asked to stop says goodbye.
+//! Real processes on this machine, and no server: two peers bounce off each other and agree, a third joins late and is
+//! killed, a page attached to one sees all, and who is asked to stop says goodbye.
 
 #![cfg(all(feature = "zenoh", unix))]
 
@@ -18,7 +18,7 @@ use wire::InputStep;
 
 /// Nothing here takes longer, on the slowest machine.
 const PATIENCE: Duration = Duration::from_secs(90);
-/// What one peer has kept for so long, all who were there have.
+/// A contact that one peer has kept that long is known to all that were present.
 const DELIVERED: Duration = Duration::from_secs(5);
 
 const ROOM: &str = r#"
@@ -116,7 +116,7 @@ fn wait<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
     None
 }
 
-/// An address on this machine that nobody else has right now.
+/// A free address on this machine.
 fn free() -> String {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
 }

@@ -1,5 +1,6 @@
 // Colours. People are told apart by hues that colour-blind eyes tell apart too (after Okabe and Ito); each layer of the
-// inspector has one colour, the same here, on the map, in the panels and in the lab's plots (`lab/src/report/layer.rs`).
+// inspector has one colour, the same here, on the map, in the panels and in the lab's plots
+// (`lab/src/report/layer.rs`).
 
 export const AVATARS = [0xe69f00, 0x56b4e9, 0x009e73, 0xf0e442, 0x0072b2, 0xd55e00, 0xcc79a7] as const;
 
@@ -31,7 +32,8 @@ export interface SkyColours {
   readonly fog: number;
 }
 
-/** How much of a world's own sky is in each colour: the dusk stays dark enough above for names and layers to be read. */
+/** How much of a world's own sky is in each colour: the dusk stays dark enough above for names and layers to be
+ * read. */
 const TINT: SkyColours = { zenith: 0.25, middle: 0.5, horizon: 0.35, fog: 0.5 };
 
 /** The dusk, tinted by the sky of a world, like `#9fc6e8`; `null` for anything that is no colour. */
