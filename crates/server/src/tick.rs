@@ -181,7 +181,6 @@ impl Server {
                 push(session, Act::Jump);
             }
         }
-        self.inputs.sort_unstable_by_key(|input| (input.sender, input.sequence));
     }
 
     /// Brings audience, bodies and sessions up to date with the world's step.
