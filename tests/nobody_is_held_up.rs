@@ -90,7 +90,7 @@ async fn a_frame_longer_than_any_question_ends_the_socket_where_operators_watch(
 #[tokio::test]
 async fn a_log_that_nobody_reads_holds_up_no_tick() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kinesphere"));
-    command.args("serve --in-memory --crowd 0 --listen 127.0.0.1:0 --log trace".split(' '));
+    command.args("serve --in-memory --crowd 0 --listen 127.0.0.1:0 --metrics-listen 127.0.0.1:0 --log trace".split(' '));
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut first = String::new();
     let mut stdout = std::io::BufReader::new(child.stdout.take().unwrap());
@@ -98,9 +98,10 @@ async fn a_log_that_nobody_reads_holds_up_no_tick() {
     let http = first.split(' ').find_map(|word| word.strip_prefix("http=")).unwrap().to_owned();
     let url = format!("http://{http}");
     let mut ann = Visit::join(&url, ClientSettings::named("Ann")).await.unwrap();
-    let address = kinesphere::fetch::Address::parse(&url).unwrap();
+    let metrics = first.split(' ').find_map(|word| word.trim().strip_prefix("metrics=")).unwrap();
+    let metrics = kinesphere::fetch::Address::parse(&format!("http://{metrics}")).unwrap();
     let is_full = async || {
-        let metrics = kinesphere::fetch::fetch(&address, "/metrics").await.unwrap();
+        let metrics = kinesphere::fetch::fetch(&metrics, "/metrics").await.unwrap();
         metrics.lines().any(|line| line.starts_with("kinesphere_log_lines_dropped_total "))
     };
     let begun = Instant::now();

@@ -127,9 +127,13 @@ fn a_server_on_a_full_disk_says_so_and_goes_on() {
         println!("skipped: this system lets us mount no small disk; the keeper's own test injects the fault");
         return;
     }
+    const TOKEN: &str = "sixteen-or-more-letters";
+    let mut token = tempfile::NamedTempFile::new().unwrap();
+    token.write_all(TOKEN.as_bytes()).unwrap();
     let serve = format!(
         "{mount} && exec '{server}' serve --listen 127.0.0.1:0 --crowd 20 --flush-ms 20 \
-         --snapshot-seconds 1 --data '{path}/world'"
+         --snapshot-seconds 1 --data '{path}/world' --operator-token-file '{}'",
+        token.path().display()
     );
     let mut child = Command::new("unshare");
     let child = child.args(["-rm", "sh", "-c", &serve]).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -148,7 +152,7 @@ fn a_server_on_a_full_disk_says_so_and_goes_on() {
         }
     };
     let metric = |name: &str| -> f64 {
-        let text = get("/metrics").unwrap();
+        let text = runtime.block_on(kinesphere::fetch::fetch_as(&address, "/metrics", Some(TOKEN))).unwrap();
         text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok()).unwrap_or(0.0)
     };
     wait_until("it keeps", &|| metric("kinesphere_store_flushed_tick ") > 0.0);
@@ -162,7 +166,8 @@ fn a_server_on_a_full_disk_says_so_and_goes_on() {
     let said = get("/healthz").unwrap_err().to_string();
     assert!(said.contains("keeping pauses"), "{said}");
     assert_eq!(metric("kinesphere_store_paused "), 1.0);
-    let status = runtime.block_on(kinesphere::fetch::post(&address, "/operator", r#"{"do": "status"}"#, None)).unwrap();
+    let status = runtime.block_on(kinesphere::fetch::post(&address, "/operator", r#"{"do": "status"}"#, Some(TOKEN)));
+    let status = status.unwrap();
     assert!(status.contains("Keeping pauses"), "{status}");
     let tick = metric("kinesphere_tick ");
     wait_until("the world goes on", &|| metric("kinesphere_tick ") > tick + 10.0);

@@ -8,6 +8,8 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
 /// Nothing here takes long; a test that waits this long has failed.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -17,6 +19,8 @@ pub struct Serving {
     /// Reads what it logs, all along: a full pipe would hold it up.
     log: Option<JoinHandle<String>>,
     pub http: String,
+    /// The operator's token, as the file holds it.
+    pub operator: String,
     /// What it printed until it was ready.
     pub printed: String,
 }
@@ -39,7 +43,10 @@ impl Serving {
         };
         let http = first.split(' ').find_map(|word| word.strip_prefix("http=")).expect("the first line says where");
         let rest: Vec<String> = lines.map_while(Result::ok).take_while_inclusive(|line| !line.contains("token:"));
-        Serving { http: http.to_owned(), child, log: Some(log), printed: format!("{first}\n{}", rest.join("\n")) }
+        let file = rest.last().and_then(|line| line.split_once("token: ")).expect("the last line names the file").1;
+        let operator = std::fs::read_to_string(file).expect("the file is there").trim().to_owned();
+        let printed = format!("{first}\n{}", rest.join("\n"));
+        Serving { http: http.to_owned(), operator, child, log: Some(log), printed }
     }
 
     pub fn url(&self) -> String {
@@ -50,10 +57,31 @@ impl Serving {
         self.child.id()
     }
 
+    /// Gives an order as an operator does; the whole answer.
+    pub async fn order(&self, order: &str) -> String {
+        self.post("/operator", &format!("Host: localhost\r\nAuthorization: Bearer {}\r\n", self.operator), order).await
+    }
+
+    /// Posts JSON with these headers; the whole answer.
+    pub async fn post(&self, path: &str, headers: &str, body: &str) -> String {
+        let question = format!(
+            "POST {path} HTTP/1.1\r\n{headers}Content-Type: application/json\r\nContent-Length: {}\r\n\
+             Connection: close\r\n\r\n{body}",
+            body.len()
+        );
+        let mut stream = tokio::net::TcpStream::connect(&self.http).await.unwrap();
+        stream.write_all(question.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        answer
+    }
+
     /// One of its metrics, if it has counted any of it.
     pub fn metric(&self, metric: &str) -> Option<f64> {
         let mut stream = std::net::TcpStream::connect(&self.http).unwrap();
-        stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
+        let shown = format!("Authorization: Bearer {}\r\n", self.operator);
+        let question = format!("GET /metrics HTTP/1.1\r\nHost: localhost\r\n{shown}Connection: close\r\n\r\n");
+        stream.write_all(question.as_bytes()).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         answer.lines().find_map(|line| line.strip_prefix(metric)?.strip_prefix(' ')?.trim().parse().ok())
