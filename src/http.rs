@@ -260,7 +260,9 @@ async fn obey(
     };
     let order: Order = match serde_json::from_slice(&bytes) {
         Ok(order) => order,
-        Err(error) => return (StatusCode::UNPROCESSABLE_ENTITY, format!("This is no order: {error}.\n")).into_response(),
+        Err(error) => {
+            return (StatusCode::UNPROCESSABLE_ENTITY, format!("This is no order: {error}.\n")).into_response();
+        }
     };
     if role < order.least_role() {
         tracing::warn!(%peer, role = role.name(), ?order, "an order was refused");

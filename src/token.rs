@@ -167,7 +167,6 @@ pub fn random<const N: usize>() -> [u8; N] {
     bytes
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -20,8 +20,8 @@ use wire::operator::{Borders, FromOperator, OPERATOR_VERSION, ToOperator, Watche
 use wire::{CloseReason, Refused};
 use world::{Spec, World};
 
-use crate::store::keeper::{Past, Recaller};
 use crate::operator::Operators;
+use crate::store::keeper::{Past, Recaller};
 
 /// Where operators watch.
 pub const PATH: &str = "/inspect";
@@ -170,12 +170,7 @@ impl Drop for Asking {
 }
 
 /// Serves one operator, until it goes.
-pub async fn serve(
-    mut socket: WebSocket,
-    watchers: Watchers,
-    operators: Operators,
-    overheard: Option<&'static str>,
-) {
+pub async fn serve(mut socket: WebSocket, watchers: Watchers, operators: Operators, overheard: Option<&'static str>) {
     let Ok(Some(Ok(Message::Binary(hello)))) = timeout(GREETING_MAX, socket.recv()).await else { return };
     let refusal = match FromOperator::decode(&hello) {
         Ok(FromOperator::Watch { version, .. }) if version != OPERATOR_VERSION => Some((

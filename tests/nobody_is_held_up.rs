@@ -90,7 +90,8 @@ async fn a_frame_longer_than_any_question_ends_the_socket_where_operators_watch(
 #[tokio::test]
 async fn a_log_that_nobody_reads_holds_up_no_tick() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kinesphere"));
-    command.args("serve --in-memory --crowd 0 --listen 127.0.0.1:0 --metrics-listen 127.0.0.1:0 --log trace".split(' '));
+    command
+        .args("serve --in-memory --crowd 0 --listen 127.0.0.1:0 --metrics-listen 127.0.0.1:0 --log trace".split(' '));
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut first = String::new();
     let mut stdout = std::io::BufReader::new(child.stdout.take().unwrap());

@@ -26,7 +26,8 @@ impl Proof {
     pub fn token(&self, server: &Address, world: Option<&Path>) -> Result<Option<String>, Failure> {
         let is_overheard = !server.is_encrypted && !server.is_loopback();
         if is_overheard && (self.operator_token.is_some() || self.operator_token_file.is_some()) {
-            let sentence = format!("{server} would be shown the token over plain HTTP, where it could be read; use https://");
+            let sentence =
+                format!("{server} would be shown the token over plain HTTP, where it could be read; use https://");
             return Err(Failure::Input(sentence));
         }
         if let Some(token) = &self.operator_token {
