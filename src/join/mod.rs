@@ -4,8 +4,8 @@
 //! other peers ◀── zenoh ──▶ Peer ◀── Window ──▶ HTTP, links ──▶ the user's page
 //! ```
 //!
-//! Other peers are reached over [`zenoh`](crate::link::zenoh) and known by their names there. A peer's number is a hash of
-//! its name, so a hello under another number is refused before the peer receives it.
+//! Other peers are reached over [`zenoh`](crate::link::zenoh) and known by their names there. A peer's number is a hash
+//! of its name, so a hello under another number is refused before the peer receives it.
 
 mod view;
 

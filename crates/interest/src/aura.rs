@@ -12,7 +12,8 @@ pub struct Aura {
     pub(crate) nimbus: f32,
 }
 
-/// What an object that hears nobody has for a focus, and one that nobody hears for a nimbus: no sum with it is positive.
+/// What an object that hears nobody has for a focus, and one that nobody hears for a nimbus: no sum with it is
+/// positive.
 const NOTHING: f32 = f32::NEG_INFINITY;
 
 impl Aura {
@@ -45,13 +46,14 @@ impl Aura {
 
     /// Widened by how far its object gets in a time.
     ///
-    /// An update that is sent now is seen up to a horizon later. If all auras are widened by it, and nobody moves farther
-    /// per tick than it said, two objects are joined at least `horizon_ticks` before their plain auras meet. Too wide
-    /// costs traffic, too narrow costs a late meeting.
+    /// An update that is sent now is seen up to a horizon later. If all auras are widened by it, and nobody moves
+    /// farther per tick than it said, two objects are joined at least `horizon_ticks` before their plain auras meet.
+    /// Too wide costs traffic, too narrow costs a late meeting.
     #[must_use]
     pub fn widened(self, speed_max: f32, horizon_ticks: u32) -> Aura {
         let way = f64::from(speed_max) * f64::from(horizon_ticks);
-        // Outward, by more than the test of distances can round: its error is some units in the last place of the reach.
+        // Outward, by more than the test of distances can round: its error is some units in the last place of the
+        // reach.
         let wide = |radius: f32| ((f64::from(radius) + way) * (1.0 + f64::from(f32::EPSILON) * 16.0)) as f32;
         Aura { focus: wide(self.focus), nimbus: wide(self.nimbus) }
     }

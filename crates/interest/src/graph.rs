@@ -57,8 +57,8 @@ impl Graph {
     }
 
     /// Takes in what changed since the last tick: first what ended, then what began. That is what
-    /// [`Kinesphere::began`](space::Kinesphere::began) and `ended` tell, and [`PairChanges`](space::PairChanges) for any
-    /// other broad phase.
+    /// [`Kinesphere::began`](space::Kinesphere::began) and `ended` tell, and [`PairChanges`](space::PairChanges) for
+    /// any other broad phase.
     ///
     /// A pair that ended without having been there, or began while it was, changes nothing; nor does an object with
     /// itself, or a slot that no world has.

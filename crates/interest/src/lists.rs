@@ -1,14 +1,14 @@
 //! Many short sorted lists in one piece of memory, one per row.
 //!
 //! A world of a million objects has a million lists of which most are empty, many have an entry or two, and some have
-//! thousands. The shortest lie in the table itself: one place of memory to wait for, not two. A longer list lies in a run
-//! of the pool whose length is a power of two; runs that are given up wait for the next list of their size. A list that
-//! gets shorter by an entry keeps its run for a long time: lists of neighbours that lie side by side stay so, and what is
-//! looked at together is together in the cache.
+//! thousands. The shortest lie in the table itself: one place of memory to wait for, not two. A longer list lies in a
+//! run of the pool whose length is a power of two; runs that are given up wait for the next list of their size. A list
+//! that gets shorter by an entry keeps its run for a long time: lists of neighbours that lie side by side stay so, and
+//! what is looked at together is together in the cache.
 //!
 //! Invariants:
-//! - A list without a run has up to [`SHORT`] entries, in its head. The run of another begins where its head's first word
-//!   says, is as long as its head's class says, and belongs to that list alone.
+//! - A list without a run has up to [`SHORT`] entries, in its head. The run of another begins where its head's first
+//!   word says, is as long as its head's class says, and belongs to that list alone.
 //! - Every run of the pool belongs to a list or is in `free`, under its class, the logarithm of its length.
 
 use space::{Slot, Spheres};

@@ -1,6 +1,6 @@
-//! Every colliding pair shares a group, and no group holds two that do not collide: every tick, over long runs, in worlds
-//! that cluster, mill about, teleport, and whose objects come and go. And the changes of a tick turn the old groups into
-//! the new.
+//! Every colliding pair shares a group, and no group holds two that do not collide: every tick, over long runs, in
+//! worlds that cluster, mill about, teleport, and whose objects come and go. And the changes of a tick turn the old
+//! groups into the new.
 
 use std::collections::{BTreeMap, BTreeSet};
 

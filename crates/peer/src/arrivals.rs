@@ -118,8 +118,8 @@ impl Peer {
         self.happened(Happening::Joined(node));
     }
 
-    /// Takes in an announcement. On the stream announcements are reliable and in order. A datagram may be early or late, so
-    /// it can only add an object.
+    /// Takes in an announcement. On the stream announcements are reliable and in order. A datagram may be early or
+    /// late, so it can only add an object.
     fn announced(&mut self, node: NodeId, owns: Owns, channel: Channel) {
         let Some(object) = name::object(node, owns.index) else { return };
         let is_certain = channel == Channel::Stream;

@@ -60,7 +60,8 @@ impl SeenPair {
         Some((-passage.entry).max(0.0))
     }
 
-    /// The own and the remote object after a contact `ago` seconds before this frame: an elastic collision of equal masses.
+    /// The own and the remote object after a contact `ago` seconds before this frame: an elastic collision of equal
+    /// masses.
     fn after(&self, ago: f64, fastest: f64) -> [peer::After; 2] {
         let own = &self.body.state;
         let (place, other) = (own.pos - own.vel * ago, self.seen.pos - self.seen.vel * ago);
@@ -134,8 +135,8 @@ impl Peer {
         }
     }
 
-    /// Issues verdicts about contacts that this peer saw before it knew that it is the decider, answers claims after it had
-    /// time to see the contact itself, and undoes tentative bounces without a verdict.
+    /// Issues verdicts about contacts that this peer saw before it knew that it is the decider, answers claims after it
+    /// had time to see the contact itself, and undoes tentative bounces without a verdict.
     pub(super) fn settle(&mut self, now: Time) {
         let settings = self.settings;
         for pair in self.encounters.keys().copied().collect::<Vec<_>>() {
@@ -146,8 +147,8 @@ impl Peer {
             let Some(encounter) = self.encounters.get_mut(&pair) else { continue };
             // In every frame, so that a lost digest is noticed early.
             let standing = encounter.standing(epoch);
-            // The digests that name the decider may have arrived after the contact. A contact that this peer saw comes before a
-            // claim about it.
+            // The digests that name the decider may have arrived after the contact. A contact that this peer saw comes
+            // before a claim about it.
             if let Some(TentativeBounce { tentative, states, .. }) = encounter.response
                 && self.verdicts.about(pair, tentative.claim.contact).is_none()
                 && let Some(verdict) = encounter.issued.decide(tentative.claim, standing, Some(states))
@@ -242,7 +243,8 @@ impl Peer {
         }
     }
 
-    /// Whether a verdict's states are possible after a contact. Every peer that knows both objects gets the same result.
+    /// Whether a verdict's states are possible after a contact. Every peer that knows both objects gets the same
+    /// result.
     fn can_be(&self, one: ObjectId, other: ObjectId, after: Option<[peer::After; 2]>) -> bool {
         let Some(after) = after else { return true };
         let [one_place, other_place] = after.map(|after| steps::vector(after.place));
@@ -256,14 +258,15 @@ impl Peer {
             && radius(one).zip(radius(other)).is_none_or(|(one, other)| is_together(one + other))
     }
 
-    /// Whether this peer knows another decider of a term. A term's decider is a function of digests that its number names, so
-    /// all honest peers know the same one.
+    /// Whether this peer knows another decider of a term. A term's decider is a function of digests that its number
+    /// names, so all honest peers know the same one.
     fn is_anothers(&self, node: NodeId, theirs: ObjectId, own: ObjectId, term: u32) -> bool {
         let encounter = self.encounters.get(&ObjectPair::new(own, theirs));
         encounter.and_then(|encounter| encounter.decider(term)).is_some_and(|decider| decider != node)
     }
 
-    /// Whether an own object can have been where a verdict puts it. A decider that lost updates may have seen it elsewhere.
+    /// Whether an own object can have been where a verdict puts it. A decider that lost updates may have seen it
+    /// elsewhere.
     fn is_near(&self, now: Time, node: NodeId, own: ObjectId, contact: Time, after: Option<[peer::After; 2]>) -> bool {
         let (Some([_, after]), Some(owned)) = (after, self.own.get(&name::index(own))) else { return true };
         let since = now.seconds_since(self.contact_here(node, contact, now)).max(0.0);

@@ -8,8 +8,8 @@
 //! episode                           ├──────────────   begins at the later first epoch
 //! ```
 //!
-//! Either peer begins to watch when the two may touch, and says from which epoch on. A digest is sent until the other peer
-//! has acknowledged it. A peer that lost more than can be sent again begins anew, and so does the other's episode.
+//! Either peer begins to watch when the two may touch, and says from which epoch on. A digest is sent until the other
+//! peer has acknowledged it. A peer that lost more than can be sent again begins anew, and so does the other's episode.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -130,8 +130,8 @@ impl Encounter {
         newest.is_some_and(|newest| newest.saturating_add(self.settings.delay) >= epoch)
     }
 
-    /// Begins, continues or ends watching. `digest` is that of the own object now. Returns the message to send, if one is due
-    /// in this epoch.
+    /// Begins, continues or ends watching. `digest` is that of the own object now. Returns the message to send, if one
+    /// is due in this epoch.
     pub fn look(&mut self, may_meet: bool, epoch: u32, digest: Digest, now: Time) -> Option<peer::Watch> {
         if may_meet {
             self.used_at = now;
@@ -174,7 +174,8 @@ impl Encounter {
                 episode.handle(self.hosts[0], digest);
             }
         }
-        // All pairs send in the same epochs, in one report. A peer that begins sends at once, so that the other begins too.
+        // All pairs send in the same epochs, in one report. A peer that begins sends at once, so that the other begins
+        // too.
         if !is_first && !epoch.is_multiple_of(self.every) {
             self.renew();
             return None;
@@ -222,9 +223,9 @@ impl Encounter {
         true
     }
 
-    /// The state of the episode in an epoch. In a term the pair may touch within the closing time. For that long the decider
-    /// may decide without new digests, or no peer would decide during a network partition. The term may be over by then
-    /// and another have begun: if both peers decide, all peers keep the verdict of the lower term.
+    /// The state of the episode in an epoch. In a term the pair may touch within the closing time. For that long the
+    /// decider may decide without new digests, or no peer would decide during a network partition. The term may be over
+    /// by then and another have begun: if both peers decide, all peers keep the verdict of the lower term.
     pub fn standing(&mut self, epoch: u32) -> Standing {
         let Some((_, episode)) = &mut self.episode else { return Standing::Outside };
         let mut standing = episode.standing(epoch);

@@ -1,7 +1,7 @@
 //! The ground of a world file as peers use it: level, with upright walls.
 //!
-//! Peers move balls of one size on the level ground, so contacts push them apart horizontally. All peers must compute the
-//! same contacts to the bit, so every fixed object is a box along the axes: it is as wide as its bounding box and
+//! Peers move balls of one size on the level ground, so contacts push them apart horizontally. All peers must compute
+//! the same contacts to the bit, so every fixed object is a box along the axes: it is as wide as its bounding box and
 //! reaches up to `HIGH`. Objects above the balls are left out.
 
 use motion::CollisionScene;
@@ -100,8 +100,8 @@ impl FlatGround {
         DVec3::new(place.x, self.low.y + f64::from(RADIUS), place.z)
     }
 
-    /// A place to begin at: free of walls, as far from others as possible, up to ten metres, and then near the world file's
-    /// first spawn. `None` if there is no free place.
+    /// A place to begin at: free of walls, as far from others as possible, up to ten metres, and then near the world
+    /// file's first spawn. `None` if there is no free place.
     pub fn free_place(&self, others: &[DVec3]) -> Option<DVec3> {
         let extent = self.high - self.low;
         let count = |length: f64| ((length / SPACING) as usize).clamp(1, PLACES_MAX);

@@ -1,8 +1,8 @@
 //! A peer: a participant of a world without a server, as a state machine without sockets.
 //!
-//! A peer moves its own objects and no others; an object's [name](wire::peer::name) contains its owner's number. Its own
-//! objects are sent by dead reckoning, those of other peers are predicted. When an own object touches one of another peer,
-//! one of the two decides what happens, by a rule that both compute from the same numbers.
+//! A peer moves its own objects and no others; an object's [name](wire::peer::name) contains its owner's number. Its
+//! own objects are sent by dead reckoning, those of other peers are predicted. When an own object touches one of
+//! another peer, one of the two decides what happens, by a rule that both compute from the same numbers.
 //!
 //! # Order of calls
 //!
@@ -29,12 +29,12 @@
 //! ```
 //!
 //! - An *encounter* is a pair of an own object and one of another peer that may meet ([`encounter`]).
-//! - A *digest* is the rounded state of an object at one epoch. Both peers of an encounter send theirs until the other has
-//!   them.
+//! - A *digest* is the rounded state of an object at one epoch. Both peers of an encounter send theirs until the other
+//!   has them.
 //! - A *term* is a time in which the pair is close. Both peers compute its one *decider* from digests that both have.
 //! - A *claim* asks the other peer for a verdict about a contact.
-//! - A *verdict* is the outcome of a contact. All peers receive it; of several about one contact, all keep the one of the
-//!   lowest term ([`verdicts`]).
+//! - A *verdict* is the outcome of a contact. All peers receive it; of several about one contact, all keep the one of
+//!   the lowest term ([`verdicts`]).
 //!
 //! No message is believed because it arrived: [`tally`] counts what is refused, by reason.
 //!
@@ -459,8 +459,8 @@ impl Peer {
         }
     }
 
-    /// Adds an object to the audience. Its aura is widened by how far objects move in a heartbeat and two latencies, so that
-    /// it is heard before the plain auras meet.
+    /// Adds an object to the audience. Its aura is widened by how far objects move in a heartbeat and two latencies, so
+    /// that it is heard before the plain auras meet.
     fn enter_audience(&mut self, object: ObjectId, place: DVec3, aura: f32) {
         let settings = &self.settings;
         let horizon_s = (settings.heartbeat_us + 2 * settings.latency_us_max) as f64 * 1e-6;

@@ -144,7 +144,8 @@ impl RemotePeer {
                     watches: watches[..few].to_vec(),
                 };
                 let bytes = ToPeer::Report(report).encode();
-                // One item always fits, and so do all announcements: the largest watch has 900 bytes, 64 announcements too.
+                // One item always fits, and so do all announcements: the largest watch has 900 bytes, 64 announcements
+                // too.
                 if bytes.len() <= DATAGRAM_MAX || some + few <= usize::from(new == 0) {
                     reports.push(bytes);
                     break;

@@ -1,4 +1,5 @@
-//! The settings that all peers of a world share: with others, ghosts would not equal replicas, and deciders would differ.
+//! The settings that all peers of a world share: with others, ghosts would not equal replicas, and deciders would
+//! differ.
 
 use motion::Algorithm;
 use motion::adaptive::{AdaptiveSettings, Tightening};
@@ -91,15 +92,15 @@ impl PeerSettings {
         EpisodeSettings::delay_for(self.latency_us_max, self.clock_error_us, self.repeats, self.epoch_us)
     }
 
-    /// Pairs that may touch within this many seconds are watched, so that the history that policies need is complete when
-    /// they are close.
+    /// Pairs that may touch within this many seconds are watched, so that the history that policies need is complete
+    /// when they are close.
     pub fn watch_s(&self) -> f64 {
         let past = (Policy::HISTORY as i64 + 2) * self.epoch_us;
         (self.closing_us + past + self.latency_us_max) as f64 * 1e-6
     }
 
-    /// How long a peer waits for a verdict, in microseconds: until the digests of the contact are used, so that the decider
-    /// is known, and a latency for its verdict, and once more for what was lost.
+    /// How long a peer waits for a verdict, in microseconds: until the digests of the contact are used, so that the
+    /// decider is known, and a latency for its verdict, and once more for what was lost.
     pub fn patience_us(&self) -> i64 {
         i64::from(self.delay()) * self.epoch_us + 2 * (self.latency_us_max + self.epoch_us)
     }

@@ -56,8 +56,8 @@ impl AllVerdicts {
         if counting.contains(&verdict) {
             return VerdictReceipt::Known;
         }
-        // A decider issues one verdict about a contact. Its stream brings the first one first to all peers. Verdicts of other
-        // peers are not compared here, as their order of arrival differs from peer to peer.
+        // A decider issues one verdict about a contact. Its stream brings the first one first to all peers. Verdicts of
+        // other peers are not compared here, as their order of arrival differs from peer to peer.
         let is_contradiction = |held: &Verdict| {
             (held.term, held.decider) == (verdict.term, verdict.decider)
                 && (held.contact - verdict.contact).abs() <= overlap_us
@@ -85,8 +85,8 @@ impl AllVerdicts {
         self.pairs.values().flat_map(|pair| pair.verdicts.counting())
     }
 
-    /// Forgets contacts that are longer ago than `memory_us`. `clock` is a peer's time now; if that is not known, the arrival
-    /// of the last verdict counts.
+    /// Forgets contacts that are longer ago than `memory_us`. `clock` is a peer's time now; if that is not known, the
+    /// arrival of the last verdict counts.
     pub fn forget(&mut self, now: Time, memory_us: i64, clock: impl Fn(NodeId) -> Option<Time>) {
         self.pairs.retain(|_, pair| {
             if let Some(there) = clock(pair.lower) {

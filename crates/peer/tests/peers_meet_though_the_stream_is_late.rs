@@ -25,8 +25,8 @@ fn peer(node: u64) -> Peer {
     peer
 }
 
-/// The number of frames until both peers have each other's objects, if each datagram is lost with this probability and the
-/// stream brings nothing.
+/// The number of frames until both peers have each other's objects, if each datagram is lost with this probability and
+/// the stream brings nothing.
 fn frames_without_a_stream(loss: f32, seed: u64) -> Option<u32> {
     let mut random = Random::new(seed);
     let mut peers = [peer(1), peer(2)];

@@ -1,5 +1,5 @@
-//! Updates of a peer that is not the owner, forged digests, claims and verdicts, impostors and random bytes are refused,
-//! counted, and without effect on a peer's own objects.
+//! Updates of a peer that is not the owner, forged digests, claims and verdicts, impostors and random bytes are
+//! refused, counted, and without effect on a peer's own objects.
 
 use kinesphere_peer::settings::PeerSettings;
 use kinesphere_peer::{NewObject, NewPeer, Peer};

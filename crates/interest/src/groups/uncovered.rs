@@ -161,8 +161,8 @@ impl UncoveredPairs {
         self.truncate(slot, kept);
     }
 
-    /// Grows a clique from an uncovered pair and covers its pairs. Each step adds the object that covers the most uncovered
-    /// pairs, of equals the lowest, until none covers any. Members are ascending.
+    /// Grows a clique from an uncovered pair and covers its pairs. Each step adds the object that covers the most
+    /// uncovered pairs, of equals the lowest, until none covers any. Members are ascending.
     pub fn grow(&mut self, one: Slot, other: Slot, graph: &Graph) -> &[Slot] {
         let mut clique = std::mem::take(&mut self.clique);
         let mut candidates = std::mem::take(&mut self.candidates);
@@ -194,8 +194,8 @@ impl UncoveredPairs {
         &self.clique
     }
 
-    /// Adds a member to a growing clique. Candidates are the objects that overlap all members and have an uncovered pair
-    /// with one; `gains` counts those pairs.
+    /// Adds a member to a growing clique. Candidates are the objects that overlap all members and have an uncovered
+    /// pair with one; `gains` counts those pairs.
     fn add(&mut self, member: Slot, clique: &[Slot], candidates: &mut Vec<Slot>, graph: &Graph) {
         let near = graph.neighbours(member);
         if candidates.len() * 8 < near.len() {

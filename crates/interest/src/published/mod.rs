@@ -1,12 +1,12 @@
-//! Collision relations, the maximal cliques of the intersection graph: the algorithms of papers 000 and 004, and one for a
-//! million objects.
+//! Collision relations, the maximal cliques of the intersection graph: the algorithms of papers 000 and 004, and one
+//! for a million objects.
 //!
-//! The papers send updates to relations. [`Audience`](crate::Audience) and [`GroupCover`](crate::GroupCover) send fewer, and
-//! nothing here is used by the server; the experiments of `lab relations` and `lab groups` compare them all.
+//! The papers send updates to relations. [`Audience`](crate::Audience) and [`GroupCover`](crate::GroupCover) send
+//! fewer, and nothing here is used by the server; the experiments of `lab relations` and `lab groups` compare them all.
 //!
 //! - [`ExpandingSphere`], [`OrderedRelations`] and [`OrderedAxis`] are the papers' own, with their comparisons counted.
-//! - [`Cliques`] follows a [`Graph`](crate::Graph) and searches only where pairs changed; [`CliqueFinder`] brings its own
-//!   broad phase. A component beyond its [`Budget`] is reported as a [`CrowdedComponent`].
+//! - [`Cliques`] follows a [`Graph`](crate::Graph) and searches only where pairs changed; [`CliqueFinder`] brings its
+//!   own broad phase. A component beyond its [`Budget`] is reported as a [`CrowdedComponent`].
 //!
 //! Every [`RelationFinder`] finds the same relations.
 
@@ -22,8 +22,8 @@ pub use expanding_sphere::ExpandingSphere;
 pub use ordered_axis::{Axis, OrderedAxis};
 pub use ordered_relations::OrderedRelations;
 
-/// Finds the collision relations of a world: the sets of objects that overlap pairwise and to which no further object can
-/// be added. An object that overlaps no other is a relation of its own.
+/// Finds the collision relations of a world: the sets of objects that overlap pairwise and to which no further object
+/// can be added. An object that overlaps no other is a relation of its own.
 ///
 /// Every finder gives the same relations, each once and in an order of its own, whatever it remembers. Auras of a
 /// relation need not share a point: three may touch in a ring.
@@ -52,8 +52,8 @@ pub struct Relations {
     crowds: Vec<CrowdedComponent>,
 }
 
-/// A connected component whose relations exceed the budget. A component of `n` objects can have as many as 3 to the power
-/// of `n/3`.
+/// A connected component whose relations exceed the budget. A component of `n` objects can have as many as 3 to the
+/// power of `n/3`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CrowdedComponent {
     /// Its objects, ascending.

@@ -1,9 +1,9 @@
 //! Ordered axis, of paper 000, section 3.3: only objects whose intervals on one axis overlap are compared.
 //!
-//! The ends of all intervals are kept sorted from tick to tick. A sweep over them yields *overlap relations*, the largest
-//! sets of objects whose intervals overlap: one is complete at the first end after a beginning. Each is searched by
-//! expanding sphere, an object being considered once per tick, and compared only with relations that have a member in
-//! the same overlap relation.
+//! The ends of all intervals are kept sorted from tick to tick. A sweep over them yields *overlap relations*, the
+//! largest sets of objects whose intervals overlap: one is complete at the first end after a beginning. Each is
+//! searched by expanding sphere, an object being considered once per tick, and compared only with relations that have a
+//! member in the same overlap relation.
 //!
 //! Invariants, during a sweep:
 //! - `active[relation]` is how many of a relation's members have an interval that is open; `near` holds every relation

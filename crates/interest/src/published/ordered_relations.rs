@@ -1,7 +1,7 @@
 //! Expanding sphere with ordered relations, of paper 000, section 3.2.
 //!
-//! The larger the relations that are found early, the more comparisons they spare. Objects move little from tick to tick,
-//! so objects are considered in the order of the last tick's relations, the largest first.
+//! The larger the relations that are found early, the more comparisons they spare. Objects move little from tick to
+//! tick, so objects are considered in the order of the last tick's relations, the largest first.
 
 use space::Spheres;
 

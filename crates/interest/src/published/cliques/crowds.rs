@@ -1,9 +1,9 @@
 //! Components that may be crowds.
 //!
 //! Everybody's search has an quota of its own. As long as nobody exceeds it, no component can exceed what its members
-//! have together, and nobody needs to know the components. Those who exceed it are *heavy*: their component is gathered,
-//! and they share what it is allowed as a whole. If that is not enough, it is a crowd: in which order they are searched
-//! does not matter, and the rest need not be.
+//! have together, and nobody needs to know the components. Those who exceed it are *heavy*: their component is
+//! gathered, and they share what it is allowed as a whole. If that is not enough, it is a crowd: in which order they
+//! are searched does not matter, and the rest need not be.
 //!
 //! Invariants, after an update:
 //! - Whoever is in a component with somebody heavy is labelled with its lowest slot; nobody else is.

@@ -1,9 +1,10 @@
-//! All relations of a world of a million objects: from the broad phase's pairs, object by object, only where pairs changed.
+//! All relations of a world of a million objects: from the broad phase's pairs, object by object, only where pairs
+//! changed.
 //!
 //! A relation is found at its lowest member, among that member's neighbours ([`search`]). So a pair that begins or ends
-//! concerns its two ends and the objects that overlap both; all others keep what was found ([`touched`]). However large a
-//! component is, it is mended where it changed. An object can have exponentially many relations; a component whose members
-//! exceed their budget is a [`CrowdedComponent`](super::CrowdedComponent) ([`crowds`]).
+//! concerns its two ends and the objects that overlap both; all others keep what was found ([`touched`]). However large
+//! a component is, it is mended where it changed. An object can have exponentially many relations; a component whose
+//! members exceed their budget is a [`CrowdedComponent`](super::CrowdedComponent) ([`crowds`]).
 //!
 //! Invariants, after an update:
 //! - The list of a slot holds the relations of which it is the lowest member, one after the other, each ascending. So a
@@ -98,8 +99,8 @@ impl Cliques {
         Cliques { budget, ..Cliques::default() }
     }
 
-    /// Follows the graph's last update, or begins anew if an update was missed. It has to be the same graph every time: for
-    /// another one, call [`restart`](Cliques::restart).
+    /// Follows the graph's last update, or begins anew if an update was missed. It has to be the same graph every time:
+    /// for another one, call [`restart`](Cliques::restart).
     pub fn update(&mut self, graph: &Graph) {
         if !(self.followed..=self.followed + 1).contains(&graph.updates()) {
             return self.restart(graph);

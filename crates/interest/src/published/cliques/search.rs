@@ -1,12 +1,12 @@
 //! The relations of one object: those of which it is the lowest member.
 //!
-//! They lie among its neighbours. The later ones are candidates; the earlier ones are excluded: what they could be added
-//! to is theirs, or no relation. Up to 64 neighbours are one word per candidate ([`narrow`](super::narrow)). Among more,
-//! twins stand for each other ([`twins`](super::twins)); if there are more still, bitsets are of several words
-//! ([`wide`](super::wide)).
+//! They lie among its neighbours. The later ones are candidates; the earlier ones are excluded: what they could be
+//! added to is theirs, or no relation. Up to 64 neighbours are one word per candidate ([`narrow`](super::narrow)).
+//! Among more, twins stand for each other ([`twins`](super::twins)); if there are more still, bitsets are of several
+//! words ([`wide`](super::wide)).
 //!
-//! What is found among up to 64, and what it takes, depends on which of them overlap each other. Among more it depends on
-//! all pairs that they are in: twins have no other neighbours. See [`touched`](super::touched).
+//! What is found among up to 64, and what it takes, depends on which of them overlap each other. Among more it depends
+//! on all pairs that they are in: twins have no other neighbours. See [`touched`](super::touched).
 
 use space::Slot;
 
@@ -19,8 +19,8 @@ use crate::Graph;
 /// The search for relations, and what was found for one object after the other.
 #[derive(Debug)]
 pub struct CliqueSearch {
-    /// The relations of one object after the other, and where those of each end. Each begins with the object itself, and
-    /// its members ascend.
+    /// The relations of one object after the other, and where those of each end. Each begins with the object itself,
+    /// and its members ascend.
     lists: Vec<Slot>,
     ends: Vec<(usize, Option<Slot>)>,
     /// Who used up what it was allowed.
@@ -143,8 +143,8 @@ impl CliqueSearch {
 
     /// Fills the rows of all candidates; or names a witness that it need not, somebody excluded who overlaps them all.
     ///
-    /// In a crowd most have one, and it is soon found: whoever overlaps all candidates overlaps the loneliest of them, and
-    /// then whom the first that came into question does not.
+    /// In a crowd most have one, and it is soon found: whoever overlaps all candidates overlaps the loneliest of them,
+    /// and then whom the first that came into question does not.
     fn fill_rows(&mut self, near: &[Slot], candidates: u64, excluded: u64, graph: &Graph) -> Option<Slot> {
         let mut unfilled = candidates;
         let (mut rivals, mut next) = (excluded, 0);
@@ -181,8 +181,8 @@ impl CliqueSearch {
         near.iter().enumerate().fold(1 << number, |row, (number, other)| row | is_theirs(other) << number)
     }
 
-    /// The same among more than fit a word. Only those who stand for their twins are looked at. Somebody whose deputy comes
-    /// before the object is in no relation of it: the deputy could be added.
+    /// The same among more than fit a word. Only those who stand for their twins are looked at. Somebody whose deputy
+    /// comes before the object is in no relation of it: the deputy could be added.
     fn search_many(&mut self, slot: Slot, near: &[Slot], graph: &Graph, quota: &mut Quota) -> Result<(), Exhausted> {
         if self.twins.deputy(slot, graph) != slot {
             return Ok(());

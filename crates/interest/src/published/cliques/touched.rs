@@ -1,19 +1,21 @@
 //! Whose relations may have changed.
 //!
 //! The relations of an object, those of which it is the lowest member, depend on its neighbours and on which of them
-//! overlap each other, not counting pairs of two who come before it. A pair that begins or ends therefore touches its two
-//! ends and those who overlap both and come before the later one. Whoever overlapped both and no longer does is an end
-//! itself, of another pair.
+//! overlap each other, not counting pairs of two who come before it. A pair that begins or ends therefore touches its
+//! two ends and those who overlap both and come before the later one. Whoever overlapped both and no longer does is an
+//! end itself, of another pair.
 //!
 //! Most of those can be spared:
-//! - In a crowd, most objects have no relations, as an earlier neighbour overlaps all their later ones. Such a *witness* is
-//!   remembered. As long as it testifies, nothing has to be searched, and it does until it parts from the object or from a
-//!   later neighbour, or until the object gets a later neighbour that the witness does not overlap.
-//! - Between the two ends, and at the later one, a pair that begins only excludes: relations may be lost, and whoever has
-//!   none need not be looked at. Nor can it take more work to find them: whether it is within its budget does not change.
+//! - In a crowd, most objects have no relations, as an earlier neighbour overlaps all their later ones. Such a
+//!   *witness* is remembered. As long as it testifies, nothing has to be searched, and it does until it parts from the
+//!   object or from a later neighbour, or until the object gets a later neighbour that the witness does not overlap.
+//! - Between the two ends, and at the later one, a pair that begins only excludes: relations may be lost, and whoever
+//!   has none need not be looked at. Nor can it take more work to find them: whether it is within its budget does not
+//!   change.
 //!
-//! A search among more neighbours than fit a word makes use of all pairs that they are in: it is touched by each end near
-//! it. An end that is *dense*, with so many neighbours, touches all of them, which saves to look for those in common.
+//! A search among more neighbours than fit a word makes use of all pairs that they are in: it is touched by each end
+//! near it. An end that is *dense*, with so many neighbours, touches all of them, which saves to look for those in
+//! common.
 
 use space::bits::Bits;
 use space::{Pair, Slot};

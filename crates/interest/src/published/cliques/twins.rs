@@ -1,7 +1,7 @@
 //! Twins: two who overlap each other and exactly the same others, as those do who stand at one point.
 //!
-//! Twins are in the same relations, so that one of them, the lowest, can stand for all: a crowd that has gathered around a
-//! target is a few vertices.
+//! Twins are in the same relations, so that one of them, the lowest, can stand for all: a crowd that has gathered
+//! around a target is a few vertices.
 
 use space::Slot;
 

@@ -45,8 +45,8 @@ impl Wide {
         insert(&mut self.rows[vertex * self.words..], neighbour);
     }
 
-    /// Finds the maximal cliques that hold some candidates and nobody who is excluded. `found` is told each, and says how
-    /// many members that makes.
+    /// Finds the maximal cliques that hold some candidates and nobody who is excluded. `found` is told each, and says
+    /// how many members that makes.
     pub fn search(&mut self, quota: &mut Quota, found: &mut impl FnMut(&[u64]) -> usize) -> Result<(), Exhausted> {
         let words = self.words;
         self.descend(quota, found)?;
@@ -91,8 +91,8 @@ impl Wide {
         }
     }
 
-    /// Takes a level whose first two bitsets are on the stack: searches a narrow one, or adds who is to be tried. A level
-    /// with nothing to try is gone afterwards.
+    /// Takes a level whose first two bitsets are on the stack: searches a narrow one, or adds who is to be tried. A
+    /// level with nothing to try is gone afterwards.
     fn descend(&mut self, quota: &mut Quota, found: &mut impl FnMut(&[u64]) -> usize) -> Result<(), Exhausted> {
         let words = self.words;
         let level = self.stack.len() - 2 * words;
