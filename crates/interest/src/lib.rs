@@ -55,7 +55,6 @@ mod graph;
 mod groups;
 mod lists;
 pub mod published;
-mod radix;
 
 pub use audience::{Audience, AudienceSearch, AudienceSettings, Subscription};
 pub use aura::{Aura, AuraError, AuraField};

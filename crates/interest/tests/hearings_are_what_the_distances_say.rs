@@ -61,14 +61,14 @@ fn any_aura(random: &mut Random, kinds: u32, listeners: f32) -> Aura {
     }
 }
 
-/// A world that lives for some ticks.
+/// The parameters of a random world.
 struct World {
     seed: u64,
     hysteresis: f32,
     kinds: u32,
     listeners: f32,
     side: f32,
-    /// The offset of the world from the origin: far away, steps are coarse.
+    /// The distance of the world from the origin; far away, coordinates are coarse.
     far: f32,
     moving: f32,
     changes: u32,
@@ -234,7 +234,7 @@ fn a_pair_at_the_border_does_not_flicker() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_and_changes_nothing() {
+fn invalid_values_are_refused_without_effect() {
     let mut audience = Audience::new();
     let ann = audience.insert(Vec3::ZERO, Aura::new(1.0)).unwrap();
     let refused = |result: Result<(), interest::AuraError>| result.unwrap_err().to_string();

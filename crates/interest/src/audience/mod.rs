@@ -75,7 +75,7 @@ pub struct Audience {
     spheres: Spheres,
     /// By row.
     auras: Vec<Aura>,
-    /// An object came, left or got another aura: `listeners` has to be listed anew.
+    /// An object was added, removed or got another aura, so `listeners` must be computed again.
     is_stale: bool,
     /// All objects with a focus, by row.
     listeners: Vec<Listener>,
@@ -204,7 +204,7 @@ impl Audience {
         Ok(())
     }
 
-    /// The place of an object.
+    /// The position of an object.
     pub fn center(&self, slot: Slot) -> Result<Vec3, AuraError> {
         Ok(self.spheres.get(slot)?.center)
     }
@@ -215,7 +215,7 @@ impl Audience {
         Ok(self.auras[slot.row()])
     }
 
-    /// How many objects there are.
+    /// The number of objects.
     pub fn len(&self) -> usize {
         self.spheres.len()
     }
@@ -360,7 +360,7 @@ impl Audience {
         left.clear();
         let mut known = 0;
         for (number, listener) in listeners.iter().enumerate() {
-            // Objects that listened and do no longer.
+            // Objects that listen no longer.
             while known < before.listener.len() && before.listener[known] < listener.row {
                 before.end_all(known, left);
                 known += 1;

@@ -140,7 +140,7 @@ impl GroupCover {
         self.table.groups_of(slot).iter().filter_map(|&place| self.table.id(place))
     }
 
-    /// How many groups there are.
+    /// The number of groups.
     pub fn len(&self) -> usize {
         self.table.len()
     }
