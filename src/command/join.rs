@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use kinesphere::join::{self, JoinError, Options, Picture};
+use kinesphere::join::{self, JoinError, JoinSettings, Picture};
 use kinesphere::link::Label;
 use kinesphere::link::zenoh::{Certificates, Endpoint, FabricError, FabricSettings, Passwords, Trust};
 use kinesphere::serve::ServeError;
@@ -99,7 +99,7 @@ fn take_part(arguments: &Join) -> Result<(), Failure> {
         let stop = interrupted();
         let mut stop = std::pin::pin!(stop);
         let joined = tokio::select! {
-            joined = join::Join::start(&options) => joined.map_err(failed)?,
+            joined = join::PeerProcess::start(&options) => joined.map_err(failed)?,
             () = &mut stop => return Ok(()),
         };
         let listen: Vec<String> = options.fabric.listen.iter().map(Endpoint::to_string).collect();
@@ -116,7 +116,7 @@ fn take_part(arguments: &Join) -> Result<(), Failure> {
                     **failure.borrow_mut() = Err(error);
                 }
             };
-            let mut say = |line: &join::Line| {
+            let mut say = |line: &join::EventLine| {
                 note(if is_terminal { screen.borrow_mut().say(line.to_string()) } else { print(&format!("{line}\n")) });
             };
             let mut show = |picture: &Picture| {
@@ -134,7 +134,7 @@ fn take_part(arguments: &Join) -> Result<(), Failure> {
     })
 }
 
-fn options(arguments: &Join) -> Result<Options, Failure> {
+fn options(arguments: &Join) -> Result<JoinSettings, Failure> {
     let world = match &arguments.world {
         Some(file) => load(file)?.0,
         None => plaza(),
@@ -164,7 +164,7 @@ fn options(arguments: &Join) -> Result<Options, Failure> {
         introductions: arguments.introductions,
         trust,
     };
-    Ok(Options { fabric, world: Arc::new(world), page: arguments.page.clone(), bots: arguments.bots })
+    Ok(JoinSettings { fabric, world: Arc::new(world), page: arguments.page.clone(), bots: arguments.bots })
 }
 
 /// A small plaza without a crowd.

@@ -1,8 +1,8 @@
 //! Areas of interest: which objects need updates about which others.
 //!
-//! In a shared world every object has an *aura*: a *focus*, the distance to which it hears, and a *nimbus*, the distance
-//! from which it is heard. Updates about an object go to the objects that hear it, and to no others. This crate finds
-//! those, from tick to tick:
+//! In a shared world every object has an *aura*: a *focus*, the distance to which it hears, and a *nimbus*, the
+//! distance from which it is heard. Updates about an object go to the objects that hear it, and to no others. This
+//! crate finds those, from tick to tick:
 //!
 //! ```text
 //!        a───b           audience   a hears b and c; c hears a, b and d; e hears none
@@ -10,12 +10,13 @@
 //!          c───d    e    relations  {a,b,c}  {c,d}  {e}     sets that overlap pairwise and cannot grow
 //! ```
 //!
-//! - **[`Audience`]** is what most worlds need: for each object the objects it hears, and what *entered* and *left* since
-//!   the last tick. Hysteresis keeps pairs at the border from flickering; auras may be one-sided; and an aura
+//! - **[`Audience`]** is what most worlds need: for each object the objects it hears, and what *entered* and *left*
+//!   since the last tick. Hysteresis keeps pairs at the border from flickering; auras may be one-sided; and an aura
 //!   [widened](Aura::widened) by how far its object can move connects objects before they meet.
-//! - **[`GroupCover`]** is for networks that multicast: an edge clique cover, repaired from tick to tick, whose groups keep
-//!   their names.
-//! - **[`published`]** has the algorithms of the papers that the idea comes from. Their relations are the maximal cliques.
+//! - **[`GroupCover`]** is for networks that multicast: an edge clique cover, repaired from tick to tick, whose groups
+//!   keep their names.
+//! - **[`published`]** has the algorithms of the papers that the idea comes from. Their relations are the maximal
+//!   cliques.
 //!
 //! ```
 //! use interest::{Audience, Aura, Subscription};
@@ -43,8 +44,8 @@
 //! # Ok::<(), interest::AuraError>(())
 //! ```
 //!
-//! Groups and relations follow the pairs that a broad phase of `space` says began and ended. There is no clock, no socket
-//! and no random order: the same calls give the same answers.
+//! Groups and relations follow the pairs that a broad phase of `space` says began and ended. There is no clock, no
+//! socket and no random order: the same calls give the same answers.
 
 #![forbid(unsafe_code)]
 
@@ -54,7 +55,6 @@ mod graph;
 mod groups;
 mod lists;
 pub mod published;
-mod radix;
 
 pub use audience::{Audience, AudienceSearch, AudienceSettings, Subscription};
 pub use aura::{Aura, AuraError, AuraField};

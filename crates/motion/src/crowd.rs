@@ -5,8 +5,8 @@
 //!                        no:  ask the row's Trajectory     half a second more of it is planned
 //! ```
 //!
-//! Between updates most replicas meet nothing, so the scene is searched once per span of half a second, and not once per
-//! frame. The results equal those of [`Trajectory`], bit for bit.
+//! Between updates most replicas meet nothing, so the scene is searched once per span of half a second, and not once
+//! per frame. The results equal those of [`Trajectory`], bit for bit.
 
 use space::impact::Ballistic;
 use space::{DVec3, Time};

@@ -139,8 +139,8 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// An owner that has sent nothing yet. `round` is what encoding and decoding do to an update, so that the ghost gets
-    /// what observers get; the identity if encoding is exact.
+    /// An owner that has sent nothing yet. `round` is what encoding and decoding do to an update, so that the ghost
+    /// gets what observers get; the identity if encoding is exact.
     pub fn new(
         id: NodeId,
         object: ObjectId,

@@ -97,7 +97,8 @@ impl Replica {
         Some(Predicted { pos, vel, acc, rot })
     }
 
-    /// Whether the newest update is older than `timeout_us`, so that the replica takes no part in collisions and decisions.
+    /// Whether the newest update is older than `timeout_us`, so that the replica takes no part in collisions and
+    /// decisions.
     pub fn is_stale(&self, at: Time) -> bool {
         self.track.stamp().is_none_or(|stamp| at - stamp > self.settings.timeout_us)
     }

@@ -201,8 +201,8 @@ impl CollisionScene {
         &self.objects
     }
 
-    /// Calls `visit` with the index of every object that may overlap the box, and of all moving ones. An object in several
-    /// cells is visited several times.
+    /// Calls `visit` with the index of every object that may overlap the box, and of all moving ones. An object in
+    /// several cells is visited several times.
     pub fn near(&self, low: DVec3, high: DVec3, mut visit: impl FnMut(usize)) {
         for &index in self.cells_of(low, high).flat_map(|cell| self.cells.get(cell)) {
             let (from, to) = self.boxes[index as usize];

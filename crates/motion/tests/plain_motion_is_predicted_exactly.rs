@@ -1,5 +1,5 @@
-//! Straight uniform motion is predicted without error at any latency and frame rate, constant acceleration by the second
-//! order, a steady turn by model 7; at the stamp the sent state comes back as it was, and time makes no jumps.
+//! Straight uniform motion is predicted without error at any latency and frame rate, constant acceleration by the
+//! second order, a steady turn by model 7; at the stamp the sent state comes back as it was, and time makes no jumps.
 
 mod walk;
 

@@ -59,7 +59,8 @@ impl GroupCover {
         }
     }
 
-    /// Puts every uncovered pair into a group: one that holds one of the two and that the other fits, or else a new one.
+    /// Puts every uncovered pair into a group: one that holds one of the two and that the other fits, or else a new
+    /// one.
     pub(super) fn cover(&mut self, graph: &Graph) {
         for index in 0..self.uncovered.owners().len() {
             let slot = self.uncovered.owners()[index];

@@ -116,7 +116,7 @@ impl GroupTable {
         all.filter(|(_, members)| !members.is_empty())
     }
 
-    /// How many places there are, free ones included.
+    /// The number of places, free ones included.
     pub fn places(&self) -> usize {
         self.places.len()
     }

@@ -1,13 +1,17 @@
 //! Ordered axis, of paper 000, section 3.3: only objects whose intervals on one axis overlap are compared.
 //!
-//! The ends of all intervals are kept sorted from tick to tick. A sweep over them yields *overlap relations*, the largest
-//! sets of objects whose intervals overlap: one is complete at the first end after a beginning. Each is searched by
-//! expanding sphere, an object being considered once per tick, and compared only with relations that have a member in
-//! the same overlap relation.
+//! ```text
+//! a ├────────┤
+//! b     ├────────┤            overlap relations: {a, b}, {b, c}: each is complete at the
+//! c            ├─────┤        first end after a beginning
+//! ```
 //!
-//! Invariants, during a sweep:
-//! - `active[relation]` is how many of a relation's members have an interval that is open; `near` holds every relation
-//!   for which that is not zero.
+//! The ends of all intervals are kept sorted from tick to tick and swept. Each overlap relation, a maximal set of
+//! objects whose intervals overlap, is searched by expanding sphere. An object is considered once per tick, and
+//! compared only with relations that have a member with an open interval.
+//!
+//! Invariant, during a sweep: `active[relation]` is the number of a relation's members with an open interval, and
+//! `near` holds every relation for which that is not zero.
 
 use space::{Spheres, Vec3};
 
@@ -15,17 +19,17 @@ use super::expanding_sphere::SphereSearch;
 use super::ordered_relations::{RelationOrder, insertion_sort};
 use super::{Comparisons, RelationFinder, Relations};
 
-/// Which axis the intervals are on.
+/// The axis of the intervals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Axis {
-    /// The first.
+    #[allow(missing_docs)]
     #[default]
     X,
-    /// The second.
+    #[allow(missing_docs)]
     Y,
-    /// The third.
+    #[allow(missing_docs)]
     Z,
-    /// That on which the centres are spread the most.
+    /// The one along which the centres extend the most.
     Widest,
 }
 
@@ -35,23 +39,23 @@ pub struct OrderedAxis {
     axis: Axis,
     /// The axis of the last tick.
     swept: usize,
-    /// Whether objects of one overlap relation are considered in the order of the last tick's relations.
+    /// If there is one, the objects of an overlap relation are considered in the order of the last tick's relations.
     order: Option<RelationOrder>,
     /// The place of each row in that order.
     ranks: Vec<u32>,
     ends: Vec<End>,
-    /// Whether a row has its ends in the list.
+    /// Whether a row's ends are in `ends`.
     known: Vec<bool>,
     search: SphereSearch,
-    /// For each row the relations it is in.
+    /// For each row, its relations.
     relations_of: Vec<Vec<u32>>,
     active: Vec<u32>,
     near: Vec<u32>,
-    /// The objects whose interval began since the last overlap relation.
+    /// The objects whose intervals began since the last overlap relation.
     fresh: Vec<u32>,
 }
 
-/// Where an interval begins or ends.
+/// An end of an interval.
 #[derive(Clone, Copy, Debug)]
 struct End {
     place: f64,
@@ -60,24 +64,23 @@ struct End {
 }
 
 impl OrderedAxis {
-    /// The paper's algorithm on an axis.
+    /// The algorithm of the paper.
     pub fn new(axis: Axis) -> OrderedAxis {
         OrderedAxis { axis, ..OrderedAxis::default() }
     }
 
-    /// With the objects of each overlap relation in the order of the last tick's relations, the largest first.
+    /// The same with ordered relations: objects of the last tick's largest relations are considered first.
     pub fn with_ordered_relations(axis: Axis) -> OrderedAxis {
         OrderedAxis { axis, order: Some(RelationOrder::default()), ..OrderedAxis::default() }
     }
 
-    /// Brings the ends up to date and into order.
+    /// Updates and sorts the ends.
     fn sort(&mut self, auras: &Spheres) {
         let axis = self.axis.of(auras);
         let columns = auras.columns();
         let centers = [columns.x, columns.y, columns.z][axis];
         let end = |row: u32, begins: bool| {
             let radius = f64::from(columns.radius[row as usize]) * (1.0 + 1e-6);
-            // Outward, by more than the test of two spheres rounds.
             f64::from(centers[row as usize]) + if begins { -radius } else { radius }
         };
         self.known.clear();
@@ -118,7 +121,7 @@ impl OrderedAxis {
                 self.fresh.push(row);
                 continue;
             }
-            // The first end after a beginning: an overlap relation is complete.
+            // The first end after a beginning completes an overlap relation.
             if !self.fresh.is_empty() {
                 if self.order.is_some() {
                     self.fresh.sort_unstable_by_key(|&row| self.ranks[row as usize]);
@@ -137,7 +140,7 @@ impl OrderedAxis {
         }
     }
 
-    /// Notes in which relations an object is that has just been considered, and who is in those that are new.
+    /// Notes the relations of the considered object, and the members of new relations.
     fn note(&mut self, row: u32) {
         for &relation in &self.search.grown {
             self.relations_of[row as usize].push(relation);
@@ -146,7 +149,7 @@ impl OrderedAxis {
         for relation in self.active.len()..self.search.found.len() {
             let members = &self.search.found[relation].members;
             members.iter().for_each(|&member| self.relations_of[member as usize].push(relation as u32));
-            // A candidate's members overlap the object, hence all their intervals are open.
+            // All members overlap the object, so their intervals are open.
             self.active.push(members.len() as u32);
             self.near.push(relation as u32);
         }
@@ -174,7 +177,6 @@ impl RelationFinder for OrderedAxis {
 }
 
 impl Axis {
-    /// The number of the axis.
     fn of(self, auras: &Spheres) -> usize {
         match self {
             Axis::X => 0,

@@ -196,14 +196,14 @@ mod tests {
             contact: Time::from_micros(ms * 1_000),
         };
         let mine = Standing::InTerm { term: 3, decider: me };
-        let mut docket = OwnVerdicts::new(me, 500_000);
-        assert_eq!(docket.answer(claim(1_000), Standing::Outside), None);
-        assert_eq!(docket.answer(claim(1_000), Standing::InTerm { term: 3, decider: other }), None);
+        let mut issued = OwnVerdicts::new(me, 500_000);
+        assert_eq!(issued.answer(claim(1_000), Standing::Outside), None);
+        assert_eq!(issued.answer(claim(1_000), Standing::InTerm { term: 3, decider: other }), None);
         let after = [KinematicState::at_rest(Time::default(), space::DVec3::ZERO); 2];
-        let verdict = docket.decide(claim(1_000), mine, Some(after)).unwrap();
+        let verdict = issued.decide(claim(1_000), mine, Some(after)).unwrap();
         assert_eq!((verdict.term, verdict.decider, verdict.after), (3, me, Some(after)));
-        assert_eq!(docket.answer(claim(1_400), Standing::Outside), Some(verdict), "the same contact, a little later");
-        let nothing = docket.answer(claim(9_000), mine).unwrap();
+        assert_eq!(issued.answer(claim(1_400), Standing::Outside), Some(verdict), "the same contact, a little later");
+        let nothing = issued.answer(claim(9_000), mine).unwrap();
         assert_eq!(nothing.after, None, "a contact that only the other host saw");
     }
 
