@@ -52,7 +52,6 @@ const SHOW: Duration = Duration::from_millis(500);
 /// The bits of a peer's number: names of objects must be exact as JavaScript numbers.
 const NUMBER_BITS: u32 = 28;
 
-/// The settings of `join`.
 #[derive(Clone, Debug)]
 pub struct JoinSettings {
     /// The links to other peers, and this peer's name.
@@ -74,7 +73,6 @@ pub enum JoinError {
     /// The page cannot be served.
     #[error(transparent)]
     Page(#[from] ServeError),
-    /// The world is invalid.
     #[error("no world can be made: {0}")]
     World(#[from] world::SpecError),
     /// The world has too many walls.

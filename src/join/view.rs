@@ -7,11 +7,8 @@ use space::{DVec3, Time};
 /// An event. Its line is the same at every peer that has it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EventLine {
-    #[allow(missing_docs)]
     Joined(String),
-    #[allow(missing_docs)]
     Left(String),
-    #[allow(missing_docs)]
     Said(String, String),
     /// An own object touched one of another peer.
     Met([String; 2], Time),
@@ -19,15 +16,11 @@ pub enum EventLine {
     Decided([String; 2]),
     /// A verdict counts.
     Kept {
-        #[allow(missing_docs)]
         pair: [String; 2],
-        #[allow(missing_docs)]
         term: u32,
-        #[allow(missing_docs)]
         decider: String,
         /// By the pair's clock.
         contact: Time,
-        #[allow(missing_docs)]
         has_bounced: bool,
     },
     /// No verdict arrived in time.
@@ -62,29 +55,21 @@ impl fmt::Display for EventLine {
     }
 }
 
-/// Another peer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PeerRow {
-    #[allow(missing_docs)]
     pub name: String,
     /// Half the shortest round trip.
     pub latency_ms: Option<f64>,
-    /// The number of its objects.
     pub objects: usize,
 }
 
 /// The state of a peer, for its user.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Picture {
-    /// The name of this peer.
     pub name: String,
-    /// The address of its page.
     pub page: String,
-    /// Whether the page is open.
     pub has_page: bool,
-    #[allow(missing_docs)]
     pub peers: Vec<PeerRow>,
-    /// The own objects.
     pub own: Vec<(String, DVec3)>,
     /// Remote objects, as predicted here.
     pub others: Vec<(String, DVec3)>,
@@ -94,7 +79,6 @@ pub struct Picture {
     pub contacts: u64,
     /// Verdicts that this peer issued.
     pub decided: u64,
-    /// Claims that it sent.
     pub claims: u64,
     /// Verdicts that it applied.
     pub followed: u64,
@@ -104,12 +88,10 @@ pub struct Picture {
     pub predicted: u64,
     /// Datagrams and messages on streams.
     pub sent: u64,
-    #[allow(missing_docs)]
     pub refused: u64,
 }
 
 impl Picture {
-    /// One line, for a log.
     pub fn line(&self) -> String {
         let place = |(name, place): &(String, DVec3)| format!("{name} ({:.2}, {:.2})", place.x, place.z);
         let all: Vec<String> = self.own.iter().chain(&self.others).map(place).collect();

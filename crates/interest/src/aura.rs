@@ -28,7 +28,6 @@ impl Aura {
         Aura { focus: radius, nimbus: radius }
     }
 
-    #[allow(missing_docs)]
     pub const fn one_sided(focus: f32, nimbus: f32) -> Aura {
         Aura { focus, nimbus }
     }
@@ -87,12 +86,9 @@ impl Aura {
     }
 }
 
-/// A number of an aura.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AuraField {
-    #[allow(missing_docs)]
     Focus,
-    #[allow(missing_docs)]
     Nimbus,
 }
 
@@ -104,17 +100,12 @@ pub enum AuraError {
     OutOfRange {
         /// The object, or `None` for one about to be inserted.
         slot: Option<Slot>,
-        #[allow(missing_docs)]
         field: AuraField,
-        #[allow(missing_docs)]
         value: f32,
     },
     /// A hysteresis out of range.
     #[error("`hysteresis` is {value}, expected 1 to 10")]
-    Hysteresis {
-        #[allow(missing_docs)]
-        value: f32,
-    },
+    Hysteresis { value: f32 },
     /// A position out of range, or an unknown slot.
     #[error(transparent)]
     Spheres(#[from] SpheresError),

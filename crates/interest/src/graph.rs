@@ -22,7 +22,6 @@ pub struct Graph {
     pairs: usize,
     began: Vec<Pair>,
     ended: Vec<Pair>,
-    /// The number of updates.
     updates: u64,
     /// Scratch: every change from both ends, sorted.
     changes: Vec<u64>,
@@ -93,7 +92,6 @@ impl Graph {
         self.neighbours(one).binary_search(&other).is_ok()
     }
 
-    /// The number of pairs.
     pub fn pairs(&self) -> usize {
         self.pairs
     }
@@ -108,8 +106,8 @@ impl Graph {
         &self.began
     }
 
-    /// The pairs that the last update removed, ascending. A pair may be in both lists, if its slots were given to other
-    /// objects.
+    /// The pairs that the last update removed, ascending. A pair may be in both lists, if its slots were given
+    /// to other objects.
     pub fn ended(&self) -> &[Pair] {
         &self.ended
     }

@@ -15,8 +15,8 @@
 //!   [widened](Aura::widened) by how far its object can move connects objects before they meet.
 //! - **[`GroupCover`]** is for networks that multicast: an edge clique cover, repaired from tick to tick, whose groups
 //!   keep their names.
-//! - **[`published`]** has the algorithms of the papers that the idea comes from. Their relations are the maximal
-//!   cliques.
+//! - **[`published`]** has the algorithms of the papers that the idea comes from. Their relations are
+//!   the maximal cliques.
 //!
 //! ```
 //! use interest::{Audience, Aura, Subscription};

@@ -1,8 +1,8 @@
 //! Subscriptions are exactly what the distances say, tick after tick, for any auras, any motion, and objects that come
 //! and go: both searches of an audience against the definition, which looks at all pairs every tick.
 //!
-//! With it: what entered and left turns the old subscriptions into the new, and hysteresis lets no pair go that is in
-//! reach.
+//! With it: what entered and left turns the old subscriptions into the new, and hysteresis lets no pair go that
+//! is in reach.
 
 use std::collections::BTreeSet;
 
@@ -176,8 +176,8 @@ fn hearings_are_what_the_distances_say() {
     }
 }
 
-/// Few listeners and many; crowded worlds, and ones so wide that a cell is larger than a reach; far from the origin
-/// too.
+/// Few listeners and many; crowded worlds, and ones so wide that a cell is larger than a reach; far from
+/// the origin too.
 #[test]
 fn hearings_are_what_the_distances_say_where_few_listen() {
     for seed in 0..48 {

@@ -11,8 +11,8 @@ fn octahedron(pairs: u32) -> Vec<Pair> {
     all.filter(|(a, b)| a / 2 != b / 2).map(|(a, b)| Pair::of_rows(a, b)).collect()
 }
 
-/// Each object shares groups with all that it overlaps, and with no others: as bits, or five thousand would take
-/// minutes.
+/// Each object shares groups with all that it overlaps, and with no others: as bits, or five thousand
+/// would take minutes.
 fn assert_groups_are_exact(groups: &GroupCover, graph: &Graph) {
     let words = graph.rows().div_ceil(64);
     let bits = |slots: &mut dyn Iterator<Item = Slot>| {

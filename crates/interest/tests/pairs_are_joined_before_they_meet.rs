@@ -7,8 +7,8 @@ use space::{Slot, Sphere, Vec3};
 
 const TICKS: usize = 120;
 
-/// Objects that rush about at up to their speeds; for each meeting of the plain auras, how long the two had been
-/// joined.
+/// Objects that rush about at up to their speeds; for each meeting of the plain auras, how long the two
+/// had been joined.
 fn meetings(seed: u64, horizon: u32, widened_for: u32, offset: Vec3) -> Vec<Option<u32>> {
     let mut random = Random::new(seed);
     let mut audience = Audience::new();

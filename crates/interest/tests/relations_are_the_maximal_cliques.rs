@@ -194,8 +194,8 @@ fn finders_agree_in_larger_worlds() {
     assert_all_find(&auras, &mut finders(), "a lattice far out");
 }
 
-/// Random graphs with more than 64 objects, with few and with many neighbours each, so that bitsets have one word and
-/// several.
+/// Random graphs with more than 64 objects, with few and with many neighbours each, so that bitsets have one
+/// word and several.
 #[test]
 fn large_components_are_searched_as_small_ones_are() {
     for (seed, count, density) in

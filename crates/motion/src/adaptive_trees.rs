@@ -16,8 +16,8 @@ use crate::adaptive::{AdaptiveSettings, MovingBall, proximity};
 /// A moving object with a shape, as one host sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Formed<'t> {
-    /// The motion of the origin. Its radius is added to that of every ball of the tree; without a tree it is the
-    /// object's.
+    /// The motion of the origin. Its radius is added to that of every ball of the tree; without a tree it
+    /// is the object's.
     pub mover: MovingBall,
     pub rotation: DQuat,
     /// Angular speed about the origin, in radians per second.
@@ -28,7 +28,6 @@ pub struct Formed<'t> {
 }
 
 impl<'t> Formed<'t> {
-    /// A ball.
     pub fn ball(mover: MovingBall) -> Formed<'t> {
         Formed { mover, rotation: DQuat::IDENTITY, spin: 0.0, tree: None, level: 0 }
     }
@@ -38,8 +37,8 @@ impl<'t> Formed<'t> {
         Formed { mover, rotation, spin: 0.0, tree: Some(tree), level: u8::MAX }
     }
 
-    /// A node's ball as it moves. It is widened by the path that its centre can take around the origin within the
-    /// threshold.
+    /// A node's ball as it moves. It is widened by the path that its centre can take around the origin
+    /// within the threshold.
     fn node(&self, node: u32, threshold: f64) -> MovingBall {
         let Some(tree) = self.tree else { return self.mover };
         let ball = tree.ball(node);

@@ -1,5 +1,5 @@
-//! Prediction with an acceleration that follows its trend: an owner fits two numbers to its last seconds and sends
-//! them.
+//! Prediction with an acceleration that follows its trend: an owner fits two numbers to its last seconds
+//! and sends them.
 //!
 //! ```text
 //! next = first · now + second · before        accelerations every STEP_S
@@ -40,7 +40,7 @@ pub struct Trend {
 }
 
 impl Default for Trend {
-    /// Constant acceleration.
+    /// The trend of a constant acceleration.
     fn default() -> Trend {
         Trend { before: DVec3::ZERO, first: 1.0, second: 0.0, bounce: AccelerationPolicy::Mirror }
     }
@@ -134,8 +134,8 @@ pub struct Prior {
 }
 
 impl Default for Prior {
-    /// Chosen on the lab's corridors with seeds from 1001 on: a decaying acceleration, unless a fit has almost no
-    /// residual.
+    /// Chosen on the lab's corridors with seeds from 1001 on: a decaying acceleration, unless a fit has
+    /// almost no residual.
     fn default() -> Prior {
         Prior { first: 0.8, spread: 0.03, noise: 1e-7, noise_weight: 4.0 }
     }
@@ -186,7 +186,6 @@ impl TrendFit {
         }
     }
 
-    /// The trend of what was observed.
     pub fn fit(&self) -> Trend {
         let Some(&(latest, now)) = self.samples.back() else { return Trend::default() };
         let step_us = (STEP_S * 1e6) as i64;

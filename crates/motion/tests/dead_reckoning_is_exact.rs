@@ -16,8 +16,8 @@ fn cross(a: &[Real; 3], b: &[Real; 3]) -> [Real; 3] {
     [&a[1] * &b[2] - &a[2] * &b[1], &a[2] * &b[0] - &a[0] * &b[2], &a[0] * &b[1] - &a[1] * &b[0]]
 }
 
-/// The sum over k of W^k v dt^(k+1+extra) / (k! (k+1+extra)), until nothing is added: the integral of u^extra exp(W u)
-/// v.
+/// The sum over k of W^k v dt^(k+1+extra) / (k! (k+1+extra)), until nothing is added: the integral of u^extra
+/// exp(W u) v.
 fn exact(angvel: DVec3, dt: f64, vector: DVec3, extra: u32) -> DVec3 {
     let (w, t) = (angvel.to_array().map(real), real(dt));
     let mut term = vector.to_array().map(real);

@@ -60,8 +60,8 @@ impl SeenPair {
         Some((-passage.entry).max(0.0))
     }
 
-    /// The own and the remote object after a contact `ago` seconds before this frame: an elastic collision of equal
-    /// masses.
+    /// The own and the remote object after a contact `ago` seconds before this frame: an elastic collision
+    /// of equal masses.
     fn after(&self, ago: f64, fastest: f64) -> [peer::After; 2] {
         let own = &self.body.state;
         let (place, other) = (own.pos - own.vel * ago, self.seen.pos - self.seen.vel * ago);
@@ -243,8 +243,8 @@ impl Peer {
         }
     }
 
-    /// Whether a verdict's states are possible after a contact. Every peer that knows both objects gets the same
-    /// result.
+    /// Whether a verdict's states are possible after a contact. Every peer that knows both objects gets
+    /// the same result.
     fn can_be(&self, one: ObjectId, other: ObjectId, after: Option<[peer::After; 2]>) -> bool {
         let Some(after) = after else { return true };
         let [one_place, other_place] = after.map(|after| steps::vector(after.place));
@@ -265,8 +265,8 @@ impl Peer {
         encounter.and_then(|encounter| encounter.decider(term)).is_some_and(|decider| decider != node)
     }
 
-    /// Whether an own object can have been where a verdict puts it. A decider that lost updates may have seen it
-    /// elsewhere.
+    /// Whether an own object can have been where a verdict puts it. A decider that lost updates may have
+    /// seen it elsewhere.
     fn is_near(&self, now: Time, node: NodeId, own: ObjectId, contact: Time, after: Option<[peer::After; 2]>) -> bool {
         let (Some([_, after]), Some(owned)) = (after, self.own.get(&name::index(own))) else { return true };
         let since = now.seconds_since(self.contact_here(node, contact, now)).max(0.0);
@@ -275,7 +275,6 @@ impl Peer {
         way <= DISPLACEMENT_MAX + 2.0 * self.settings.speed_max * late_s
     }
 
-    /// Applies a verdict to an own object.
     fn follow(&mut self, now: Time, verdict: Verdict, own: ObjectId, other: ObjectId, after: Option<peer::After>) {
         let index = name::index(own);
         let Some(encounter) = self.encounter(index, other, now) else { return };

@@ -69,7 +69,6 @@ pub struct Encounter {
 /// A bounce that this peer assumes until the verdict on its claim arrives.
 #[derive(Clone, Copy, Debug)]
 pub struct TentativeBounce {
-    /// The claim.
     pub tentative: Tentative,
     /// The own object without the bounce.
     pub undisturbed: SteeredBall,
@@ -77,7 +76,6 @@ pub struct TentativeBounce {
     pub states: [KinematicState; 2],
 }
 
-/// The own digests.
 #[derive(Clone, Debug)]
 struct OwnWatch {
     first: u32,
@@ -174,8 +172,8 @@ impl Encounter {
                 episode.handle(self.hosts[0], digest);
             }
         }
-        // All pairs send in the same epochs, in one report. A peer that begins sends at once, so that the other begins
-        // too.
+        // All pairs send in the same epochs, in one report. A peer that begins sends at once, so that the
+        // other begins too.
         if !is_first && !epoch.is_multiple_of(self.every) {
             self.renew();
             return None;
@@ -195,8 +193,8 @@ impl Encounter {
         })
     }
 
-    /// Takes in the other peer's digests. Returns `false`, without an effect, if one is of the future or contradicts an
-    /// earlier one.
+    /// Takes in the other peer's digests. Returns `false`, without an effect, if one is of the future or contradicts
+    /// an earlier one.
     pub fn hear(&mut self, watch: &peer::Watch, epoch: u32) -> bool {
         let digests = || {
             let epochs = (0..=watch.newest).rev();

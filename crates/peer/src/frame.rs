@@ -1,4 +1,4 @@
-//! A frame.
+//! The steps of a frame:
 //!
 //! ```text
 //! links ─▶ move own objects ─▶ predict remote ones ─▶ areas of interest ─▶ watch and meet, per pair ─▶ settle ─▶ send
@@ -57,8 +57,8 @@ impl Peer {
         self.forget(now);
     }
 
-    /// Predicts the remote objects, with bounces off the scene and off each other. Contacts with own objects are
-    /// decided instead.
+    /// Predicts the remote objects, with bounces off the scene and off each other. Contacts with own objects
+    /// are decided instead.
     fn predict(&mut self, now: Time) {
         let times: BTreeMap<NodeId, Time> =
             self.links.values().filter(|k| k.is_timed()).filter_map(|k| Some((k.node?, k.time_there(now)))).collect();

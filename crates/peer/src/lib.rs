@@ -29,8 +29,8 @@
 //! ```
 //!
 //! - An *encounter* is a pair of an own object and one of another peer that may meet ([`encounter`]).
-//! - A *digest* is the rounded state of an object at one epoch. Both peers of an encounter send theirs until the other
-//!   has them.
+//! - A *digest* is the rounded state of an object at one epoch. Both peers of an encounter send theirs until the
+//!   other has them.
 //! - A *term* is a time in which the pair is close. Both peers compute its one *decider* from digests that both have.
 //! - A *claim* asks the other peer for a verdict about a contact.
 //! - A *verdict* is the outcome of a contact. All peers receive it; of several about one contact, all keep the one of
@@ -88,16 +88,13 @@ const WORDS_MAX: usize = 64;
 /// A user may speak ten times at once, and then once a second.
 const SPEECH: Allowance = Allowance { message_us: 1_000_000, burst: 10 };
 
-/// What a new peer is made of.
 #[derive(Clone, Debug)]
 pub struct NewPeer {
     /// Its number, 1 to [`name::NODE_MAX`].
     pub node: NodeId,
-    /// The name of its user.
     pub name: String,
     /// The length of a frame, in microseconds.
     pub frame_us: i64,
-    /// The settings that all peers share.
     pub settings: PeerSettings,
 }
 
@@ -118,7 +115,6 @@ pub enum PeerError {
     TooMany,
 }
 
-/// A new object of a peer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NewObject {
     /// Its index among the peer's objects, from 1.
@@ -127,9 +123,7 @@ pub struct NewObject {
     pub radius: f32,
     /// The radius of its area of interest, in metres.
     pub aura: f32,
-    #[allow(missing_docs)]
     pub place: DVec3,
-    #[allow(missing_docs)]
     pub velocity: DVec3,
 }
 
@@ -142,7 +136,6 @@ pub enum Happening {
     Left(NodeId),
     /// An own object touched one of another peer.
     Met {
-        #[allow(missing_docs)]
         pair: ObjectPair,
         /// By the pair's clock.
         contact: Time,
@@ -153,7 +146,6 @@ pub enum Happening {
     Kept(Verdict),
     /// No verdict arrived in time: the tentative bounce was undone.
     Dropped {
-        #[allow(missing_docs)]
         pair: ObjectPair,
         /// By the pair's clock.
         contact: Time,
@@ -165,7 +157,6 @@ pub enum Happening {
 pub struct Words {
     /// The user's peer; `None` for this one.
     pub node: Option<NodeId>,
-    #[allow(missing_docs)]
     pub text: String,
 }
 
@@ -234,7 +225,6 @@ impl Peer {
         })
     }
 
-    /// Adds an own object.
     pub fn add(&mut self, new: NewObject, now: Time) -> Result<ObjectId, PeerError> {
         let NewObject { index, radius, aura, place, velocity } = new;
         let object = name::object(self.node, index).ok_or(PeerError::Index(index))?;
@@ -297,12 +287,10 @@ impl Peer {
         }
     }
 
-    /// Its number.
     pub fn node(&self) -> NodeId {
         self.node
     }
 
-    /// Its own objects and their states.
     pub fn own(&self) -> impl Iterator<Item = (ObjectId, KinematicState)> + '_ {
         self.own.values().map(|owned| (owned.object, owned.body.state))
     }
@@ -340,7 +328,6 @@ impl Peer {
         self.verdicts.counting()
     }
 
-    /// The number of encounters that are watched.
     pub fn watched(&self) -> usize {
         self.encounters.values().filter(|encounter| encounter.is_watched()).count()
     }
@@ -365,7 +352,6 @@ impl Peer {
         self.said.pop_front()
     }
 
-    /// What was counted.
     pub fn tally(&self) -> &Tally {
         &self.tally
     }
@@ -471,7 +457,6 @@ impl Peer {
     }
 }
 
-/// A hash of settings and scene.
 fn world_hash(settings: &PeerSettings, scene: &CollisionScene) -> u64 {
     let objects = scene.objects().iter().flat_map(|object| format!("{object:?}").into_bytes());
     objects.fold(settings.hash(), |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))

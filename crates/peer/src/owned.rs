@@ -16,7 +16,6 @@ use super::steps;
 /// A steered ball that bounces off the scene as its replicas do.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SteeredBall {
-    /// In metres.
     pub radius: f64,
     /// By the peer's own clock.
     pub state: KinematicState,
@@ -50,15 +49,12 @@ impl SteeredBall {
 /// An object of this peer.
 #[derive(Clone, Debug)]
 pub struct Owned {
-    #[allow(missing_docs)]
     pub object: ObjectId,
     /// The radius of its area of interest, in metres.
     pub aura: f32,
-    #[allow(missing_docs)]
     pub body: SteeredBall,
     owner: Owner,
     adaptive: Adaptive,
-    /// Its collision in this frame.
     collision: Option<Collision>,
     newest: Option<Update>,
     /// When the newest update was sent to all peers.
@@ -102,7 +98,6 @@ impl Owned {
         Owns { index: name::index(self.object), radius: self.body.radius as f32, aura: self.aura }
     }
 
-    /// Sets the velocity at which it walks.
     pub fn walk(&mut self, velocity: DVec3) {
         self.wish = Some(velocity);
     }
@@ -148,7 +143,6 @@ impl Owned {
         Ok(Sendings { near: [update, repeat.filter(|_| update.is_none())], far })
     }
 
-    /// The newest update, for new observers.
     pub fn newest(&self) -> Option<Update> {
         self.newest
     }

@@ -10,7 +10,6 @@ use super::settings::PeerSettings;
 /// An object of another peer.
 #[derive(Clone, Debug)]
 pub struct RemoteObject {
-    #[allow(missing_docs)]
     pub object: ObjectId,
     /// Its radius, in metres.
     pub radius: f64,

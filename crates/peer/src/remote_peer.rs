@@ -14,13 +14,11 @@ const PING_US: [i64; 2] = [100_000, 4_000_000];
 /// As many as a clock keeps.
 const QUICK_ANSWERS: u32 = 8;
 
-/// Another peer.
 #[derive(Clone, Debug)]
 pub struct RemotePeer {
     pub link: LinkId,
     /// Known after its hello.
     pub node: Option<NodeId>,
-    /// The name of its user.
     pub name: String,
     /// When its hello arrived.
     pub greeted_at: Option<Time>,
@@ -102,7 +100,6 @@ impl RemotePeer {
         self.is_timed
     }
 
-    /// Its time at a time of this peer.
     pub fn time_there(&self, here: Time) -> Time {
         here + self.offset_us
     }
@@ -144,8 +141,8 @@ impl RemotePeer {
                     watches: watches[..few].to_vec(),
                 };
                 let bytes = ToPeer::Report(report).encode();
-                // One item always fits, and so do all announcements: the largest watch has 900 bytes, 64 announcements
-                // too.
+                // One item always fits, and so do all announcements: the largest watch has 900 bytes,
+                // 64 announcements too.
                 if bytes.len() <= DATAGRAM_MAX || some + few <= usize::from(new == 0) {
                     reports.push(bytes);
                     break;

@@ -1,5 +1,5 @@
-//! The settings that all peers of a world share: with others, ghosts would not equal replicas, and deciders would
-//! differ.
+//! The settings that all peers of a world share: with others, ghosts would not equal replicas, and
+//! deciders would differ.
 
 use motion::Algorithm;
 use motion::adaptive::{AdaptiveSettings, Tightening};
@@ -70,7 +70,6 @@ impl PeerSettings {
     /// Verdicts on contacts that are longer ago are refused, in microseconds. It is longer than `silence_us`.
     pub const MEMORY_US: i64 = 20_000_000;
 
-    /// A hash of all settings.
     pub fn hash(&self) -> u64 {
         let bytes = format!("{self:?}").into_bytes();
         bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))

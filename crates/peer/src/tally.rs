@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     pub datagrams_sent: u64,
-    /// On streams.
+    /// The messages on streams.
     pub messages_sent: u64,
     /// Of datagrams and messages.
     pub bytes_sent: u64,
@@ -31,7 +31,6 @@ pub struct Tally {
     pub silent: u64,
     /// States and digests that arrived before the announcement of their object, and claims before the clock was known.
     pub early: u64,
-    #[allow(missing_docs)]
     pub refused: Refusals,
 }
 
@@ -74,7 +73,6 @@ pub struct Refusals {
     pub hellos: u64,
     /// Messages about an object that the sender does not own or did not announce.
     pub not_the_owner: u64,
-    /// States with invalid numbers.
     pub states: u64,
     /// Digests of a future epoch, of another pair, or that contradict an earlier one.
     pub digests: u64,
@@ -87,7 +85,6 @@ pub struct Refusals {
 }
 
 impl Refusals {
-    /// The sum.
     pub fn total(&self) -> u64 {
         let Refusals { bad, hellos, not_the_owner, states, digests, claims, verdicts, beyond_bounds } = *self;
         bad + hellos + not_the_owner + states + digests + claims + verdicts + beyond_bounds

@@ -9,14 +9,11 @@ use wire::peer::name;
 /// The most pairs with verdicts.
 const PAIRS_MAX: usize = 16_384;
 
-/// How a verdict was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerdictReceipt {
-    #[allow(missing_docs)]
     Counts,
     /// Another one about the same contact counts.
     Yields,
-    /// It is a duplicate.
     Known,
     /// It contradicts the same peer's verdict about the contact in the same term, or there are too many pairs.
     Refused,
@@ -30,7 +27,6 @@ struct Pair {
     heard_at: Time,
 }
 
-/// The verdicts of all pairs.
 #[derive(Clone, Debug)]
 pub struct AllVerdicts {
     overlap_us: i64,
@@ -71,7 +67,6 @@ impl AllVerdicts {
         if verdicts.counting().contains(&verdict) { VerdictReceipt::Counts } else { VerdictReceipt::Yields }
     }
 
-    /// The verdict that counts about a contact.
     pub fn about(&self, pair: ObjectPair, contact: Time) -> Option<Verdict> {
         self.pairs
             .get(&pair)?

@@ -37,7 +37,6 @@ const BUDGET: usize = 64 << 10;
 pub struct WindowSettings {
     /// The lowest and the highest corner of the world.
     pub bounds: [GridPoint; 2],
-    /// The fixed objects.
     pub solids: Vec<FixedObject>,
     pub walking: Walking,
     /// The length of a tick, in microseconds.
@@ -165,7 +164,6 @@ impl Window {
         self.tell(link, &ToClient::Said { speaker, name, text: words.text.clone() });
     }
 
-    /// The next effect.
     pub fn poll(&mut self) -> Option<Effect> {
         self.effects.pop_front()
     }

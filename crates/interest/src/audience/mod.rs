@@ -22,13 +22,11 @@ use crate::{Aura, AuraError};
 
 /// One object's subscription to another: the listener hears the speaker, and needs updates about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(missing_docs)]
 pub struct Subscription {
     pub listener: Slot,
     pub speaker: Slot,
 }
 
-/// How an [`Audience`] works.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AudienceSettings {
     /// A subscription ends at this multiple of the distance at which it begins, from 1 to 10. 1 is no hysteresis.
@@ -73,7 +71,6 @@ pub struct Audience {
     hysteresis: f32,
     /// Each object within a sphere that covers its wide aura.
     spheres: Spheres,
-    /// By row.
     auras: Vec<Aura>,
     /// An object was added, removed or got another aura, so `listeners` must be computed again.
     is_stale: bool,
@@ -94,7 +91,6 @@ pub struct Audience {
     sorted: Vec<u32>,
 }
 
-/// A search with its memory.
 #[derive(Debug)]
 enum Search {
     Listeners(ListenerGrid),
@@ -119,8 +115,8 @@ struct Hit {
 const IS_PLAIN: u32 = 1 << 31;
 const _: () = assert!(Spheres::MAX_OBJECTS <= IS_PLAIN as usize, "a row leaves the highest bit alone");
 
-/// The speakers that each listener hears: `rows[start[n]..start[n + 1]]`, ascending, for the row `listener[n]`,
-/// ascending.
+/// The speakers that each listener hears: `rows[start[n]..start[n + 1]]`, ascending, for the
+/// row `listener[n]`, ascending.
 #[derive(Debug, Default)]
 struct SpeakerLists {
     listener: Vec<u32>,
@@ -209,13 +205,11 @@ impl Audience {
         Ok(self.spheres.get(slot)?.center)
     }
 
-    /// The aura of an object.
     pub fn aura(&self, slot: Slot) -> Result<Aura, AuraError> {
         self.spheres.get(slot)?;
         Ok(self.auras[slot.row()])
     }
 
-    /// The number of objects.
     pub fn len(&self) -> usize {
         self.spheres.len()
     }
@@ -291,8 +285,8 @@ impl Audience {
         }
     }
 
-    /// Finds the hits with a grid of listeners. One walk over all objects in the order of memory gives them by rising
-    /// row.
+    /// Finds the hits with a grid of listeners. One walk over all objects in the order of memory gives them
+    /// by rising row.
     fn search_grid(&mut self) {
         let Audience { spheres, auras, listeners, search: Search::Listeners(grid), hits, hysteresis, .. } = self else {
             return;

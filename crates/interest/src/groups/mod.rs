@@ -53,9 +53,7 @@ impl GroupId {
 pub enum GroupChange {
     /// A new group, still empty; `Joined` follows for each member.
     Created(GroupId),
-    #[allow(missing_docs)]
     Joined(GroupId, Slot),
-    #[allow(missing_docs)]
     Left(GroupId, Slot),
     /// The group is gone; `Left` was told of each member.
     Dissolved(GroupId),
@@ -82,7 +80,7 @@ pub struct GroupCover {
     graph: Graph,
     table: GroupTable,
     uncovered: UncoveredPairs,
-    /// Scratch.
+    /// Scratch memory, empty between two calls.
     ranking: Vec<(u32, u32)>,
     shared: Vec<u32>,
 }
@@ -135,12 +133,10 @@ impl GroupCover {
         if self.table.id(place) == Some(group) { self.table.members(place) } else { &[] }
     }
 
-    /// The groups that an object is in.
     pub fn groups_of(&self, slot: Slot) -> impl Iterator<Item = GroupId> + '_ {
         self.table.groups_of(slot).iter().filter_map(|&place| self.table.id(place))
     }
 
-    /// The number of groups.
     pub fn len(&self) -> usize {
         self.table.len()
     }

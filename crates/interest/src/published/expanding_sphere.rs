@@ -21,7 +21,6 @@ pub struct ExpandingSphere {
 }
 
 impl ExpandingSphere {
-    #[allow(missing_docs)]
     pub fn new() -> ExpandingSphere {
         ExpandingSphere::default()
     }
@@ -62,7 +61,6 @@ pub(crate) struct SphereSearch {
     every: Vec<u32>,
 }
 
-/// A relation with its sphere.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GrowingRelation {
     pub members: Vec<u32>,
@@ -199,7 +197,6 @@ impl SphereSearch {
         });
     }
 
-    /// Writes the relations found.
     pub fn write(&self, relations: &mut Relations) {
         relations.clear();
         for found in &self.found {

@@ -41,7 +41,6 @@ pub struct Comparisons {
     pub distinct: u64,
 }
 
-/// The relations of a world.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Relations {
     /// Relations of one member.
@@ -61,7 +60,6 @@ pub struct CrowdedComponent {
 }
 
 impl Relations {
-    #[allow(missing_docs)]
     pub fn new() -> Relations {
         Relations::default()
     }
@@ -71,7 +69,6 @@ impl Relations {
         self.alone.len() + self.ends.len()
     }
 
-    #[allow(missing_docs)]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -19,15 +19,11 @@ use super::expanding_sphere::SphereSearch;
 use super::ordered_relations::{RelationOrder, insertion_sort};
 use super::{Comparisons, RelationFinder, Relations};
 
-/// The axis of the intervals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Axis {
-    #[allow(missing_docs)]
     #[default]
     X,
-    #[allow(missing_docs)]
     Y,
-    #[allow(missing_docs)]
     Z,
     /// The one along which the centres extend the most.
     Widest,
@@ -47,7 +43,6 @@ pub struct OrderedAxis {
     /// Whether a row's ends are in `ends`.
     known: Vec<bool>,
     search: SphereSearch,
-    /// For each row, its relations.
     relations_of: Vec<Vec<u32>>,
     active: Vec<u32>,
     near: Vec<u32>,
@@ -55,7 +50,6 @@ pub struct OrderedAxis {
     fresh: Vec<u32>,
 }
 
-/// An end of an interval.
 #[derive(Clone, Copy, Debug)]
 struct End {
     place: f64,

@@ -44,7 +44,6 @@ pub(super) fn minus(a: [i64; 3], b: [i64; 3]) -> [i64; 3] {
 /// How the decider of two hosts is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
-    /// The host of the lower id.
     HostId,
     /// The host of the faster object, whose position is known least precisely elsewhere.
     Velocity,

@@ -1,9 +1,9 @@
 //! Connected components that may be crowds.
 //!
-//! The search of each object has a quota of its own. While no search exceeds it, no component can exceed the sum, and
-//! components are not needed. An object whose search exceeds its quota is *heavy*. Its component is gathered, and its
-//! heavy objects share the quota of the whole. If that is exceeded, the component is a crowd, whatever the order of
-//! searches.
+//! The search of each object has a quota of its own. While no search exceeds it, no component can exceed the sum,
+//! and components are not needed. An object whose search exceeds its quota is *heavy*. Its component is gathered,
+//! and its heavy objects share the quota of the whole. If that is exceeded, the component is a crowd, whatever the
+//! order of searches.
 //!
 //! Invariants, after an update:
 //! - All members of a component with a heavy object are labelled with its lowest slot; other objects have no label.
@@ -28,7 +28,6 @@ pub struct Crowds {
 /// A component with a heavy object.
 #[derive(Debug)]
 pub struct Component {
-    /// All members, ascending.
     pub members: Vec<Slot>,
     /// The heavy objects whose relations were found within `quota`, and what is left of that.
     pub heavy: Vec<Slot>,
@@ -44,7 +43,6 @@ impl Crowds {
         self.components.is_empty()
     }
 
-    /// The number of crowds.
     pub fn len(&self) -> usize {
         self.crowds
     }
@@ -54,13 +52,11 @@ impl Crowds {
         self.components.values().filter(|component| component.is_crowd).map(|component| &component.members[..])
     }
 
-    /// Whether a slot is in a crowd.
     pub fn contains(&self, slot: Slot) -> bool {
         let label = self.labels.get(slot.row());
         label.and_then(|label| self.components.get(label)).is_some_and(|component| component.is_crowd)
     }
 
-    /// Removes the component of a slot.
     pub fn remove(&mut self, slot: Slot) -> Option<Component> {
         let component = self.components.remove(self.labels.get(slot.row())?)?;
         component.members.iter().for_each(|member| self.labels[member.row()] = NONE);

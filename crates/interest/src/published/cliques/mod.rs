@@ -5,10 +5,10 @@
 //!                                        └─ over its quota: its component shares one, or is a crowd
 //! ```
 //!
-//! A relation is found at its lowest member, among that member's neighbours ([`search`]). So a changed pair touches its
-//! two ends and their common neighbours only ([`touched`]), however large the component is. An object can have
-//! exponentially many relations; a component that exceeds its budget is a [`CrowdedComponent`](super::CrowdedComponent)
-//! ([`crowds`]).
+//! A relation is found at its lowest member, among that member's neighbours ([`search`]). So a changed
+//! pair touches its two ends and their common neighbours only ([`touched`]), however large the
+//! component is. An object can have exponentially many relations; a component that exceeds its budget
+//! is a [`CrowdedComponent`](super::CrowdedComponent) ([`crowds`]).
 //!
 //! Invariants, after an update:
 //! - The list of a slot holds the relations of which it is the lowest member, one after the other, each ascending. So
@@ -148,12 +148,10 @@ impl Cliques {
         self.relations
     }
 
-    #[allow(missing_docs)]
     pub fn is_empty(&self) -> bool {
         self.relations == 0
     }
 
-    /// The number of crowds.
     pub fn crowds_len(&self) -> usize {
         self.crowds.len()
     }
@@ -271,7 +269,6 @@ impl CliqueFinder {
         CliqueFinder::with(Budget::default())
     }
 
-    #[allow(missing_docs)]
     pub fn with(budget: Budget) -> CliqueFinder {
         CliqueFinder {
             broad_phase: Kinesphere::new().tracking_changes(),

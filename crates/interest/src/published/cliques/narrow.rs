@@ -10,8 +10,8 @@ pub type Rows = [u64; WORD];
 
 /// Finds the maximal cliques that hold all of `chosen`, some of `candidates` and none of `excluded`.
 ///
-/// `found` is called for each and returns its number of members. All of `chosen` are neighbours of all candidates and
-/// excluded vertices.
+/// `found` is called for each and returns its number of members. All of `chosen` are neighbours of all candidates
+/// and excluded vertices.
 pub fn extend(
     rows: &Rows,
     mut chosen: u64,

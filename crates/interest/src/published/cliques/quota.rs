@@ -16,7 +16,6 @@ const ALONE_MAX: u64 = 1 << 16;
 const TOGETHER_MAX: u64 = 1 << 26;
 
 impl Quota {
-    /// The quota of one object.
     pub fn alone(budget: Budget) -> Quota {
         Quota { work: budget.work, memberships: budget.memberships.min(ALONE_MAX) }
     }

@@ -60,7 +60,6 @@ impl CliqueSearch {
         }
     }
 
-    /// Forgets what was found.
     pub fn forget(&mut self) {
         self.lists.clear();
         self.ends.clear();

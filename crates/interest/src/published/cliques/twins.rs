@@ -20,11 +20,11 @@ pub struct Twins {
 pub struct Families {
     /// All neighbours, one family after the other.
     members: Vec<Slot>,
-    /// The deputy of each family, ascending, and the start of the family in `members`. The object's own twins come
-    /// first.
+    /// The deputy of each family, ascending, and the start of the family in `members`. The object's own
+    /// twins come first.
     deputies: Vec<Slot>,
     starts: Vec<usize>,
-    /// Scratch.
+    /// Scratch memory for sorting.
     pairs: Vec<(Slot, Slot)>,
 }
 

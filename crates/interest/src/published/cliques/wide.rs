@@ -1,5 +1,5 @@
-//! Maximal cliques among any number of vertices: the algorithm of [`narrow`](super::narrow) on bitsets of several
-//! words.
+//! Maximal cliques among any number of vertices: the algorithm of [`narrow`](super::narrow) on bitsets
+//! of several words.
 //!
 //! The search has a stack of its own, as a clique of thousands is as many levels deep. A level is three bitsets: the
 //! candidates, the excluded vertices, and the candidates still to be tried. When the first two fit into one word, the
@@ -40,7 +40,6 @@ impl Wide {
         remove(&mut self.stack[self.words..], vertex);
     }
 
-    /// Adds a neighbour to a vertex.
     #[inline]
     pub fn join(&mut self, vertex: usize, neighbour: usize) {
         insert(&mut self.rows[vertex * self.words..], neighbour);
@@ -80,7 +79,7 @@ impl Wide {
         Ok(())
     }
 
-    /// In words.
+    /// The memory that it holds, in words.
     pub fn capacity(&self) -> usize {
         self.rows.capacity() + self.stack.capacity()
     }
