@@ -42,6 +42,10 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod arrivals;
 mod contacts;
 pub mod encounter;
