@@ -84,7 +84,7 @@ impl Display {
     }
 
     /// The state to show at `at`, given the prediction for that moment. It is outside all scene objects, as far as
-    /// [`PUSHES_MAX`] pushes get.
+    /// `PUSHES_MAX` pushes get.
     pub fn shown(&self, at: Time, predicted: &Predicted, radius: f64, scene: &CollisionScene) -> Shown {
         let mut shown = self.blended(at, predicted);
         shown.pos = pushed_out(shown.pos, radius, at, scene);

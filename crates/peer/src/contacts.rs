@@ -23,6 +23,8 @@ const FASTER_MAX: f64 = 3.0;
 /// An own object and a remote one, in a frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SeenPair {
+    pub pair: ObjectPair,
+    /// The own object's index.
     pub own: u32,
     pub other: ObjectId,
     pub body: SteeredBall,
@@ -82,9 +84,8 @@ impl Peer {
         let Some(pair_time) = self.pair_time(node, now) else { return };
         let epoch = self.epoch(pair_time);
         let frame_s = 2.0 * self.frame_us as f64 * 1e-6;
-        let own_object = name::object(self.node, meeting.own).expect("own objects have names");
         let Some(ago) = meeting.touched() else {
-            let known = self.encounters.get_mut(&ObjectPair::new(own_object, meeting.other));
+            let known = self.encounters.get_mut(&meeting.pair);
             if let Some(encounter) = known.filter(|encounter| meeting.gap() > 0.0 && encounter.response.is_none()) {
                 encounter.is_engaged = false;
             }
@@ -110,10 +111,10 @@ impl Peer {
         };
         let claim = Claim { pair, term, contact };
         let after = meeting.after(ago, FASTER_MAX * self.settings.speed_max);
-        let states = states_of(after, own_object < meeting.other, contact);
+        let states = states_of(after, self.node < node, contact);
         let Some(encounter) = self.encounters.get_mut(&pair) else { return };
         match encounter.issued.decide(claim, standing, Some(states)) {
-            Some(verdict) => self.issue(now, verdict, own_object, meeting.other),
+            Some(verdict) => self.issue(now, verdict, meeting.own, meeting.other),
             None => {
                 let tentative = Tentative { claim, since: now };
                 encounter.response = Some(TentativeBounce { tentative, undisturbed: meeting.body, states });
@@ -153,7 +154,6 @@ impl Peer {
                 && self.verdicts.about(pair, tentative.claim.contact).is_none()
                 && let Some(verdict) = encounter.issued.decide(tentative.claim, standing, Some(states))
             {
-                let own = name::object(self.node, own).expect("own objects have names");
                 self.issue(now, verdict, own, other);
                 continue;
             }
@@ -164,7 +164,6 @@ impl Peer {
             {
                 if let Some(denial) = encounter.issued.answer(claim, standing) {
                     self.tally.denied += 1;
-                    let own = name::object(self.node, own).expect("own objects have names");
                     self.issue(now, denial, own, other);
                     continue;
                 }
@@ -185,7 +184,7 @@ impl Peer {
     }
 
     /// Sends a verdict of this peer to all peers and applies it.
-    fn issue(&mut self, now: Time, verdict: Verdict, own: ObjectId, other: ObjectId) {
+    fn issue(&mut self, now: Time, verdict: Verdict, own: u32, other: ObjectId) {
         if self.verdicts.handle(verdict, now) != VerdictReceipt::Counts {
             return;
         }
@@ -196,10 +195,10 @@ impl Peer {
                 place: steps::steps(state.pos, PLACE_MAX),
                 velocity: steps::steps(state.vel, RATE_MAX),
             });
-            if own < other { [low, high] } else { [high, low] }
+            if self.node < name::owner(other) { [low, high] } else { [high, low] }
         });
         self.broadcast(&ToPeer::Verdict(peer::ContactVerdict {
-            own: name::index(own),
+            own,
             node: name::owner(other).number(),
             other: name::index(other),
             term: verdict.term,
@@ -236,7 +235,9 @@ impl Peer {
                 self.tally.unfollowed += 1;
                 self.happened(Happening::Kept(ruling));
             }
-            VerdictReceipt::Counts if is_mine => self.follow(now, ruling, other, theirs, after.map(|after| after[1])),
+            VerdictReceipt::Counts if is_mine => {
+                self.follow(now, ruling, name::index(other), theirs, after.map(|after| after[1]))
+            }
             VerdictReceipt::Counts => self.happened(Happening::Kept(ruling)),
             VerdictReceipt::Refused => self.tally.refused.verdicts += 1,
             VerdictReceipt::Yields | VerdictReceipt::Known => {}
@@ -275,18 +276,17 @@ impl Peer {
         way <= DISPLACEMENT_MAX + 2.0 * self.settings.speed_max * late_s
     }
 
-    fn follow(&mut self, now: Time, verdict: Verdict, own: ObjectId, other: ObjectId, after: Option<peer::After>) {
-        let index = name::index(own);
-        let Some(encounter) = self.encounter(index, other, now) else { return };
+    fn follow(&mut self, now: Time, verdict: Verdict, own: u32, other: ObjectId, after: Option<peer::After>) {
+        let Some(encounter) = self.encounter(own, other, now) else { return };
         let response = encounter.response.take();
         encounter.is_engaged = true;
         encounter.used_at = now;
         let contact = self.contact_here(name::owner(other), verdict.contact, now);
         let body = match after {
-            Some(after) => self.body_after(now, index, after, contact),
+            Some(after) => self.body_after(now, own, after, contact),
             None => response.map(|response| response.undisturbed),
         };
-        if let (Some(owned), Some(body)) = (self.own.get_mut(&index), body) {
+        if let (Some(owned), Some(body)) = (self.own.get_mut(&own), body) {
             owned.deflect(body);
         }
         self.tally.followed += 1;

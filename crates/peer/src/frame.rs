@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use motion::adaptive;
 use motion::company::predict_together;
-use motion::decision::Digest;
+use motion::decision::{Digest, ObjectPair};
 use space::{NodeId, ObjectId, Time};
 use wire::ToPeer;
 use wire::peer::name;
@@ -186,7 +186,15 @@ impl Peer {
         for (&own, owned) in &self.own {
             for other in self.others.values().filter(|other| other.mover().is_some()) {
                 let Some(seen) = other.predicted() else { continue };
-                meetings.push(SeenPair { own, other: other.object, body: owned.body, seen, radius: other.radius });
+                let pair = ObjectPair::new(owned.object, other.object);
+                meetings.push(SeenPair {
+                    pair,
+                    own,
+                    other: other.object,
+                    body: owned.body,
+                    seen,
+                    radius: other.radius,
+                });
             }
         }
         meetings
@@ -197,11 +205,7 @@ impl Peer {
         let node = name::owner(meeting.other);
         let Some(pair_time) = self.pair_time(node, now) else { return };
         let (epoch, watch_s) = (self.epoch(pair_time), self.settings.watch_s());
-        let pair = motion::decision::ObjectPair::new(
-            name::object(self.node, meeting.own).expect("own objects have names"),
-            meeting.other,
-        );
-        let known = self.encounters.get(&pair);
+        let known = self.encounters.get(&meeting.pair);
         let is_alike = known.is_some_and(|encounter| encounter.is_watched_there(epoch));
         let farther = if is_alike { WATCH_ALIKE } else { 1.0 };
         let may_meet = meeting.may_meet(watch_s * farther, WATCH_MARGIN * farther);
