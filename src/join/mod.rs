@@ -35,7 +35,7 @@ use crate::origin::Origins;
 use crate::serve::{self, Ports, ServeError};
 use crate::token;
 
-pub use self::view::{EventLine, PeerRow, Picture};
+pub use self::view::{EventLine, PeerOverview, PeerRow};
 
 /// A frame, in microseconds: 60 a second.
 const FRAME_US: i64 = 16_667;
@@ -180,7 +180,7 @@ impl PeerProcess {
         mut self,
         stop: impl Future<Output = ()>,
         say: &mut dyn FnMut(&EventLine),
-        show: &mut dyn FnMut(&Picture),
+        show: &mut dyn FnMut(&PeerOverview),
     ) {
         let mut stop = std::pin::pin!(stop);
         let mut next_show = Instant::now();
@@ -206,7 +206,7 @@ impl PeerProcess {
                 say(&self.line(happening));
             }
             if Instant::now() >= next_show {
-                show(&self.picture());
+                show(&self.overview());
                 next_show = Instant::now() + SHOW;
             }
         }
@@ -359,7 +359,7 @@ impl PeerProcess {
         }
     }
 
-    fn picture(&self) -> Picture {
+    fn overview(&self) -> PeerOverview {
         let tally = self.peer.tally();
         let places = |own: bool| {
             let own_objects = self.peer.own().map(|(object, state)| (object, state.pos)).filter(move |_| own);
@@ -376,7 +376,7 @@ impl PeerProcess {
             })
             .collect();
         peers.sort_by(|one, other| one.name.cmp(&other.name));
-        Picture {
+        PeerOverview {
             name: self.name().to_string(),
             page: self.page_url.clone(),
             has_page: self.window.is_looked_through(),

@@ -65,7 +65,7 @@ pub struct PeerRow {
 
 /// The state of a peer, for its user.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Picture {
+pub struct PeerOverview {
     pub name: String,
     pub page: String,
     pub has_page: bool,
@@ -91,7 +91,7 @@ pub struct Picture {
     pub refused: u64,
 }
 
-impl Picture {
+impl PeerOverview {
     pub fn line(&self) -> String {
         let place = |(name, place): &(String, DVec3)| format!("{name} ({:.2}, {:.2})", place.x, place.z);
         let all: Vec<String> = self.own.iter().chain(&self.others).map(place).collect();
@@ -111,7 +111,7 @@ impl Picture {
         if self.peers.is_empty() {
             lines.push("no other peer is here yet".to_owned());
         }
-        let Picture { watched, contacts, decided, claims, followed, dropped, predicted, sent, refused, .. } = self;
+        let PeerOverview { watched, contacts, decided, claims, followed, dropped, predicted, sent, refused, .. } = self;
         lines.push(String::new());
         lines.push(format!("contacts   {watched} expected, {predicted} of others predicted, {contacts} contested"));
         lines.push(format!(
