@@ -148,7 +148,7 @@ fn five_thousand_in_a_ring_that_nearly_closes_are_a_crowd() {
     }
     let (graph, groups, relations) = settle(&auras);
     assert_eq!(relations.crowds().len(), 1);
-    assert_eq!(relations.crowds()[0].members.len(), 5_000);
+    assert_eq!(relations.crowds()[0].len(), 5_000);
     assert!(relations.is_empty());
     assert_groups_are_exact(&groups, &graph);
 }

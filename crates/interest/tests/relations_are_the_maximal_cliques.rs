@@ -3,7 +3,7 @@
 
 use interest::Graph;
 use interest::published::{
-    Axis, Budget, CliqueFinder, Cliques, ExpandingSphere, OrderedAxis, OrderedRelations, RelationFinder, Relations,
+    Budget, CliqueFinder, Cliques, ExpandingSphere, OrderedAxis, OrderedRelations, RelationFinder, Relations,
 };
 use space::workload::{Motion, Random, Settings, Workload};
 use space::{Pair, Slot, Sphere, Spheres, Vec3};
@@ -61,10 +61,8 @@ fn finders() -> Vec<(&'static str, Box<dyn RelationFinder>)> {
     vec![
         ("expanding sphere", Box::new(ExpandingSphere::new())),
         ("ordered relations", Box::new(OrderedRelations::new())),
-        ("ordered axis", Box::new(OrderedAxis::new(Axis::X))),
-        ("ordered axis, z", Box::new(OrderedAxis::new(Axis::Z))),
-        ("ordered axis, widest", Box::new(OrderedAxis::new(Axis::Widest))),
-        ("ordered axis with ordered relations", Box::new(OrderedAxis::with_ordered_relations(Axis::Y))),
+        ("ordered axis", Box::new(OrderedAxis::new())),
+        ("ordered axis with ordered relations", Box::new(OrderedAxis::with_ordered_relations())),
         ("cliques", Box::new(CliqueFinder::new())),
     ]
 }

@@ -6,7 +6,7 @@
 //!
 //! - [`ExpandingSphere`], [`OrderedRelations`] and [`OrderedAxis`] are the papers' own, with their comparisons counted.
 //! - [`Cliques`] follows a [`Graph`](crate::Graph) and searches only where pairs changed; [`CliqueFinder`] brings its
-//!   own broad phase. A component beyond its [`Budget`] is reported as a [`CrowdedComponent`].
+//!   own broad phase. A component that exceeds its [`Budget`] is reported as a crowd.
 //!
 //! Every [`RelationFinder`] finds the same relations.
 
@@ -19,7 +19,7 @@ use space::{Slot, Spheres};
 
 pub use cliques::{Budget, CliqueFinder, Cliques};
 pub use expanding_sphere::ExpandingSphere;
-pub use ordered_axis::{Axis, OrderedAxis};
+pub use ordered_axis::OrderedAxis;
 pub use ordered_relations::OrderedRelations;
 
 /// Finds the collision relations of a world: the sets of objects that overlap pairwise and to which no further object
@@ -48,15 +48,7 @@ pub struct Relations {
     /// The members of all others, one relation after the other, and where each ends.
     members: Vec<Slot>,
     ends: Vec<u32>,
-    crowds: Vec<CrowdedComponent>,
-}
-
-/// A connected component whose relations exceed the budget. A component of `n` objects can have as many as 3 to the
-/// power of `n/3`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CrowdedComponent {
-    /// Its objects, ascending.
-    pub members: Vec<Slot>,
+    crowds: Vec<Vec<Slot>>,
 }
 
 impl Relations {
@@ -83,8 +75,9 @@ impl Relations {
         self.alone.len() + self.members.len()
     }
 
-    /// The components whose relations exceed the budget.
-    pub fn crowds(&self) -> &[CrowdedComponent] {
+    /// Connected components whose relations exceed the budget, each with its objects, ascending. A component of `n` objects
+    /// can have as many as 3^(n/3) relations.
+    pub fn crowds(&self) -> &[Vec<Slot>] {
         &self.crowds
     }
 

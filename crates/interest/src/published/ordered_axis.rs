@@ -1,4 +1,4 @@
-//! Ordered axis, of paper 000, section 3.3: only objects whose intervals on one axis overlap are compared.
+//! Ordered axis, of paper 000, section 3.3: only objects whose intervals on the x axis overlap are compared.
 //!
 //! ```text
 //! a ├────────┤
@@ -13,28 +13,15 @@
 //! Invariant, during a sweep: `active[relation]` is the number of a relation's members with an open interval, and
 //! `near` holds every relation for which that is not zero.
 
-use space::{Spheres, Vec3};
+use space::Spheres;
 
 use super::expanding_sphere::SphereSearch;
 use super::ordered_relations::{RelationOrder, insertion_sort};
 use super::{Comparisons, RelationFinder, Relations};
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Axis {
-    #[default]
-    X,
-    Y,
-    Z,
-    /// The one along which the centres extend the most.
-    Widest,
-}
-
 /// Expanding sphere within overlap relations.
 #[derive(Clone, Debug, Default)]
 pub struct OrderedAxis {
-    axis: Axis,
-    /// The axis of the last tick.
-    swept: usize,
     /// If there is one, the objects of an overlap relation are considered in the order of the last tick's relations.
     order: Option<RelationOrder>,
     /// The place of each row in that order.
@@ -59,23 +46,21 @@ struct End {
 
 impl OrderedAxis {
     /// The algorithm of the paper.
-    pub fn new(axis: Axis) -> OrderedAxis {
-        OrderedAxis { axis, ..OrderedAxis::default() }
+    pub fn new() -> OrderedAxis {
+        OrderedAxis::default()
     }
 
     /// The same with ordered relations: objects of the last tick's largest relations are considered first.
-    pub fn with_ordered_relations(axis: Axis) -> OrderedAxis {
-        OrderedAxis { axis, order: Some(RelationOrder::default()), ..OrderedAxis::default() }
+    pub fn with_ordered_relations() -> OrderedAxis {
+        OrderedAxis { order: Some(RelationOrder::default()), ..OrderedAxis::default() }
     }
 
     /// Updates and sorts the ends.
     fn sort(&mut self, auras: &Spheres) {
-        let axis = self.axis.of(auras);
         let columns = auras.columns();
-        let centers = [columns.x, columns.y, columns.z][axis];
         let end = |row: u32, begins: bool| {
             let radius = f64::from(columns.radius[row as usize]) * (1.0 + 1e-6);
-            f64::from(centers[row as usize]) + if begins { -radius } else { radius }
+            f64::from(columns.x[row as usize]) + if begins { -radius } else { radius }
         };
         self.known.clear();
         self.known.resize(auras.rows(), false);
@@ -92,13 +77,11 @@ impl OrderedAxis {
         for row in auras.alive().iter().filter(|&row| !known[row]).map(|row| row as u32) {
             self.ends.extend([true, false].map(|begins| End { place: end(row, begins), row, begins }));
         }
-        let is_mostly_new = self.ends.len() > 2 * kept || axis != self.swept;
-        if is_mostly_new {
+        if self.ends.len() > 2 * kept {
             self.ends.sort_by(|one, other| one.place.total_cmp(&other.place));
         } else {
             insertion_sort(&mut self.ends, |one, other| one.place > other.place);
         }
-        self.swept = axis;
     }
 
     fn sweep(&mut self, auras: &Spheres) {
@@ -168,26 +151,4 @@ impl RelationFinder for OrderedAxis {
         self.search.write(relations);
         self.search.comparisons
     }
-}
-
-impl Axis {
-    fn of(self, auras: &Spheres) -> usize {
-        match self {
-            Axis::X => 0,
-            Axis::Y => 1,
-            Axis::Z => 2,
-            Axis::Widest => widest(auras),
-        }
-    }
-}
-
-fn widest(auras: &Spheres) -> usize {
-    let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-    let columns = auras.columns();
-    for row in auras.alive().iter() {
-        let center = columns.sphere(row).center;
-        (low, high) = (low.min(center), high.max(center));
-    }
-    let spread = (high - low).to_array();
-    (0..3).rev().max_by(|&one, &other| spread[one].total_cmp(&spread[other])).unwrap_or(0)
 }

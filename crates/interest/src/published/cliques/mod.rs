@@ -8,7 +8,7 @@
 //! A relation is found at its lowest member, among that member's neighbours ([`search`]). So a changed
 //! pair touches its two ends and their common neighbours only ([`touched`]), however large the
 //! component is. An object can have exponentially many relations; a component that exceeds its budget
-//! is a [`CrowdedComponent`](super::CrowdedComponent) ([`crowds`]).
+//! is a crowd ([`crowds`]).
 //!
 //! Invariants, after an update:
 //! - The list of a slot holds the relations of which it is the lowest member, one after the other, each ascending. So
@@ -30,7 +30,7 @@ use self::crowds::Crowds;
 use self::quota::Quota;
 use self::search::CliqueSearch;
 use self::touched::Touched;
-use super::{Comparisons, CrowdedComponent, RelationFinder, Relations};
+use super::{Comparisons, RelationFinder, Relations};
 use crate::Graph;
 use crate::lists::Lists;
 
@@ -167,8 +167,7 @@ impl Cliques {
         let alone = auras.slots().filter(|slot| !self.connected.contains(slot.row()));
         relations.alone.extend(alone);
         self.iter().for_each(|relation| relations.push(relation));
-        let crowds = self.crowds.iter().map(|members| CrowdedComponent { members: members.to_vec() });
-        relations.crowds.extend(crowds);
+        relations.crowds.extend(self.crowds.iter().map(<[Slot]>::to_vec));
     }
 
     /// Forgets the component of a slot whose pairs changed, if it has heavy objects.
