@@ -28,13 +28,13 @@
 //!                                                             kept       dropped: the object returns to its own motion
 //! ```
 //!
-//! - An *encounter* is a pair of an own object and one of another peer that may meet ([`encounter`]).
+//! - An *encounter* is a pair of an own object and one of another peer that may meet (`encounter`).
 //! - A *digest* is the rounded state of an object at one epoch. Both peers of an encounter send theirs until the
 //!   other has them.
 //! - A *term* is a time in which the pair is close. Both peers compute its one *decider* from digests that both have.
 //! - A *claim* asks the other peer for a verdict about a contact.
 //! - A *verdict* is the outcome of a contact. All peers receive it; of several about one contact, all keep the one of
-//!   the lowest term ([`verdicts`]).
+//!   the lowest term (`verdicts`).
 //!
 //! No message is believed because it arrived: [`tally`] counts what is refused, by reason.
 //!
@@ -48,16 +48,16 @@ struct Readme;
 
 mod arrivals;
 mod contacts;
-pub mod encounter;
+mod encounter;
 mod frame;
 pub mod ground;
-pub mod owned;
-pub mod remote_object;
-pub mod remote_peer;
+mod owned;
+mod remote_object;
+mod remote_peer;
 pub mod settings;
-pub mod steps;
+mod steps;
 pub mod tally;
-pub mod verdicts;
+mod verdicts;
 pub mod wanderer;
 pub mod window;
 

@@ -5,9 +5,9 @@
 //! overlap both and are before the later end. An object that no longer overlaps both is an end of another pair.
 //!
 //! ```text
-//!   c ─── a      a new pair a-b, a < b < c   touches a (may gain), b and each common neighbour before b
-//!    ╲   ╱┊                                  (those after a may only lose)
-//!      b ┄┘
+//! a ┄┄┄ b     a new pair a-b, a < b, touches a, which may gain relations,
+//!  ╲   ╱      b, and each common neighbour c < b; those after a may only lose relations
+//!    c
 //! ```
 //!
 //! Most of them need not be searched:
