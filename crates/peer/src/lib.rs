@@ -55,7 +55,7 @@ mod owned;
 mod remote_object;
 mod remote_peer;
 pub mod settings;
-mod steps;
+pub mod steps;
 pub mod tally;
 mod verdicts;
 pub mod wanderer;
