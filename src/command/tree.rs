@@ -28,7 +28,7 @@ const TOLERANCE: f64 = 1e-6;
 
 /// What to do with a tree.
 #[derive(Subcommand)]
-pub enum Tree {
+pub enum TreeCommand {
     /// Build a tree around a mesh, with a certificate, and write it to a file.
     #[command(after_help = "Example: kinesphere tree build rabbit --method best --depth 3 -o rabbit.tree")]
     Build(Build),
@@ -104,11 +104,11 @@ struct Row {
 }
 
 /// Runs the command.
-pub fn run(tree: Tree) -> Result<(), Failure> {
-    match tree {
-        Tree::Build(arguments) => run_build(&arguments),
-        Tree::Show(arguments) => run_show(&arguments),
-        Tree::Check(arguments) => run_check(&arguments),
+pub fn run(command: TreeCommand) -> Result<(), Failure> {
+    match command {
+        TreeCommand::Build(arguments) => run_build(&arguments),
+        TreeCommand::Show(arguments) => run_show(&arguments),
+        TreeCommand::Check(arguments) => run_check(&arguments),
     }
 }
 

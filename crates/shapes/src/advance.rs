@@ -8,9 +8,9 @@
 use glam::DVec3;
 
 use super::balls::{BallSet, pairs_of};
-use super::body::Body;
 use super::convex::{Convex, Core, Rounded, penetration, separation};
-use super::pose::{Course, Motion, WidePose};
+use super::geometry::Geometry;
+use super::pose::{RigidMotion, WideMotion, WidePose};
 
 /// After so many steps a pair counts as met: early, but never late. Rarely more than ten are taken.
 const MAX_STEPS: usize = 200;
@@ -23,7 +23,7 @@ const ROUNDING: f64 = 1e-9;
 
 /// A first contact.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Meeting {
+pub(super) struct FirstContact {
     pub time: f64,
     pub normal: DVec3,
     pub on_a: DVec3,
@@ -31,42 +31,42 @@ pub(super) struct Meeting {
 }
 
 /// The first contact of two bodies; ties go to the triangle with the lower number.
-pub(super) fn first_meeting(
-    a: &Body<'_>,
-    a_motion: &Motion,
-    b: &Body<'_>,
-    b_motion: &Motion,
+pub(super) fn first_contact(
+    a: &Geometry<'_>,
+    a_motion: &RigidMotion,
+    b: &Geometry<'_>,
+    b_motion: &RigidMotion,
     gap: f64,
-) -> Option<Meeting> {
-    let (first, second) = (Course::new(a_motion), Course::new(b_motion));
-    let mut best: Option<Meeting> = None;
-    let until = |best: &Option<Meeting>| best.map_or(1.0, |meeting| meeting.time);
+) -> Option<FirstContact> {
+    let (first, second) = (WideMotion::new(a_motion), WideMotion::new(b_motion));
+    let mut best: Option<FirstContact> = None;
+    let until = |best: &Option<FirstContact>| best.map_or(1.0, |meeting| meeting.time);
     match (a, b) {
-        (Body::Balls(set), _) => {
+        (Geometry::Balls(set), _) => {
             best = balls_meet(set, &first, b, &second, gap);
         }
-        (_, Body::Balls(set)) => {
-            best = balls_meet(set, &second, a, &first, gap).map(Meeting::swapped);
+        (_, Geometry::Balls(set)) => {
+            best = balls_meet(set, &second, a, &first, gap).map(FirstContact::swapped);
         }
-        (Body::Convex(a), Body::Convex(b)) => best = meet(a, &first, b, &second, gap, 1.0),
-        (Body::Mesh(mesh), Body::Convex(rounded)) => {
+        (Geometry::Convex(a), Geometry::Convex(b)) => best = meet(a, &first, b, &second, gap, 1.0),
+        (Geometry::Mesh(mesh), Geometry::Convex(rounded)) => {
             for triangle in swept(b, &second, a, &first, gap) {
                 let corner = Rounded { core: mesh.core(triangle), radius: 0.0 };
                 let found = meet(&corner, &first, rounded, &second, gap, until(&best));
                 best = earlier(best, found);
             }
         }
-        (Body::Convex(rounded), Body::Mesh(mesh)) => {
+        (Geometry::Convex(rounded), Geometry::Mesh(mesh)) => {
             for triangle in swept(a, &first, b, &second, gap) {
                 let corner = Rounded { core: mesh.core(triangle), radius: 0.0 };
                 let found = meet(rounded, &first, &corner, &second, gap, until(&best));
                 best = earlier(best, found);
             }
         }
-        (Body::Mesh(mesh), Body::Mesh(other)) => {
+        (Geometry::Mesh(mesh), Geometry::Mesh(other)) => {
             for triangle in swept(b, &second, a, &first, gap) {
                 let corner = Rounded { core: mesh.core(triangle), radius: 0.0 };
-                for opposite in swept(&Body::Convex(corner), &first, b, &second, gap) {
+                for opposite in swept(&Geometry::Convex(corner), &first, b, &second, gap) {
                     let facing = Rounded { core: other.core(opposite), radius: 0.0 };
                     let found = meet(&corner, &first, &facing, &second, gap, until(&best));
                     best = earlier(best, found);
@@ -80,14 +80,14 @@ pub(super) fn first_meeting(
 /// The first contact of balls with a body. A ball around all that is below a node rules most of them out.
 fn balls_meet(
     set: &BallSet<'_>,
-    course: &Course,
-    other: &Body<'_>,
-    other_course: &Course,
+    course: &WideMotion,
+    other: &Geometry<'_>,
+    other_course: &WideMotion,
     gap: f64,
-) -> Option<Meeting> {
-    let mut best: Option<Meeting> = None;
+) -> Option<FirstContact> {
+    let mut best: Option<FirstContact> = None;
     match other {
-        Body::Convex(rounded) => {
+        Geometry::Convex(rounded) => {
             let mut waiting = vec![0];
             while let Some(node) = waiting.pop() {
                 let until = best.map_or(1.0, |meeting| meeting.time);
@@ -100,7 +100,7 @@ fn balls_meet(
                 }
             }
         }
-        Body::Balls(second) => {
+        Geometry::Balls(second) => {
             let mut waiting = vec![(0, 0)];
             while let Some((a, b)) = waiting.pop() {
                 let until = best.map_or(1.0, |meeting| meeting.time);
@@ -118,10 +118,10 @@ fn balls_meet(
                 }
             }
         }
-        Body::Mesh(mesh) => {
+        Geometry::Mesh(mesh) => {
             for node in set.tree.ends(set.level) {
                 let ball = Rounded::ball(set.tree.ball(node));
-                for triangle in swept(&Body::Convex(ball), course, other, other_course, gap) {
+                for triangle in swept(&Geometry::Convex(ball), course, other, other_course, gap) {
                     let until = best.map_or(1.0, |meeting| meeting.time);
                     let corner = Rounded { core: mesh.core(triangle), radius: 0.0 };
                     best = earlier(best, meet(&ball, course, &corner, other_course, gap, until));
@@ -133,21 +133,30 @@ fn balls_meet(
 }
 
 /// Whether two cores may come as close as `gap` before `until`, or are so close at the start. A no is certain.
-fn may_meet(a: &Rounded<'_>, a_course: &Course, b: &Rounded<'_>, b_course: &Course, gap: f64, until: f64) -> bool {
+fn may_meet(
+    a: &Rounded<'_>,
+    a_course: &WideMotion,
+    b: &Rounded<'_>,
+    b_course: &WideMotion,
+    gap: f64,
+    until: f64,
+) -> bool {
     let origin = a_course.start().position;
-    let at =
-        |course: &Course| WidePose { position: course.start().position - origin, rotation: course.start().rotation };
+    let at = |course: &WideMotion| WidePose {
+        position: course.start().position - origin,
+        rotation: course.start().rotation,
+    };
     let found = separation(&a.core.place(&at(a_course)), &b.core.place(&at(b_course)));
     found.certain - a.radius - b.radius <= gap || meet(a, a_course, b, b_course, gap, until).is_some()
 }
 
-impl Meeting {
-    fn swapped(self) -> Meeting {
-        Meeting { normal: -self.normal, on_a: self.on_b, on_b: self.on_a, ..self }
+impl FirstContact {
+    fn swapped(self) -> FirstContact {
+        FirstContact { normal: -self.normal, on_a: self.on_b, on_b: self.on_a, ..self }
     }
 }
 
-fn earlier(best: Option<Meeting>, found: Option<Meeting>) -> Option<Meeting> {
+fn earlier(best: Option<FirstContact>, found: Option<FirstContact>) -> Option<FirstContact> {
     match (best, found) {
         (Some(best), Some(found)) => Some(if found.time < best.time { found } else { best }),
         (best, found) => best.or(found),
@@ -157,19 +166,19 @@ fn earlier(best: Option<Meeting>, found: Option<Meeting>) -> Option<Meeting> {
 /// Two convex cores in motion.
 fn meet(
     a: &Rounded<'_>,
-    a_course: &Course,
+    a_course: &WideMotion,
     b: &Rounded<'_>,
-    b_course: &Course,
+    b_course: &WideMotion,
     gap: f64,
     until: f64,
-) -> Option<Meeting> {
+) -> Option<FirstContact> {
     let radii = a.radius + b.radius;
     let scale = a.core.size() + b.core.size() + radii;
     let (a_turn, b_turn) = (Turning::new(&a.core, a_course), Turning::new(&b.core, b_course));
     let fastest = a_turn.speed() + b_turn.speed();
     let approach = a_course.velocity - b_course.velocity;
     let origin = a_course.start().position;
-    let at = |course: &Course, time: f64| {
+    let at = |course: &WideMotion, time: f64| {
         let pose = course.at(time);
         WidePose { position: pose.position - origin, rotation: pose.rotation }
     };
@@ -180,7 +189,7 @@ fn meet(
         let (first, second) = (a.core.place(&a_pose), b.core.place(&b_pose));
         let found = separation(&first, &second);
         let apart = found.certain - radii;
-        let meeting = |normal: DVec3| Meeting {
+        let meeting = |normal: DVec3| FirstContact {
             time,
             normal,
             on_a: origin + found.on_a + normal * a.radius,
@@ -232,7 +241,7 @@ struct Turning {
 }
 
 impl Turning {
-    fn new(core: &Core<'_>, course: &Course) -> Turning {
+    fn new(core: &Core<'_>, course: &WideMotion) -> Turning {
         if course.turn == 0.0 {
             return Turning { spin: DVec3::ZERO, reach: 0.0 };
         }
@@ -260,8 +269,14 @@ impl Turning {
 }
 
 /// The triangles of `mesh` that `body` may come closer to than `gap` on its way, in ascending order.
-fn swept(body: &Body<'_>, course: &Course, mesh: &Body<'_>, mesh_course: &Course, gap: f64) -> Vec<u32> {
-    let Body::Mesh(solid) = mesh else {
+fn swept(
+    body: &Geometry<'_>,
+    course: &WideMotion,
+    mesh: &Geometry<'_>,
+    mesh_course: &WideMotion,
+    gap: f64,
+) -> Vec<u32> {
+    let Geometry::Mesh(solid) = mesh else {
         return Vec::new();
     };
     // Whatever way it is turned, the body stays within this of its position.
@@ -301,7 +316,7 @@ fn swept(body: &Body<'_>, course: &Course, mesh: &Body<'_>, mesh_course: &Course
 }
 
 /// The deepest overlap of two bodies: how far and which way the second must be moved. `None` when they are apart.
-pub(super) fn deepest(a: &Body<'_>, at: &WidePose, b: &Body<'_>, bt: &WidePose) -> Option<(f64, DVec3)> {
+pub(super) fn deepest(a: &Geometry<'_>, at: &WidePose, b: &Geometry<'_>, bt: &WidePose) -> Option<(f64, DVec3)> {
     let mut best: Option<(f64, DVec3)> = None;
     let radii = a.radius() + b.radius();
     let mut consider = |first: &Convex<'_>, second: &Convex<'_>, radii: f64| {
@@ -320,29 +335,29 @@ pub(super) fn deepest(a: &Body<'_>, at: &WidePose, b: &Body<'_>, bt: &WidePose) 
             best = Some((depth, normal));
         }
     };
-    let still = |pose: &WidePose| Course::resting(*pose);
+    let still = |pose: &WidePose| WideMotion::resting(*pose);
     match (a, b) {
-        (Body::Convex(a), Body::Convex(b)) => consider(&a.core.place(at), &b.core.place(bt), radii),
-        (Body::Mesh(mesh), Body::Convex(rounded)) => {
+        (Geometry::Convex(a), Geometry::Convex(b)) => consider(&a.core.place(at), &b.core.place(bt), radii),
+        (Geometry::Mesh(mesh), Geometry::Convex(rounded)) => {
             for triangle in swept(b, &still(bt), a, &still(at), 0.0) {
                 consider(&mesh.core(triangle).place(at), &rounded.core.place(bt), radii);
             }
         }
-        (Body::Convex(rounded), Body::Mesh(mesh)) => {
+        (Geometry::Convex(rounded), Geometry::Mesh(mesh)) => {
             for triangle in swept(a, &still(at), b, &still(bt), 0.0) {
                 consider(&rounded.core.place(at), &mesh.core(triangle).place(bt), radii);
             }
         }
-        (Body::Mesh(mesh), Body::Mesh(other)) => {
+        (Geometry::Mesh(mesh), Geometry::Mesh(other)) => {
             for triangle in swept(b, &still(bt), a, &still(at), 0.0) {
                 let core = mesh.core(triangle);
-                let corner = Body::Convex(Rounded { core, radius: 0.0 });
+                let corner = Geometry::Convex(Rounded { core, radius: 0.0 });
                 for opposite in swept(&corner, &still(at), b, &still(bt), 0.0) {
                     consider(&core.place(at), &other.core(opposite).place(bt), radii);
                 }
             }
         }
-        (Body::Balls(set), Body::Balls(second)) => {
+        (Geometry::Balls(set), Geometry::Balls(second)) => {
             let mut waiting = vec![(0, 0)];
             while let Some((one, other)) = waiting.pop() {
                 let place =
@@ -362,24 +377,24 @@ pub(super) fn deepest(a: &Body<'_>, at: &WidePose, b: &Body<'_>, bt: &WidePose) 
                 }
             }
         }
-        (Body::Balls(set), other) => {
+        (Geometry::Balls(set), other) => {
             for node in set.tree.ends(set.level) {
                 let ball = Rounded::ball(set.tree.ball(node));
                 match other {
-                    Body::Convex(rounded) => {
+                    Geometry::Convex(rounded) => {
                         let radii = ball.radius + rounded.radius;
                         consider(&ball.core.place(at), &rounded.core.place(bt), radii);
                     }
-                    Body::Mesh(mesh) => {
-                        for triangle in swept(&Body::Convex(ball), &still(at), other, &still(bt), 0.0) {
+                    Geometry::Mesh(mesh) => {
+                        for triangle in swept(&Geometry::Convex(ball), &still(at), other, &still(bt), 0.0) {
                             consider(&ball.core.place(at), &mesh.core(triangle).place(bt), ball.radius);
                         }
                     }
-                    Body::Balls(_) => {}
+                    Geometry::Balls(_) => {}
                 }
             }
         }
-        (_, Body::Balls(_)) => {
+        (_, Geometry::Balls(_)) => {
             return deepest(b, bt, a, at).map(|(depth, normal)| (depth, -normal));
         }
     }

@@ -26,14 +26,14 @@ pub struct BallNode {
 
 /// Where a node's children are, and on which levels it stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Link {
+pub(crate) struct ChildRange {
     pub first: u32,
     pub end: u32,
     /// The level on which the children stand; of no meaning without any.
     pub child_level: u8,
 }
 
-impl Link {
+impl ChildRange {
     /// Whether a walk that goes no deeper than `level` ends here.
     #[inline(always)]
     pub fn is_end(&self, level: u8) -> bool {
@@ -309,7 +309,7 @@ impl BallTree {
             let bits = |value: f32| u64::from(value.to_bits());
             stir(bits(self.x[node]) << 32 | bits(self.y[node]));
             stir(bits(self.z[node]) << 32 | bits(self.radius[node]));
-            let Link { first, end, .. } = self.link(node as u32);
+            let ChildRange { first, end, .. } = self.link(node as u32);
             stir(u64::from(first) << 32 | u64::from(end));
         }
         self.fingerprint = sum;
@@ -363,9 +363,9 @@ impl BallTree {
     }
 
     #[inline(always)]
-    pub(crate) fn link(&self, node: u32) -> Link {
+    pub(crate) fn link(&self, node: u32) -> ChildRange {
         let [own, next] = [self.links[node as usize], self.links[node as usize + 1]];
-        Link { first: own & FIRST, end: next & FIRST, child_level: (own >> FIRST_BITS) as u8 }
+        ChildRange { first: own & FIRST, end: next & FIRST, child_level: (own >> FIRST_BITS) as u8 }
     }
 
     /// The lowest level on which a node stands: one without children stands on all below its own.

@@ -2,8 +2,8 @@
 
 use glam::DVec3;
 
-use super::body::Best;
 use super::convex::{self, Convex, Separation};
+use super::geometry::ClosestSearch;
 use super::pose::WidePose;
 use space::Sphere;
 
@@ -41,7 +41,7 @@ pub(super) fn ball_against(found: Separation, radius: f64) -> Separation {
 }
 
 /// Offers the nearest balls of a set, against a core that is placed.
-pub(super) fn balls_against_core(set: &BallSet<'_>, at: &WidePose, core: &Convex<'_>, best: &mut Best) {
+pub(super) fn balls_against_core(set: &BallSet<'_>, at: &WidePose, core: &Convex<'_>, best: &mut ClosestSearch) {
     let mut waiting = vec![(0.0, 0)];
     while let Some((bound, node)) = waiting.pop() {
         if bound > best.within {
@@ -69,7 +69,7 @@ pub(super) fn balls_against_balls(
     at: &WidePose,
     second: &BallSet<'_>,
     bt: &WidePose,
-    best: &mut Best,
+    best: &mut ClosestSearch,
 ) {
     let place = |pose: &WidePose, ball: Sphere| pose.position + pose.rotation * ball.center.as_dvec3();
     let mut waiting = vec![(f64::NEG_INFINITY, (0, 0))];

@@ -5,7 +5,7 @@
 
 use glam::{DMat3, DQuat, DVec3};
 
-use super::closed::{self, Block, Near};
+use super::closed::{self, ClosestPoints, OrientedBox};
 use super::pose::WidePose;
 use super::shape::Shape;
 use super::solid::Hull;
@@ -20,7 +20,7 @@ pub(crate) enum Core<'a> {
         center: DVec3,
         half: f64,
     },
-    Block {
+    Box {
         half: DVec3,
     },
     Hull(&'a Hull),
@@ -38,7 +38,7 @@ pub(crate) struct Rounded<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Convex<'a> {
     Bar([DVec3; 2]),
-    Block(Block),
+    Box(OrientedBox),
     Hull(PlacedHull<'a>),
     Triangle([DVec3; 3]),
 }
@@ -71,7 +71,7 @@ impl<'a> Rounded<'a> {
         match shape {
             Shape::Sphere { radius } => bar(0.0, *radius),
             Shape::Capsule { half_height, radius } => bar(*half_height, *radius),
-            Shape::Box { half } => Some(Rounded { core: Core::Block { half: half.as_dvec3() }, radius: 0.0 }),
+            Shape::Box { half } => Some(Rounded { core: Core::Box { half: half.as_dvec3() }, radius: 0.0 }),
             Shape::Hull(hull) => Some(Rounded { core: Core::Hull(hull), radius: 0.0 }),
             Shape::Mesh(_) | Shape::Balls(_) => None,
         }
@@ -94,9 +94,9 @@ impl<'a> Core<'a> {
                 let along = pose.rotation * (DVec3::Y * half);
                 Convex::Bar([middle - along, middle + along])
             }
-            Core::Block { half } => {
+            Core::Box { half } => {
                 let turn = DMat3::from_quat(pose.rotation);
-                Convex::Block(Block { center: pose.position, axes: [turn.x_axis, turn.y_axis, turn.z_axis], half })
+                Convex::Box(OrientedBox { center: pose.position, axes: [turn.x_axis, turn.y_axis, turn.z_axis], half })
             }
             Core::Hull(hull) => Convex::Hull(PlacedHull { hull, pose: *pose }),
             Core::Triangle(corners) => Convex::Triangle(corners.map(at)),
@@ -108,7 +108,7 @@ impl<'a> Core<'a> {
         let off = |point: DVec3| point.cross(axis).length();
         match self {
             Core::Bar { center, half } => off(center + DVec3::Y * *half).max(off(center - DVec3::Y * *half)),
-            Core::Block { half } => {
+            Core::Box { half } => {
                 let flip = |x: f64, y: f64| off(DVec3::new(half.x * x, half.y * y, half.z));
                 flip(1.0, 1.0).max(flip(-1.0, 1.0)).max(flip(1.0, -1.0)).max(flip(-1.0, -1.0))
             }
@@ -121,7 +121,7 @@ impl<'a> Core<'a> {
     pub fn size(&self) -> f64 {
         match self {
             Core::Bar { half, .. } => *half,
-            Core::Block { half } => half.length(),
+            Core::Box { half } => half.length(),
             Core::Hull(hull) => hull.bounding_sphere().radius as f64,
             Core::Triangle([a, b, c]) => a.distance(*b).max(a.distance(*c)),
         }
@@ -131,7 +131,7 @@ impl<'a> Core<'a> {
     pub fn bounds(&self) -> (DVec3, DVec3) {
         match self {
             Core::Bar { center, half } => (*center, DVec3::Y * *half),
-            Core::Block { half } => (DVec3::ZERO, *half),
+            Core::Box { half } => (DVec3::ZERO, *half),
             Core::Hull(hull) => {
                 let bounds = hull.bounds();
                 let (min, max) = (bounds.min.as_dvec3(), bounds.max.as_dvec3());
@@ -172,7 +172,7 @@ impl Convex<'_> {
         match self {
             Convex::Bar(ends) => best(ends),
             Convex::Triangle(corners) => best(corners),
-            Convex::Block(block) => {
+            Convex::Box(block) => {
                 let side = |axis: usize| block.axes[axis] * block.half[axis].copysign(block.axes[axis].dot(direction));
                 block.center + side(0) + side(1) + side(2)
             }
@@ -194,7 +194,7 @@ impl Convex<'_> {
     pub fn center(&self) -> DVec3 {
         match self {
             Convex::Bar([p, q]) => (*p + *q) * 0.5,
-            Convex::Block(block) => block.center,
+            Convex::Box(block) => block.center,
             Convex::Triangle([a, b, c]) => (*a + *b + *c) / 3.0,
             Convex::Hull(placed) => {
                 placed.pose.position + placed.pose.rotation * placed.hull.bounding_sphere().center.as_dvec3()
@@ -213,20 +213,20 @@ pub(crate) fn separation(a: &Convex<'_>, b: &Convex<'_>) -> Separation {
     let near = match (a, b) {
         (Convex::Hull(_), _) | (_, Convex::Hull(_)) => return parry::separation(a, b),
         (Convex::Bar(a), Convex::Bar(b)) => closed::segments(*a, *b),
-        (Convex::Bar(a), Convex::Block(b)) => closed::segment_block(*a, b),
-        (Convex::Block(a), Convex::Bar(b)) => closed::segment_block(*b, a).swapped(),
+        (Convex::Bar(a), Convex::Box(b)) => closed::segment_box(*a, b),
+        (Convex::Box(a), Convex::Bar(b)) => closed::segment_box(*b, a).swapped(),
         (Convex::Bar(a), Convex::Triangle(b)) => closed::segment_triangle(*a, *b),
         (Convex::Triangle(a), Convex::Bar(b)) => closed::segment_triangle(*b, *a).swapped(),
-        (Convex::Block(a), Convex::Block(b)) => closed::blocks(a, b),
-        (Convex::Block(a), Convex::Triangle(b)) => closed::block_triangle(a, *b),
-        (Convex::Triangle(a), Convex::Block(b)) => closed::block_triangle(b, *a).swapped(),
+        (Convex::Box(a), Convex::Box(b)) => closed::boxes(a, b),
+        (Convex::Box(a), Convex::Triangle(b)) => closed::box_triangle(a, *b),
+        (Convex::Triangle(a), Convex::Box(b)) => closed::box_triangle(b, *a).swapped(),
         (Convex::Triangle(a), Convex::Triangle(b)) => closed::triangles(*a, *b),
     };
     Separation::closed(near)
 }
 
 impl Separation {
-    fn closed(near: Near) -> Separation {
+    fn closed(near: ClosestPoints) -> Separation {
         let distance = near.squared.sqrt();
         let normal = (near.on_b - near.on_a).try_normalize().unwrap_or(DVec3::Y);
         // Coordinates are differences of `f32` within a question's neighbourhood: sixteen digits leave plenty.

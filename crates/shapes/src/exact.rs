@@ -4,7 +4,7 @@
 //! `f32`. Where a hull takes part the distance comes from an iteration; it is at most a thousandth too large, and what is
 //! ruled out is ruled out by a bound that holds.
 
-use super::pose::{Motion, Pose};
+use super::pose::{Pose, RigidMotion};
 use super::proximity::{self, Approximate, Closest, Contact, Penetration, Precision};
 use super::shape::Shape;
 
@@ -39,6 +39,12 @@ pub fn closest(a: &Shape, at: &Pose, b: &Shape, bt: &Pose) -> Closest {
 }
 
 /// When the shapes first come closer than `gap` while they move: never later than they do.
-pub fn first_contact(a: &Shape, a_motion: &Motion, b: &Shape, b_motion: &Motion, gap: f32) -> Option<Contact> {
+pub fn first_contact(
+    a: &Shape,
+    a_motion: &RigidMotion,
+    b: &Shape,
+    b_motion: &RigidMotion,
+    gap: f32,
+) -> Option<Contact> {
     proximity::first_contact(a, a_motion, b, b_motion, gap, Precision::Exact)
 }

@@ -12,7 +12,7 @@ impl Core<'_> {
     /// The corner, edge or face that is farthest along a unit vector in the core's own coordinates.
     pub fn feature(&self, direction: DVec3) -> Feature {
         match self {
-            Core::Block { .. } => block_feature(direction),
+            Core::Box { .. } => block_feature(direction),
             Core::Hull(hull) => {
                 let along = |index: usize| hull.vertices()[index].as_dvec3().dot(direction);
                 let count = hull.vertices().len();

@@ -227,15 +227,15 @@ pub(super) fn decompose(mesh: &TriangleMesh, settings: &Decomposition) -> Option
 
 /// A tree of boxes over the triangles of a mesh.
 #[derive(Clone, Debug)]
-pub(super) struct Tree(Bvh);
+pub(super) struct TriangleBvh(Bvh);
 
-impl Tree {
-    pub fn new(mesh: &TriangleMesh) -> Tree {
+impl TriangleBvh {
+    pub fn new(mesh: &TriangleMesh) -> TriangleBvh {
         let boxes = (0..mesh.triangles().len()).filter_map(|triangle| {
             let [a, b, c] = mesh.corners(triangle)?;
             Some((triangle, Aabb { mins: a.min(b).min(c), maxs: a.max(b).max(c) }))
         });
-        Tree(Bvh::from_iter(BvhBuildStrategy::Binned, boxes))
+        TriangleBvh(Bvh::from_iter(BvhBuildStrategy::Binned, boxes))
     }
 
     /// Visits the triangles whose box is no farther than `within` from the box with this middle and these half sides,

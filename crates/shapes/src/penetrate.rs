@@ -44,7 +44,7 @@ pub(crate) fn least_way_out(a: &Convex<'_>, b: &Convex<'_>) -> (f64, DVec3) {
 fn directions(convex: &Convex<'_>) -> (Vec<DVec3>, Vec<DVec3>) {
     match convex {
         Convex::Bar([p, q]) => ((*q - *p).try_normalize().into_iter().collect(), Vec::new()),
-        Convex::Block(block) => (block.axes.to_vec(), block.axes.to_vec()),
+        Convex::Box(block) => (block.axes.to_vec(), block.axes.to_vec()),
         Convex::Triangle([a, b, c]) => (
             [*b - *a, *c - *b, *a - *c].iter().filter_map(|edge| edge.try_normalize()).collect(),
             (*b - *a).cross(*c - *a).try_normalize().into_iter().collect(),

@@ -16,7 +16,7 @@ pub struct Pose {
 /// A way from one pose to another, over times 0 to 1: the position moves along a straight line, the rotation turns at
 /// constant angular velocity along the shorter arc.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Motion {
+pub struct RigidMotion {
     /// The pose at time 0.
     pub from: Pose,
     /// The pose at time 1.
@@ -55,15 +55,15 @@ impl Pose {
     }
 }
 
-impl Motion {
+impl RigidMotion {
     /// The way from one pose to the other.
-    pub const fn new(from: Pose, to: Pose) -> Motion {
-        Motion { from, to }
+    pub const fn new(from: Pose, to: Pose) -> RigidMotion {
+        RigidMotion { from, to }
     }
 
     /// No motion at all.
-    pub const fn rest(pose: Pose) -> Motion {
-        Motion { from: pose, to: pose }
+    pub const fn rest(pose: Pose) -> RigidMotion {
+        RigidMotion { from: pose, to: pose }
     }
 
     /// Whether both ends are valid poses.
@@ -79,7 +79,7 @@ impl Motion {
         if time.is_nan() || time <= 0.0 {
             return self.from;
         }
-        let pose = Course::new(self).at(time as f64);
+        let pose = WideMotion::new(self).at(time as f64);
         Pose { position: pose.position.as_vec3(), rotation: pose.rotation.as_quat().normalize() }
     }
 }
@@ -99,7 +99,7 @@ impl From<&Pose> for WidePose {
 
 /// A motion made ready for being asked where it is at many times.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Course {
+pub(crate) struct WideMotion {
     from: WidePose,
     /// Metres per unit of time.
     pub velocity: DVec3,
@@ -109,8 +109,8 @@ pub(crate) struct Course {
     pub turn: f64,
 }
 
-impl Course {
-    pub fn new(motion: &Motion) -> Course {
+impl WideMotion {
+    pub fn new(motion: &RigidMotion) -> WideMotion {
         let (from, to) = (WidePose::from(&motion.from), WidePose::from(&motion.to));
         let mut between = to.rotation * from.rotation.conjugate();
         if between.w < 0.0 {
@@ -118,7 +118,7 @@ impl Course {
         }
         let still = motion.from.rotation == motion.to.rotation;
         let (axis, turn) = if still { (DVec3::ZERO, 0.0) } else { between.to_axis_angle() };
-        Course { from, velocity: to.position - from.position, axis, turn }
+        WideMotion { from, velocity: to.position - from.position, axis, turn }
     }
 
     pub fn at(&self, time: f64) -> WidePose {
@@ -131,8 +131,8 @@ impl Course {
     }
 
     /// Not moving at all.
-    pub fn resting(pose: WidePose) -> Course {
-        Course { from: pose, velocity: DVec3::ZERO, axis: DVec3::ZERO, turn: 0.0 }
+    pub fn resting(pose: WidePose) -> WideMotion {
+        WideMotion { from: pose, velocity: DVec3::ZERO, axis: DVec3::ZERO, turn: 0.0 }
     }
 
     pub fn start(&self) -> &WidePose {
@@ -148,7 +148,7 @@ mod tests {
     fn turns_along_the_shorter_arc_at_constant_speed() {
         let quarter = Quat::from_rotation_y(std::f32::consts::FRAC_PI_2);
         for to in [quarter, -quarter] {
-            let motion = Motion::new(Pose::IDENTITY, Pose::new(Vec3::X, to));
+            let motion = RigidMotion::new(Pose::IDENTITY, Pose::new(Vec3::X, to));
             let half = motion.at(0.5);
             assert!(half.rotation.angle_between(Quat::from_rotation_y(std::f32::consts::FRAC_PI_4)) < 1e-3);
             assert_eq!(half.position, Vec3::X * 0.5);

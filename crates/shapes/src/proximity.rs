@@ -6,8 +6,8 @@
 use glam::{DVec3, Vec3};
 
 use super::advance;
-use super::body::{Body, Nearest, around, nearest};
-use super::pose::{Motion, Pose, WidePose};
+use super::geometry::{ClosestParts, Geometry, around, nearest};
+use super::pose::{Pose, RigidMotion, WidePose};
 use super::shape::{Shape, round_down};
 
 /// How precisely shapes are told apart.
@@ -89,9 +89,9 @@ pub struct Contact {
 
 /// Two shapes in their places: what every question is about.
 struct Pair<'a> {
-    a: Body<'a>,
+    a: Geometry<'a>,
     at: WidePose,
-    b: Body<'a>,
+    b: Geometry<'a>,
     bt: WidePose,
 }
 
@@ -100,14 +100,14 @@ impl<'a> Pair<'a> {
     fn new(a: &'a Shape, at: &Pose, b: &'a Shape, bt: &Pose, precision: Precision) -> Option<Pair<'a>> {
         let sensible = at.is_valid() && bt.is_valid() && a.check().is_ok() && b.check().is_ok();
         sensible.then(|| Pair {
-            a: Body::new(a, precision),
+            a: Geometry::new(a, precision),
             at: WidePose::from(at),
-            b: Body::new(b, precision),
+            b: Geometry::new(b, precision),
             bt: WidePose::from(bt),
         })
     }
 
-    fn nearest(&self, within: f64, error: f64) -> Option<Nearest> {
+    fn nearest(&self, within: f64, error: f64) -> Option<ClosestParts> {
         nearest(&self.a, &self.at, &self.b, &self.bt, within, error)
     }
 }
@@ -204,10 +204,10 @@ pub fn closest(a: &Shape, at: &Pose, b: &Shape, bt: &Pose, precision: Precision)
     };
     let on_a = separation.on_a + normal * found.radius_a;
     let on_b = separation.on_b - normal * found.radius_b;
-    let feature = |body: &Body<'_>, part: Option<u32>, pose: &WidePose, towards: DVec3| match (part, body) {
+    let feature = |body: &Geometry<'_>, part: Option<u32>, pose: &WidePose, towards: DVec3| match (part, body) {
         (Some(triangle), _) => Feature::Triangle(triangle),
-        (None, Body::Convex(rounded)) => rounded.core.feature(pose.rotation.conjugate() * towards),
-        (None, Body::Mesh(_) | Body::Balls(_)) => Feature::Surface,
+        (None, Geometry::Convex(rounded)) => rounded.core.feature(pose.rotation.conjugate() * towards),
+        (None, Geometry::Mesh(_) | Geometry::Balls(_)) => Feature::Surface,
     };
     Closest {
         distance: found.gap().max(0.0) as f32,
@@ -226,9 +226,9 @@ pub fn closest(a: &Shape, at: &Pose, b: &Shape, bt: &Pose, precision: Precision)
 /// distance, are not: else one that was blocked could never leave. Shapes that overlap are in contact at once.
 pub fn first_contact(
     a: &Shape,
-    a_motion: &Motion,
+    a_motion: &RigidMotion,
     b: &Shape,
-    b_motion: &Motion,
+    b_motion: &RigidMotion,
     gap: f32,
     precision: Precision,
 ) -> Option<Contact> {
@@ -237,8 +237,8 @@ pub fn first_contact(
         let (on_a, on_b) = (a_motion.from.position, b_motion.from.position);
         return Some(Contact { time: 0.0, normal: Vec3::Y, on_a, on_b });
     }
-    let (a, b) = (Body::new(a, precision), Body::new(b, precision));
-    let meeting = advance::first_meeting(&a, a_motion, &b, b_motion, (gap as f64).max(0.0))?;
+    let (a, b) = (Geometry::new(a, precision), Geometry::new(b, precision));
+    let meeting = advance::first_contact(&a, a_motion, &b, b_motion, (gap as f64).max(0.0))?;
     Some(Contact {
         time: round_down(meeting.time).max(0.0),
         normal: meeting.normal.as_vec3(),

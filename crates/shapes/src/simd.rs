@@ -23,14 +23,14 @@ pub struct NodePair {
 
 /// A rigid motion in `f32`.
 #[derive(Clone, Copy, Debug)]
-pub struct Rigid {
+pub struct Isometry {
     pub x: Vec3,
     pub y: Vec3,
     pub z: Vec3,
     pub shift: Vec3,
 }
 
-impl Rigid {
+impl Isometry {
     /// Where a point goes. The order of operations is part of what it means.
     #[inline(always)]
     pub fn apply(&self, point: Vec3) -> Vec3 {
@@ -40,13 +40,13 @@ impl Rigid {
 
 /// Two trees, how one lies to the other, and how deep to go.
 #[derive(Clone, Copy, Debug)]
-pub struct Scene<'t> {
+pub struct TreePair<'t> {
     pub a: &'t BallTree,
     pub b: &'t BallTree,
     /// From the second tree's coordinates to the first one's.
-    pub b_to_a: Rigid,
+    pub b_to_a: Isometry,
     /// And back.
-    pub a_to_b: Rigid,
+    pub a_to_b: Isometry,
     /// What a ball is widened by before it is called apart: all rounding on the way is less.
     pub slack: f32,
     pub level_a: u8,
@@ -65,30 +65,30 @@ pub struct Found {
 
 /// Replaces pairs by the overlapping pairs one step below them, from `pairs[0]` on, while `budget` lasts: one operation
 /// for every eight children looked at. Returns how many pairs were replaced.
-pub fn expand(scene: &Scene<'_>, pairs: &[NodePair], budget: &mut u64, found: &mut Found) -> usize {
+pub fn expand(trees: &TreePair<'_>, pairs: &[NodePair], budget: &mut u64, found: &mut Found) -> usize {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
         // SAFETY: AVX2 is there.
-        return unsafe { expand_wide(scene, pairs, budget, found) };
+        return unsafe { expand_wide(trees, pairs, budget, found) };
     }
-    walk(scene, pairs, budget, found, |ball, block, _| overlaps_plain(ball, block))
+    walk(trees, pairs, budget, found, |ball, block, _| overlaps_plain(ball, block))
 }
 
 /// The same for one pair, and notes the clearance, too.
-pub fn expand_measured(scene: &Scene<'_>, pair: NodePair, budget: &mut u64, found: &mut Found) {
+pub fn expand_measured(trees: &TreePair<'_>, pair: NodePair, budget: &mut u64, found: &mut Found) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
         // SAFETY: AVX2 is there.
-        unsafe { expand_measured_wide(scene, pair, budget, found) };
+        unsafe { expand_measured_wide(trees, pair, budget, found) };
         return;
     }
-    walk(scene, &[pair], budget, found, measured_plain);
+    walk(trees, &[pair], budget, found, measured_plain);
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn expand_wide(scene: &Scene<'_>, pairs: &[NodePair], budget: &mut u64, found: &mut Found) -> usize {
-    walk(scene, pairs, budget, found, |ball, block, _| {
+fn expand_wide(trees: &TreePair<'_>, pairs: &[NodePair], budget: &mut u64, found: &mut Found) -> usize {
+    walk(trees, pairs, budget, found, |ball, block, _| {
         // SAFETY: a tree's columns have padding behind the last node, and a block begins at a node.
         let mask = unsafe { Wide::of(ball).overlaps(block.columns, block.first) };
         mask & block.mask()
@@ -97,8 +97,8 @@ fn expand_wide(scene: &Scene<'_>, pairs: &[NodePair], budget: &mut u64, found: &
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn expand_measured_wide(scene: &Scene<'_>, pair: NodePair, budget: &mut u64, found: &mut Found) {
-    walk(scene, &[pair], budget, found, |ball, block, clearance| {
+fn expand_measured_wide(trees: &TreePair<'_>, pair: NodePair, budget: &mut u64, found: &mut Found) {
+    walk(trees, &[pair], budget, found, |ball, block, clearance| {
         // SAFETY: as above.
         let (mask, gaps) = unsafe { Wide::of(ball).overlaps_and_gaps(block.columns, block.first) };
         let mask = mask & block.mask();
@@ -150,7 +150,7 @@ pub enum Step {
     End,
 }
 
-impl Scene<'_> {
+impl TreePair<'_> {
     #[inline(always)]
     pub fn step(&self, pair: NodePair) -> Step {
         let ends_a = self.a.link(pair.a).is_end(self.level_a);
@@ -182,21 +182,21 @@ impl Scene<'_> {
 
 #[inline(always)]
 fn walk(
-    scene: &Scene<'_>,
+    trees: &TreePair<'_>,
     pairs: &[NodePair],
     budget: &mut u64,
     found: &mut Found,
     overlaps: impl Fn(Sphere, Block<'_>, &mut f32) -> u32,
 ) -> usize {
     for (done, &pair) in pairs.iter().enumerate() {
-        let step = scene.step(pair);
+        let step = trees.step(pair);
         let (ball, tree, link) = match step {
             Step::End => {
                 found.ends.push(pair);
                 continue;
             }
-            Step::First => (scene.ball_b_in_a(pair.b), scene.a, scene.a.link(pair.a)),
-            Step::Second => (scene.ball_a_in_b(pair.a), scene.b, scene.b.link(pair.b)),
+            Step::First => (trees.ball_b_in_a(pair.b), trees.a, trees.a.link(pair.a)),
+            Step::Second => (trees.ball_a_in_b(pair.a), trees.b, trees.b.link(pair.b)),
         };
         let cost = u64::from((link.end - link.first).div_ceil(8));
         if *budget < cost {
@@ -321,13 +321,13 @@ mod tests {
             let (nodes_a, nodes_b) = (random.whole(1, 200), random.whole(1, 200));
             let (a, b) = (tree(&mut random, nodes_a), tree(&mut random, nodes_b));
             let turn = glam::Mat3::from_axis_angle(random.direction(), random.between(0.0, 6.0));
-            let rigid = |turn: glam::Mat3, shift| Rigid { x: turn.x_axis, y: turn.y_axis, z: turn.z_axis, shift };
+            let rigid = |turn: glam::Mat3, shift| Isometry { x: turn.x_axis, y: turn.y_axis, z: turn.z_axis, shift };
             let shift = random.in_ball() * 2.0;
-            let scene = Scene {
+            let trees = TreePair {
                 a: &a,
                 b: &b,
-                b_to_a: rigid(turn, shift),
-                a_to_b: rigid(turn.transpose(), -(turn.transpose() * shift)),
+                b_to_a: isometry(turn, shift),
+                a_to_b: isometry(turn.transpose(), -(turn.transpose() * shift)),
                 slack: 1e-5,
                 level_a: random.whole(0, 5) as u8,
                 level_b: random.whole(0, 5) as u8,
@@ -337,14 +337,14 @@ mod tests {
                 let budget = u64::from(random.whole(0, 300));
                 let (mut wide, mut plain) = (Found::default(), Found::default());
                 let (mut left_wide, mut left_plain) = (budget, budget);
-                let done_wide = expand(&scene, &pairs, &mut left_wide, &mut wide);
+                let done_wide = expand(&trees, &pairs, &mut left_wide, &mut wide);
                 let done_plain =
-                    walk(&scene, &pairs, &mut left_plain, &mut plain, |ball, block, _| overlaps_plain(ball, block));
+                    walk(&trees, &pairs, &mut left_plain, &mut plain, |ball, block, _| overlaps_plain(ball, block));
                 assert_eq!((done_wide, left_wide, &wide), (done_plain, left_plain, &plain), "seed {seed}");
                 for &pair in pairs.iter().take(20) {
                     let mut measured = [(); 2].map(|()| Found { clearance: f32::INFINITY, ..Found::default() });
-                    expand_measured(&scene, pair, &mut u64::MAX.clone(), &mut measured[0]);
-                    walk(&scene, &[pair], &mut u64::MAX.clone(), &mut measured[1], measured_plain);
+                    expand_measured(&trees, pair, &mut u64::MAX.clone(), &mut measured[0]);
+                    walk(&trees, &[pair], &mut u64::MAX.clone(), &mut measured[1], measured_plain);
                     assert_eq!(measured[0], measured[1], "seed {seed}");
                 }
                 pairs = wide.next;

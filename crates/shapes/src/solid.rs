@@ -5,7 +5,7 @@ use std::sync::Arc;
 use glam::Vec3;
 
 use super::parry;
-use super::parry::Tree;
+use super::parry::TriangleBvh;
 use super::shape::{Bounds, Shape, ShapeError, round_down, round_up, sphere_around};
 use crate::mesh::TriangleMesh;
 use space::Sphere;
@@ -25,7 +25,7 @@ pub struct Hull {
 #[derive(Clone, Debug)]
 pub struct Mesh {
     triangles: TriangleMesh,
-    pub(super) tree: Tree,
+    pub(super) tree: TriangleBvh,
     pub(super) balls: Option<Arc<BallTree>>,
     bounds: Bounds,
     sphere: Sphere,
@@ -133,7 +133,7 @@ impl Hull {
 impl Mesh {
     /// The surface of `triangles`.
     pub fn new(triangles: TriangleMesh) -> Mesh {
-        let tree = Tree::new(&triangles);
+        let tree = TriangleBvh::new(&triangles);
         let (bounds, sphere) = (Bounds::of(triangles.vertices()), sphere_around(triangles.vertices()));
         Mesh { triangles, tree, balls: None, bounds, sphere }
     }

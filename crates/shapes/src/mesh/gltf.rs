@@ -10,10 +10,10 @@ use gltf::accessor::{DataType, Dimensions};
 use gltf::mesh::Mode;
 use gltf::{Accessor, Document, Node, Primitive, Semantic, buffer};
 
-use super::read::{Limits, MeshError, Resolver, shown};
+use super::read::{MeshError, MeshLimits, Resolver, shown};
 use super::triangles::TriangleMesh;
 
-pub(super) fn read(bytes: &[u8], limits: &Limits, resolver: &mut Resolver<'_>) -> Result<TriangleMesh, MeshError> {
+pub(super) fn read(bytes: &[u8], limits: &MeshLimits, resolver: &mut Resolver<'_>) -> Result<TriangleMesh, MeshError> {
     check_header(bytes)?;
     let gltf::Gltf { document, blob } = gltf::Gltf::from_slice_without_validation(bytes).map_err(refused)?;
     check_positions(&document)?;
@@ -69,7 +69,7 @@ fn check_positions(document: &Document) -> Result<(), MeshError> {
 
 struct Reader<'a> {
     buffers: Vec<Cow<'a, [u8]>>,
-    limits: &'a Limits,
+    limits: &'a MeshLimits,
     vertices: Vec<Vec3>,
     triangles: Vec<[u32; 3]>,
     /// How many were looked at: nodes that share a large mesh without vertices must end, too.
@@ -261,7 +261,7 @@ fn whole(bytes: &[u8]) -> u32 {
 fn buffers<'a>(
     document: &Document,
     blob: Option<&'a [u8]>,
-    limits: &Limits,
+    limits: &MeshLimits,
     resolver: &mut Resolver<'_>,
 ) -> Result<Vec<Cow<'a, [u8]>>, MeshError> {
     let mut all = Vec::new();

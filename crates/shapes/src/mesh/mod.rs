@@ -18,5 +18,5 @@ mod tri;
 mod triangles;
 
 #[cfg(feature = "mesh-files")]
-pub use read::{Format, Limits, MeshError, Resolver, read, read_with};
+pub use read::{Format, MeshError, MeshLimits, Resolver, read, read_with};
 pub use triangles::{TriangleMesh, TriangleMeshError};

@@ -16,7 +16,7 @@ pub enum Format {
 
 /// How much of a file is too much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct MeshLimits {
     /// Bytes of the file; and of all buffers that it names, together.
     pub bytes: usize,
     /// Vertices of the mesh.
@@ -27,17 +27,17 @@ pub struct Limits {
     pub nodes: usize,
 }
 
-impl Default for Limits {
+impl Default for MeshLimits {
     /// 64 MiB, a million vertices, two million triangles, 65,536 nodes.
-    fn default() -> Limits {
-        Limits { bytes: 64 << 20, vertices: 1 << 20, triangles: 1 << 21, nodes: 1 << 16 }
+    fn default() -> MeshLimits {
+        MeshLimits { bytes: 64 << 20, vertices: 1 << 20, triangles: 1 << 21, nodes: 1 << 16 }
     }
 }
 
 /// Why a file was refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MeshError {
-    /// It is larger than [`Limits`] allow.
+    /// It is larger than [`MeshLimits`] allow.
     #[error("{count} {what}, expected at most {limit}")]
     TooMuch {
         /// Of what there is too much.
@@ -100,14 +100,14 @@ impl Format {
 /// # Ok::<(), kinesphere_shapes::mesh::MeshError>(())
 /// ```
 pub fn read(bytes: &[u8], format: Format) -> Result<TriangleMesh, MeshError> {
-    read_with(bytes, format, &Limits::default(), &mut |_| None)
+    read_with(bytes, format, &MeshLimits::default(), &mut |_| None)
 }
 
 /// The triangles of a file, within limits, and with the buffers that it names.
 pub fn read_with(
     bytes: &[u8],
     format: Format,
-    limits: &Limits,
+    limits: &MeshLimits,
     resolver: &mut Resolver<'_>,
 ) -> Result<TriangleMesh, MeshError> {
     limits.check("bytes", bytes.len(), limits.bytes)?;
@@ -118,7 +118,7 @@ pub fn read_with(
     }
 }
 
-impl Limits {
+impl MeshLimits {
     pub(super) fn check(&self, what: &'static str, count: usize, limit: usize) -> Result<(), MeshError> {
         if count > limit { Err(MeshError::TooMuch { what, count, limit }) } else { Ok(()) }
     }

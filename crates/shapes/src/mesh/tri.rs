@@ -3,10 +3,10 @@
 
 use glam::Vec3;
 
-use super::read::{Limits, MeshError, coordinate, shown};
+use super::read::{MeshError, MeshLimits, coordinate, shown};
 use super::triangles::TriangleMesh;
 
-pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<TriangleMesh, MeshError> {
+pub(super) fn read(bytes: &[u8], limits: &MeshLimits) -> Result<TriangleMesh, MeshError> {
     let text = String::from_utf8_lossy(bytes);
     let mut tokens = Tokens::new(&text);
     let (line, word) = tokens.next("the word TRI")?;
@@ -92,13 +92,13 @@ mod tests {
 
     #[test]
     fn reads_the_beam_of_the_paper() {
-        let mesh = read(BEAM.as_bytes(), &Limits::default()).unwrap();
+        let mesh = read(BEAM.as_bytes(), &MeshLimits::default()).unwrap();
         assert_eq!((mesh.vertices().len(), mesh.triangles().len(), mesh.volume()), (8, 12, 4.0));
     }
 
     #[test]
     fn refusals_name_the_line() {
-        let refusal = |text: &str| read(text.as_bytes(), &Limits::default()).unwrap_err().to_string();
+        let refusal = |text: &str| read(text.as_bytes(), &MeshLimits::default()).unwrap_err().to_string();
         assert_eq!(refusal(""), "line 1: the file ends, expected the word TRI");
         assert_eq!(refusal("POLY 3 1"), "line 1: `POLY`, expected the word TRI");
         assert_eq!(refusal("TRI\n4000000000 1\n"), "4000000000 vertices, expected at most 1048576");

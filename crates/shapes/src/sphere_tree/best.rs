@@ -15,7 +15,7 @@ use super::certificate::mend;
 use super::cover::{Share, Task, cover};
 use super::division::{Division, Effort, divide, fit, improve, settle};
 use super::error::error_of;
-use super::field::Field;
+use super::field::DistanceField;
 use super::gaps::gaps;
 use super::medial::medial_balls;
 use super::object::Object;
@@ -41,7 +41,7 @@ const TOLERANCE: f64 = 4e-3;
 
 /// Builds a tree in unit coordinates, with at most `caps[l - 1]` balls on level `l`.
 pub fn build_best(object: &Object, caps: &[usize]) -> Result<SphereTree, TreeError> {
-    let field = (!object.looks_convex()).then(|| Field::new(object));
+    let field = (!object.looks_convex()).then(|| DistanceField::new(object));
     let field = field.as_ref();
     let root = Ball::new(DVec3::ZERO, 1.0).grown_to(object.triangles().iter().flatten().copied());
     let root_error = error_of(object, root, TOLERANCE).at_most;
@@ -68,7 +68,7 @@ struct Plan {
     error: f64,
 }
 
-fn plan_level(object: &Object, field: Option<&Field>, plans: &[Plan], cap: usize) -> Plan {
+fn plan_level(object: &Object, field: Option<&DistanceField>, plans: &[Plan], cap: usize) -> Plan {
     let above = &plans[plans.len() - 1];
     if above.error <= CLOSE_ENOUGH {
         let parents = (0..above.balls.len() as u32).collect();
@@ -77,7 +77,7 @@ fn plan_level(object: &Object, field: Option<&Field>, plans: &[Plan], cap: usize
     let samples = sample(object, (36 * cap).clamp(4_000, 40_000));
     // More balls, less error, by about this power.
     let expected = above.error * (above.balls.len() as f64 / cap as f64).powf(0.65);
-    let is_coarse = field.is_some() && expected * 1.25 > 2.0 * Field::PITCH;
+    let is_coarse = field.is_some() && expected * 1.25 > 2.0 * DistanceField::PITCH;
     let radius_max = above.balls.iter().map(|ball| ball.radius).fold(0.0, f64::max).min(1.2);
     let judge = Judge { object, field: field.filter(|_| is_coarse), radius_max };
     let mut points = samples.points.clone();

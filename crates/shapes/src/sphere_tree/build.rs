@@ -5,11 +5,11 @@ use glam::DVec3;
 use super::ball::Ball;
 use super::best::build_best;
 use super::certificate::{Regions, Uncovered, certify, mend};
-use super::combined::{Reducer, build_combined};
-use super::frame::Frame;
+use super::frame::CanonicalFrame;
 use super::monotone::monotone;
 use super::object::{Object, ObjectError, check};
-use super::octree::build_octree;
+use super::published::combined::{Reducer, build_combined};
+use super::published::octree::build_octree;
 use super::tree::{MAX_DEPTH, MAX_NODES, SphereTree, TreeError};
 
 /// The most balls on a level for which a method searches: an octree only counts. Search takes longer than linear time.
@@ -100,7 +100,7 @@ pub fn default_caps(depth: usize) -> Vec<usize> {
 /// triangle is in all balls of a path from the root to a leaf.
 pub fn build(vertices: &[DVec3], triangles: &[[u32; 3]], method: Method, caps: &[usize]) -> Result<Built, BuildError> {
     check(vertices, triangles)?;
-    let frame = Frame::of(vertices);
+    let frame = CanonicalFrame::of(vertices);
     let turned: Vec<DVec3> = vertices.iter().map(|&vertex| frame.turned(vertex)).collect();
     let tree = search(&Object::new(&turned, triangles)?, method, caps)?;
     let tree = tree.mapped(1.0, |ball| Ball::new(frame.back(ball.center), ball.radius));

@@ -18,17 +18,17 @@ const MAX_PIECES: usize = 1 << 22;
 
 /// A part of a triangle: where its corners are between those of the triangle, as weights of the second and the third.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Piece {
+pub struct TrianglePart {
     /// The triangle.
     pub triangle: u32,
     /// Its corners. All weights are sums of a few powers of two, hence exact.
     pub corners: [[f64; 2]; 3],
 }
 
-impl Piece {
+impl TrianglePart {
     /// All of a triangle.
-    pub fn whole(triangle: u32) -> Piece {
-        Piece { triangle, corners: [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]] }
+    pub fn whole(triangle: u32) -> TrianglePart {
+        TrianglePart { triangle, corners: [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]] }
     }
 
     /// Where its corners are, if the triangle's are these.
@@ -37,7 +37,7 @@ impl Piece {
     }
 
     /// Its halves: the edge from corner `side` to the next is cut in the middle.
-    fn halves(&self, side: usize) -> [Piece; 2] {
+    fn halves(&self, side: usize) -> [TrianglePart; 2] {
         let (from, to) = (self.corners[side], self.corners[(side + 1) % 3]);
         let middle = [(from[0] + to[0]) * 0.5, (from[1] + to[1]) * 0.5];
         let mut halves = [*self, *self];
@@ -51,7 +51,7 @@ impl Piece {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Regions {
     /// By leaf, in the order of the lowest level.
-    pub leaves: Vec<Vec<Piece>>,
+    pub leaves: Vec<Vec<TrianglePart>>,
 }
 
 /// A part of the surface that is in no leaf whose whole path contains it.
@@ -114,7 +114,7 @@ pub fn mend(tree: &mut SphereTree, triangles: &[[DVec3; 3]], finest: f64) -> (Re
 
 /// A piece that must be covered, by one of these leaves.
 struct Waiting {
-    piece: Piece,
+    piece: TrianglePart,
     leaves: Vec<u32>,
     cuts: u32,
 }
@@ -152,7 +152,7 @@ impl Waiting {
                 nodes.extend((node.first_child..node.first_child + node.children).rev());
             }
         }
-        Waiting { piece: Piece::whole(triangle), leaves, cuts: 0 }
+        Waiting { piece: TrianglePart::whole(triangle), leaves, cuts: 0 }
     }
 
     fn look(

@@ -20,23 +20,23 @@ const FAR: f64 = 0.75;
 
 /// Distances out of an object, on a lattice around it.
 #[derive(Clone, Debug)]
-pub struct Field {
+pub struct DistanceField {
     /// Block by block.
     out: Vec<f32>,
     /// The largest of each block: most blocks are ruled out by it.
     most: Vec<f32>,
 }
 
-impl Field {
+impl DistanceField {
     /// The distance between two nodes.
     pub const PITCH: f64 = 2.0 * REACH / (NODES - 1) as f64;
 
     /// Measures at every node that matters.
-    pub fn new(object: &Object) -> Field {
+    pub fn new(object: &Object) -> DistanceField {
         let slabs: Vec<Vec<f32>> = (0..BLOCKS).into_par_iter().map(|slab| measure_slab(object, slab)).collect();
         let out = slabs.concat();
         let most = out.chunks(IN_BLOCK).map(|block| block.iter().copied().fold(0.0, f32::max)).collect();
-        Field { out, most }
+        DistanceField { out, most }
     }
 
     /// For balls of growing radius around one centre, the largest distance of a node in each.
@@ -107,7 +107,7 @@ impl Field {
 }
 
 /// From the first node of a block to the last.
-const EXTENT: f64 = (BLOCK - 1) as f64 * Field::PITCH;
+const EXTENT: f64 = (BLOCK - 1) as f64 * DistanceField::PITCH;
 
 /// A node in the middle of a block.
 const MIDDLE: usize = (BLOCK * BLOCK + BLOCK + 1) * (BLOCK / 2);
@@ -116,7 +116,7 @@ const MIDDLE: usize = (BLOCK * BLOCK + BLOCK + 1) * (BLOCK / 2);
 #[inline]
 fn offset(index: usize) -> DVec3 {
     let [x, y, z] = [index / (BLOCK * BLOCK), index / BLOCK % BLOCK, index % BLOCK].map(|at| at as f64);
-    DVec3::new(x, y, z) * Field::PITCH
+    DVec3::new(x, y, z) * DistanceField::PITCH
 }
 
 /// Balls from this step on have a node that is so far out.
@@ -127,7 +127,7 @@ fn raise(steps: &mut [f64], from: usize, out: f64) {
 }
 
 fn position(x: usize, y: usize, z: usize) -> DVec3 {
-    DVec3::new(x as f64, y as f64, z as f64) * Field::PITCH - REACH
+    DVec3::new(x as f64, y as f64, z as f64) * DistanceField::PITCH - REACH
 }
 
 fn measure_slab(object: &Object, slab: usize) -> Vec<f32> {
@@ -165,7 +165,7 @@ mod tests {
     fn blocks_find_what_a_loop_over_all_nodes_finds() {
         let mesh = crate::mesh::catalog::shape("vessel").unwrap();
         let vertices: Vec<DVec3> = mesh.vertices().iter().map(|vertex| vertex.as_dvec3()).collect();
-        let field = Field::new(&Object::new(&vertices, mesh.triangles()).unwrap());
+        let field = DistanceField::new(&Object::new(&vertices, mesh.triangles()).unwrap());
         let nodes: Vec<(DVec3, f64)> = (0..field.out.len())
             .map(|index| {
                 let (block, within) = (index / IN_BLOCK, index % IN_BLOCK);

@@ -11,14 +11,14 @@ use glam::DVec3;
 
 /// A turn by right angles.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Frame {
+pub struct CanonicalFrame {
     /// For each new axis, the old one and its sign.
     axes: [(usize, f64); 3],
 }
 
-impl Frame {
+impl CanonicalFrame {
     /// The frame of these corners.
-    pub fn of(vertices: &[DVec3]) -> Frame {
+    pub fn of(vertices: &[DVec3]) -> CanonicalFrame {
         let count = vertices.len().max(1) as f64;
         let mean = [0, 1, 2].map(|axis| vertices.iter().map(|vertex| vertex[axis]).sum::<f64>() / count);
         let sign = [0, 1, 2].map(|axis| {
@@ -36,7 +36,7 @@ impl Frame {
         let is_cyclic = (order[1] + 3 - order[0]) % 3 == 1;
         let handed = if is_cyclic { 1.0 } else { -1.0 } * sign[0] * sign[1] * sign[2];
         axes[2].1 *= handed;
-        Frame { axes }
+        CanonicalFrame { axes }
     }
 
     /// Into the frame.
@@ -77,11 +77,12 @@ mod tests {
                 _ => (random.in_ball().as_dvec3() * 2.0).round(),
             };
             let vertices: Vec<DVec3> = (0..9).map(|_| place(&mut random)).collect();
-            let expected: Vec<DVec3> = vertices.iter().map(|&vertex| Frame::of(&vertices).turned(vertex)).collect();
+            let expected: Vec<DVec3> =
+                vertices.iter().map(|&vertex| CanonicalFrame::of(&vertices).turned(vertex)).collect();
             for [x, y, z] in turns() {
                 let turned: Vec<DVec3> =
                     vertices.iter().map(|vertex| x * vertex.x + y * vertex.y + z * vertex.z).collect();
-                let frame = Frame::of(&turned);
+                let frame = CanonicalFrame::of(&turned);
                 for (vertex, expected) in turned.iter().zip(&expected) {
                     assert_eq!(frame.turned(*vertex), *expected, "seed {seed}");
                     assert_eq!(frame.back(frame.turned(*vertex)), *vertex, "seed {seed}");

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::ball::Ball;
 use super::object::{Inside, Object};
-use super::samples::Patch;
+use super::samples::SurfaceSample;
 
 /// Steps after which a ball is taken as it is.
 const MAX_STEPS: usize = 24;
@@ -14,7 +14,7 @@ const CHUNK: usize = 256;
 
 /// The inner ball that touches each patch, found by shrinking: begin with one too large, and make it touch whatever is
 /// within it, until nothing is. Near-equal balls are kept once. An object without an inside has none.
-pub fn medial_balls(object: &Object, patches: &[Patch], same: f64) -> Vec<Ball> {
+pub fn medial_balls(object: &Object, patches: &[SurfaceSample], same: f64) -> Vec<Ball> {
     if object.inside() == Inside::Nothing {
         return Vec::new();
     }
@@ -33,7 +33,7 @@ pub fn medial_balls(object: &Object, patches: &[Patch], same: f64) -> Vec<Ball> 
 }
 
 /// The largest inner ball that touches a patch and another place; `None` if none is inside.
-pub(super) fn shrink(object: &Object, patch: &Patch) -> Option<Ball> {
+pub(super) fn shrink(object: &Object, patch: &SurfaceSample) -> Option<Ball> {
     let inward = -patch.normal;
     let mut radius = 1.0;
     let mut hint = None;

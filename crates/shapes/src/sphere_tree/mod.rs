@@ -17,7 +17,7 @@
 //! ```
 //!
 //! - [`Object`]: a mesh, repaired as far as distances need it. [`error_of`]: how far a ball sticks out of it.
-//! - [`build`](build()): a tree by one of four [`Method`]s; [`octree`], [`combined`] and [`best`] have them.
+//! - [`build`](build()): a tree by one of four [`Method`]s; [`best`] and [`published`] have them.
 //! - [`certify`]: the proof that a tree covers a mesh. [`refit`](refit()): the same tree around a mesh that deformed.
 //! - [`cover_solid`]: balls inside, so that all of an object is covered. [`outside_volume`]: how much of a ball is not in it.
 //! - [`metrics`]: the numbers of reports. [`file`](mod@file): a tree as bytes.
@@ -26,7 +26,6 @@ mod ball;
 pub mod best;
 mod build;
 mod certificate;
-pub mod combined;
 mod cover;
 mod division;
 mod enclosing;
@@ -43,8 +42,8 @@ mod minimise;
 mod monotone;
 mod nearest;
 mod object;
-pub mod octree;
 mod polish;
+pub mod published;
 mod refit;
 mod samples;
 mod sides;
@@ -57,11 +56,11 @@ mod winding;
 
 pub use ball::Ball;
 pub use build::{BuildError, Built, MAX_SEARCHED, Method, build, default_caps};
-pub use certificate::{Piece, Regions, Uncovered, certify};
+pub use certificate::{Regions, TrianglePart, Uncovered, certify};
 pub use enclosing::smallest_enclosing_ball;
 pub use error::{ErrorBounds, error_of};
 pub(crate) use nearest::nearest_of_triangle;
-pub use nearest::{Feature, Nearest};
+pub use nearest::{Nearest, TriangleFeature};
 pub use object::{Inside, MAX_TRIANGLES, Object, ObjectError, Repairs};
 pub use refit::refit;
 pub use solid::{MAX_MARGIN, MIN_MARGIN, Solid, SolidError, certify_solid, cover_solid};

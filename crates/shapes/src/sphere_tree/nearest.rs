@@ -9,7 +9,7 @@ const MAX_VICINITY: usize = 192;
 
 /// What part of a triangle is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Feature {
+pub enum TriangleFeature {
     /// Its inside.
     Face,
     /// The edge from corner `n` to the next.
@@ -28,7 +28,7 @@ pub struct Nearest {
     /// The triangle that it is on.
     pub triangle: u32,
     /// Where on the triangle.
-    pub feature: Feature,
+    pub feature: TriangleFeature,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -284,37 +284,37 @@ fn distance_to_box(node: &Node, point: DVec3) -> f64 {
 }
 
 /// The nearest point of one triangle, by the region of its plane that the point is above.
-pub fn nearest_of_triangle(point: DVec3, &[a, b, c]: &[DVec3; 3]) -> (DVec3, Feature) {
+pub fn nearest_of_triangle(point: DVec3, &[a, b, c]: &[DVec3; 3]) -> (DVec3, TriangleFeature) {
     let (ab, ac, ap) = (b - a, c - a, point - a);
     let (d1, d2) = (ab.dot(ap), ac.dot(ap));
     if d1 <= 0.0 && d2 <= 0.0 {
-        return (a, Feature::Corner(0));
+        return (a, TriangleFeature::Corner(0));
     }
     let bp = point - b;
     let (d3, d4) = (ab.dot(bp), ac.dot(bp));
     if d3 >= 0.0 && d4 <= d3 {
-        return (b, Feature::Corner(1));
+        return (b, TriangleFeature::Corner(1));
     }
     let vc = d1 * d4 - d3 * d2;
     if vc <= 0.0 && d1 >= 0.0 && d3 <= 0.0 && d1 > d3 {
-        return (a + ab * (d1 / (d1 - d3)), Feature::Edge(0));
+        return (a + ab * (d1 / (d1 - d3)), TriangleFeature::Edge(0));
     }
     let cp = point - c;
     let (d5, d6) = (ab.dot(cp), ac.dot(cp));
     if d6 >= 0.0 && d5 <= d6 {
-        return (c, Feature::Corner(2));
+        return (c, TriangleFeature::Corner(2));
     }
     let vb = d5 * d2 - d1 * d6;
     if vb <= 0.0 && d2 >= 0.0 && d6 <= 0.0 && d2 > d6 {
-        return (a + ac * (d2 / (d2 - d6)), Feature::Edge(2));
+        return (a + ac * (d2 / (d2 - d6)), TriangleFeature::Edge(2));
     }
     let va = d3 * d6 - d5 * d4;
     if va <= 0.0 && d4 >= d3 && d5 >= d6 && (d4 - d3) + (d5 - d6) > 0.0 {
-        return (b + (c - b) * ((d4 - d3) / ((d4 - d3) + (d5 - d6))), Feature::Edge(1));
+        return (b + (c - b) * ((d4 - d3) / ((d4 - d3) + (d5 - d6))), TriangleFeature::Edge(1));
     }
     let sum = va + vb + vc;
     if sum > 0.0 {
-        return (a + ab * (vb / sum) + ac * (vc / sum), Feature::Face);
+        return (a + ab * (vb / sum) + ac * (vc / sum), TriangleFeature::Face);
     }
     // A needle whose areas all round to zero: its edges are all there is.
     let on_edge = |from: DVec3, along: DVec3| {
@@ -328,7 +328,7 @@ pub fn nearest_of_triangle(point: DVec3, &[a, b, c]: &[DVec3; 3]) -> (DVec3, Fea
         di.partial_cmp(&dj).unwrap_or(std::cmp::Ordering::Equal)
     });
     let nearest = nearest.unwrap_or(0);
-    (edges[nearest], Feature::Edge(nearest as u8))
+    (edges[nearest], TriangleFeature::Edge(nearest as u8))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use glam::DVec3;
 use super::ball::Ball;
 use super::enclosing::smallest_enclosing_ball;
 use super::holes::caps;
-use super::nearest::{Feature, Nearest, TriangleTree, Vicinity};
+use super::nearest::{Nearest, TriangleFeature, TriangleTree, Vicinity};
 use super::sides::Sides;
 use super::topology::{orient, weld};
 use super::winding::Winding;
@@ -227,7 +227,7 @@ impl Object {
             point: DVec3::ZERO,
             squared: point.length_squared(),
             triangle: 0,
-            feature: Feature::Face,
+            feature: TriangleFeature::Face,
         })
     }
 
@@ -284,9 +284,9 @@ impl Object {
     pub fn normal(&self, nearest: &Nearest) -> DVec3 {
         let Some(normals) = self.normals.get(nearest.triangle as usize) else { return DVec3::ZERO };
         let found = match nearest.feature {
-            Feature::Face => normals.first(),
-            Feature::Edge(side) => normals[1..4].get(usize::from(side)),
-            Feature::Corner(corner) => normals[4..].get(usize::from(corner)),
+            TriangleFeature::Face => normals.first(),
+            TriangleFeature::Edge(side) => normals[1..4].get(usize::from(side)),
+            TriangleFeature::Corner(corner) => normals[4..].get(usize::from(corner)),
         };
         found.copied().unwrap_or(DVec3::ZERO)
     }
@@ -451,8 +451,8 @@ mod tests {
         for foreign in [
             Nearest { triangle: count as u32, ..nearest },
             Nearest { triangle: u32::MAX, ..nearest },
-            Nearest { feature: Feature::Edge(3), ..nearest },
-            Nearest { feature: Feature::Corner(u8::MAX), ..nearest },
+            Nearest { feature: TriangleFeature::Edge(3), ..nearest },
+            Nearest { feature: TriangleFeature::Corner(u8::MAX), ..nearest },
         ] {
             assert_eq!(object.normal(&foreign), DVec3::ZERO, "{foreign:?}");
         }

@@ -8,7 +8,7 @@ use super::best::fewer;
 use super::certificate::{Regions, mend};
 use super::division::fit;
 use super::error::error_of;
-use super::field::Field;
+use super::field::DistanceField;
 use super::minimise::minimise;
 use super::object::Object;
 use super::site::{Hints, Judge};
@@ -30,7 +30,7 @@ const SLIMMING: usize = 24;
 
 /// Takes the balls a little smaller than the worst of their level, all alike, covers what is then missed by growing
 /// whoever needs least, and fits again: the worst give to the others. The best that is met stays.
-pub fn tighten(object: &Object, field: Option<&Field>, mut best: SphereTree, finest: f64) -> SphereTree {
+pub fn tighten(object: &Object, field: Option<&DistanceField>, mut best: SphereTree, finest: f64) -> SphereTree {
     let product = |tree: &SphereTree| (1..=tree.depth()).map(|level| worst_of(tree, level).max(1e-9)).product::<f64>();
     let mut now = best.clone();
     let mut least = product(&best);
@@ -78,8 +78,8 @@ fn worst_of(tree: &SphereTree, level: usize) -> f64 {
 }
 
 /// Errors well above the field's pitch are judged with it.
-fn judge_of<'a>(object: &'a Object, field: Option<&'a Field>, worst: f64) -> Judge<'a> {
-    Judge { object, field: field.filter(|_| worst > 2.0 * Field::PITCH), radius_max: 1.2 }
+fn judge_of<'a>(object: &'a Object, field: Option<&'a DistanceField>, worst: f64) -> Judge<'a> {
+    Judge { object, field: field.filter(|_| worst > 2.0 * DistanceField::PITCH), radius_max: 1.2 }
 }
 
 /// What becomes of levels whose balls fill dents: to fit those takes long.
@@ -92,7 +92,13 @@ pub enum Coarse {
 }
 
 /// Fits every ball, from the leaves up, to the part of the surface that it answers for.
-pub fn polish(object: &Object, field: Option<&Field>, tree: &mut SphereTree, regions: &Regions, coarse: Coarse) {
+pub fn polish(
+    object: &Object,
+    field: Option<&DistanceField>,
+    tree: &mut SphereTree,
+    regions: &Regions,
+    coarse: Coarse,
+) {
     let depth = tree.depth();
     let mut points = points_of(object, regions);
     for level in (1..=depth).rev() {
@@ -140,7 +146,7 @@ pub fn polish(object: &Object, field: Option<&Field>, tree: &mut SphereTree, reg
 
 /// Moves every ball to where less of it is outside, as long as it sticks out no farther than the worst of its level does
 /// anyway. Only where the volume outside is known.
-pub fn slim(object: &Object, field: Option<&Field>, tree: &mut SphereTree, regions: &Regions) {
+pub fn slim(object: &Object, field: Option<&DistanceField>, tree: &mut SphereTree, regions: &Regions) {
     let mut points = points_of(object, regions);
     for level in (1..=tree.depth()).rev() {
         let worst = worst_of(tree, level);
@@ -185,7 +191,7 @@ fn slimmed(judge: Judge<'_>, ball: Ball, points: &[DVec3], worst: f64) -> Option
 
 /// The corners of what each leaf answers for.
 fn points_of(object: &Object, regions: &Regions) -> Vec<Vec<DVec3>> {
-    let of_leaf = |pieces: &Vec<super::certificate::Piece>| {
+    let of_leaf = |pieces: &Vec<super::certificate::TrianglePart>| {
         let corners = pieces.iter().map(|piece| piece.positions(&object.triangles()[piece.triangle as usize]));
         distinct(corners.flatten().collect())
     };

@@ -16,7 +16,7 @@ const NEEDLE: f64 = 1e-3;
 
 /// Where the surface is, and where it looks: a small triangle's middle and normal.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Patch {
+pub struct SurfaceSample {
     /// The middle.
     pub center: DVec3,
     /// Outward.
@@ -29,7 +29,7 @@ pub struct Samples {
     /// Corners of the small triangles, each once.
     pub points: Vec<DVec3>,
     /// One per small triangle.
-    pub patches: Vec<Patch>,
+    pub patches: Vec<SurfaceSample>,
     /// No edge of a small triangle is longer.
     pub spacing: f64,
 }
@@ -75,13 +75,14 @@ fn sample_at(object: &Object, mut spacing: f64) -> Samples {
                 let place = |part: usize| from + (to - from) * (part as f64 / parts);
                 samples.points.extend((0..=parts as usize).map(place));
                 samples.patches.extend(
-                    (0..parts as usize).map(|part| Patch { center: (place(part) + place(part + 1)) * 0.5, normal }),
+                    (0..parts as usize)
+                        .map(|part| SurfaceSample { center: (place(part) + place(part + 1)) * 0.5, normal }),
                 );
                 continue;
             }
             if is_short {
                 samples.points.extend(corners);
-                samples.patches.push(Patch { center: (corners[0] + corners[1] + corners[2]) / 3.0, normal });
+                samples.patches.push(SurfaceSample { center: (corners[0] + corners[1] + corners[2]) / 3.0, normal });
                 continue;
             }
             let middle = (corners[side] + corners[(side + 1) % 3]) * 0.5;

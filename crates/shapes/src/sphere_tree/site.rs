@@ -3,13 +3,13 @@
 use glam::DVec3;
 
 use super::ball::Ball;
-use super::field::Field;
+use super::field::DistanceField;
 use super::object::{Around, Object};
 
 /// Steps of the table.
 const STEPS: usize = 20;
 /// Smaller errors than this are judged by depth alone: the field is too coarse for them.
-const LEAST: f64 = 2.0 * Field::PITCH;
+const LEAST: f64 = 2.0 * DistanceField::PITCH;
 
 /// A centre, how deep it is, and for a given radius how far the ball around it would stick out.
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ pub struct Judge<'a> {
     /// The object.
     pub object: &'a Object,
     /// The field, for errors well above its pitch.
-    pub field: Option<&'a Field>,
+    pub field: Option<&'a DistanceField>,
     /// The largest radius that is looked up in a table.
     pub radius_max: f64,
 }
@@ -57,7 +57,7 @@ impl Judge<'_> {
             field.farthest_out_by_radius(center, step, &mut errors);
             for (index, error) in errors.iter_mut().enumerate() {
                 // A little more than the farthest node, since the farthest point is rarely one.
-                let between = 0.87 * Field::PITCH;
+                let between = 0.87 * DistanceField::PITCH;
                 let proven = (step * (index + 1) as f64 - depth).max(0.0);
                 *error = if proven < LEAST { proven } else { proven.min(*error + between) };
             }
@@ -95,17 +95,17 @@ pub struct Hints {
 }
 
 /// Begins at the farthest node and climbs: each step goes away from the nearest surface, and stays in the ball.
-fn estimate(object: &Object, field: &Field, ball: Ball, depth: f64, hints: &mut Hints) -> f64 {
+fn estimate(object: &Object, field: &DistanceField, ball: Ball, depth: f64, hints: &mut Hints) -> f64 {
     let proven = (ball.radius - depth).max(0.0);
     if proven < LEAST {
         return proven;
     }
     let Some((mut place, out)) = field.farthest_node(ball.center, ball.radius) else { return proven };
-    if out + Field::PITCH >= proven {
+    if out + DistanceField::PITCH >= proven {
         return proven;
     }
     let mut farthest = out;
-    let mut step = Field::PITCH;
+    let mut step = DistanceField::PITCH;
     for _ in 0..2 {
         let (out, nearest) = object.out(place, hints.farthest);
         hints.farthest = Some(nearest.triangle);

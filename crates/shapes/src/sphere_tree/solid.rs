@@ -11,7 +11,7 @@ use glam::DVec3;
 use super::ball::Ball;
 use super::medial::shrink;
 use super::object::{Inside, Object};
-use super::samples::Patch;
+use super::samples::SurfaceSample;
 use super::tree::SphereTree;
 
 /// Cubes after which no proof is attempted.
@@ -185,7 +185,7 @@ fn largest_from(object: &Object, center: DVec3, touching: DVec3, depth: f64) -> 
     let outward = (touching - center).normalize_or_zero();
     let small = Ball::new(center, depth);
     let contains = |ball: &Ball| ball.center.distance(center) + depth <= ball.radius + ROOM;
-    let ball = shrink(object, &Patch { center: touching, normal: outward }).filter(contains).unwrap_or(small);
+    let ball = shrink(object, &SurfaceSample { center: touching, normal: outward }).filter(contains).unwrap_or(small);
     Ball::new(ball.center, (ball.radius - ROOM).max(f64::MIN_POSITIVE))
 }
 

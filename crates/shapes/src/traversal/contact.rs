@@ -26,7 +26,7 @@ pub(super) fn contact(question: &Question<'_>, pair: NodePair) -> BallContact {
     let distance = a.distance(b);
     let depth = (ra + rb - distance).max(0.0);
     let turn = question.relative.rotation;
-    let patches = question.scene.a.patch(pair.a).zip(question.scene.b.patch(pair.b));
+    let patches = question.trees.a.patch(pair.a).zip(question.trees.b.patch(pair.b));
     let between = (b - a).try_normalize();
     // Where both surfaces are nearly flat, they know better than the balls' centres which way is out.
     let flat = patches
@@ -44,7 +44,7 @@ pub(super) fn contact(question: &Question<'_>, pair: NodePair) -> BallContact {
         }
         None => middle,
     };
-    let overhang = f64::from(question.scene.a.error(pair.a)) + f64::from(question.scene.b.error(pair.b));
+    let overhang = f64::from(question.trees.a.error(pair.a)) + f64::from(question.trees.b.error(pair.b));
     let frame = question.frame;
     let normal = frame.rotation * if question.is_swapped { -normal } else { normal };
     BallContact {

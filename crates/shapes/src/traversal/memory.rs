@@ -10,7 +10,7 @@
 use glam::DVec3;
 
 use super::question::Question;
-use super::search::{Search, Verdict};
+use super::search::{Intersection, Search};
 use crate::pose::WidePose;
 use crate::simd::NodePair;
 
@@ -35,10 +35,10 @@ enum Last {
 impl Memory {
     /// Whether the two may touch: what [`Search::touches`] says, with less work. It does not say when a touch is certain.
     pub fn may_touch(&mut self, question: &Question<'_>, search: &mut Search) -> bool {
-        let trees = [question.scene.a.fingerprint(), question.scene.b.fingerprint()];
+        let trees = [question.trees.a.fingerprint(), question.trees.b.fingerprint()];
         match self.last {
             Some(Last::Apart { relative, by, trees: known }) if known == trees && question.is_sensible => {
-                let reach = f64::from(question.scene.b.reach());
+                let reach = f64::from(question.trees.b.reach());
                 if moved(&relative, &question.relative, reach) < by {
                     self.spared += 1;
                     return false;
@@ -53,12 +53,12 @@ impl Memory {
             _ => {}
         }
         self.walked += 1;
-        let is_apart = search.touches(question).verdict == Verdict::Apart;
+        let is_apart = search.touches(question).intersection == Intersection::Apart;
         self.last = if !question.is_sensible {
             None
         } else if is_apart {
             // What is tested anew is widened by the slack, and rounds by less than it.
-            let by = f64::from(search.clearance()) - 3.0 * f64::from(question.scene.slack);
+            let by = f64::from(search.clearance()) - 3.0 * f64::from(question.trees.slack);
             Some(Last::Apart { relative: question.relative, by, trees })
         } else {
             search.ends().first().map(|&pair| Last::Touching { pair, trees })

@@ -10,20 +10,20 @@
 //! use kinesphere_shapes::mesh::catalog::shape;
 //! use kinesphere_shapes::Pose;
 //! use kinesphere_shapes::sphere_tree::Method;
-//! use kinesphere_shapes::traversal::{Placed, Question, Search, Verdict, wrap};
+//! use kinesphere_shapes::traversal::{Placed, Question, Search, Intersection, wrap};
 //!
 //! let tree = wrap(&shape("rabbit").expect("it is shipped"), Method::OctreeTight, 3)?;
 //! let here = Placed::new(&tree, Pose::IDENTITY);
 //! let beside = |x: f32| Question::new(here, Placed::new(&tree, Pose::at(Vec3::X * x)));
 //!
 //! let mut search = Search::default();
-//! assert_eq!(search.run(&beside(2.0)).verdict, Verdict::Apart);
+//! assert_eq!(search.run(&beside(2.0)).intersection, Intersection::Apart);
 //!
 //! // A few operations leave it open; all of them tell where.
 //! let near = beside(0.55);
 //! search.begin(&near);
 //! let early = search.refine(&near, 3);
-//! assert!(early.verdict == Verdict::Possible && !early.is_complete);
+//! assert!(early.intersection == Intersection::Possible && !early.is_complete);
 //! let late = search.refine(&near, u64::MAX);
 //! assert!(late.is_complete && search.tolerance(&near) < 0.1);
 //! let mut contacts = Vec::new();
@@ -55,5 +55,5 @@ pub use manifold::{MANIFOLD_MAX, manifold};
 pub use memory::Memory;
 pub use question::{Placed, Question};
 pub use report::Report;
-pub use search::{Answer, Containment, Search, Verdict};
+pub use search::{Containment, Intersection, Progress, Search};
 pub use surface::{WrapError, wrap, wrap_around};

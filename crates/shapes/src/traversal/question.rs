@@ -5,7 +5,7 @@ use glam::{DMat3, DQuat, DVec3, Vec3};
 use crate::Pose;
 use crate::pose::WidePose;
 use crate::shape::round_up;
-use crate::simd::{NodePair, Rigid, Scene, Step};
+use crate::simd::{Isometry, NodePair, Step, TreePair};
 use space::Sphere;
 
 use crate::BallTree;
@@ -49,12 +49,12 @@ impl<'t> Placed<'t> {
 /// Whether and where two placed trees touch.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'t> {
-    pub(super) scene: Scene<'t>,
-    /// Whether the scene's first tree is the caller's second.
+    pub(super) trees: TreePair<'t>,
+    /// Whether the trees's first tree is the caller's second.
     pub(super) is_swapped: bool,
-    /// Where the scene's first tree is.
+    /// Where the trees's first tree is.
     pub(super) frame: WidePose,
-    /// Where the scene's second tree is, seen from the first.
+    /// Where the trees's second tree is, seen from the first.
     pub(super) relative: WidePose,
     /// Whether both poses are valid: what cannot be asked about is not known to be apart.
     pub(super) is_sensible: bool,
@@ -77,11 +77,11 @@ impl<'t> Question<'t> {
         let back = turn.transpose();
         let lengths = relative.position.length() + f64::from(first.tree.reach()) + f64::from(second.tree.reach());
         Question {
-            scene: Scene {
+            trees: TreePair {
                 a: first.tree,
                 b: second.tree,
-                b_to_a: rigid(turn, relative.position),
-                a_to_b: rigid(back, back * -relative.position),
+                b_to_a: isometry(turn, relative.position),
+                a_to_b: isometry(back, back * -relative.position),
                 slack: round_up(lengths * ROUNDING),
                 level_a: first.level,
                 level_b: second.level,
@@ -95,12 +95,12 @@ impl<'t> Question<'t> {
 
     /// Whether the roots overlap, as far as rounding can tell.
     pub(super) fn roots_overlap(&self) -> bool {
-        self.scene.a.ball(0).overlaps(self.scene.ball_b_in_a(0))
+        self.trees.a.ball(0).overlaps(self.trees.ball_b_in_a(0))
     }
 
     /// Whether a walk from the roots comes to this pair: all pairs on its way overlap, by the tests that a walk makes.
     pub(super) fn is_reached(&self, pair: NodePair) -> bool {
-        let Scene { a, b, .. } = self.scene;
+        let TreePair { a, b, .. } = self.trees;
         let below = |tree: &BallTree, ancestor: u32, node: u32| {
             let mut at = node;
             while at != ancestor && tree.parent(at) != ancestor && at != 0 {
@@ -113,15 +113,15 @@ impl<'t> Question<'t> {
             return false;
         }
         while at != pair {
-            let overlaps = match self.scene.step(at) {
+            let overlaps = match self.trees.step(at) {
                 Step::End => return false,
                 Step::First => below(a, at.a, pair.a).is_some_and(|child| {
                     at.a = child;
-                    self.scene.ball_b_in_a(at.b).overlaps(a.ball(child))
+                    self.trees.ball_b_in_a(at.b).overlaps(a.ball(child))
                 }),
                 Step::Second => below(b, at.b, pair.b).is_some_and(|child| {
                     at.b = child;
-                    self.scene.ball_a_in_b(at.a).overlaps(b.ball(child))
+                    self.trees.ball_a_in_b(at.a).overlaps(b.ball(child))
                 }),
             };
             if !overlaps {
@@ -131,14 +131,14 @@ impl<'t> Question<'t> {
         true
     }
 
-    /// The ball of the scene's second tree, exactly where it is, in the first tree's coordinates.
+    /// The ball of the trees's second tree, exactly where it is, in the first tree's coordinates.
     pub(super) fn second_ball(&self, node: u32) -> (DVec3, f64) {
-        let ball = self.scene.b.ball(node);
+        let ball = self.trees.b.ball(node);
         (self.relative.position + self.relative.rotation * ball.center.as_dvec3(), f64::from(ball.radius))
     }
 
     pub(super) fn first_ball(&self, node: u32) -> (DVec3, f64) {
-        let ball = self.scene.a.ball(node);
+        let ball = self.trees.a.ball(node);
         (ball.center.as_dvec3(), f64::from(ball.radius))
     }
 
@@ -150,7 +150,7 @@ impl<'t> Question<'t> {
 
     /// If balls of these nodes share a point, the two shapes are no farther apart than this.
     pub(super) fn tolerance(&self, pair: NodePair) -> f32 {
-        self.scene.a.error(pair.a) + self.scene.b.error(pair.b) + 2.0 * self.scene.slack
+        self.trees.a.error(pair.a) + self.trees.b.error(pair.b) + 2.0 * self.trees.slack
     }
 
     /// The pair as the caller numbers it.
@@ -160,15 +160,15 @@ impl<'t> Question<'t> {
 
     /// Whether two balls that are wholly inside the two shapes overlap: then the shapes do.
     pub(super) fn inner_overlap(&self, pair: NodePair) -> bool {
-        let (Some(a), Some(b)) = (self.scene.a.inner(pair.a), self.scene.b.inner(pair.b)) else {
+        let (Some(a), Some(b)) = (self.trees.a.inner(pair.a), self.trees.b.inner(pair.b)) else {
             return false;
         };
-        let other = self.scene.b_to_a.apply(b.center);
-        a.overlaps(Sphere::new(other, b.radius - 2.0 * self.scene.slack)) && b.radius > 2.0 * self.scene.slack
+        let other = self.trees.b_to_a.apply(b.center);
+        a.overlaps(Sphere::new(other, b.radius - 2.0 * self.trees.slack)) && b.radius > 2.0 * self.trees.slack
     }
 }
 
-fn rigid(turn: DMat3, shift: DVec3) -> Rigid {
+fn isometry(turn: DMat3, shift: DVec3) -> Isometry {
     let column = |column: DVec3| -> Vec3 { column.as_vec3() };
-    Rigid { x: column(turn.x_axis), y: column(turn.y_axis), z: column(turn.z_axis), shift: column(shift) }
+    Isometry { x: column(turn.x_axis), y: column(turn.y_axis), z: column(turn.z_axis), shift: column(shift) }
 }

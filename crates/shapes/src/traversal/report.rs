@@ -2,7 +2,7 @@
 //!
 //! | bytes | what |
 //! |---|---|
-//! | 1 | verdict: 0 apart, 1 possible, 2 certain |
+//! | 1 | intersection: 0 apart, 1 possible, 2 certain |
 //! | 1 | level that was reached |
 //! | 1 | whether the walk was complete |
 //! | 1 | how many contacts follow, at most [`MANIFOLD_MAX`] |
@@ -12,7 +12,7 @@ use glam::Vec3;
 
 use super::contact::BallContact;
 use super::manifold::MANIFOLD_MAX;
-use super::search::Verdict;
+use super::search::Intersection;
 use crate::ball_tree::BallTree;
 use crate::simd::NodePair;
 
@@ -20,7 +20,7 @@ use crate::simd::NodePair;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// What is known.
-    pub verdict: Verdict,
+    pub intersection: Intersection,
     /// No ball that a contact is between stands above this level.
     pub level: u8,
     /// Whether there is nothing left to find out from these trees.
@@ -36,20 +36,22 @@ impl Report {
     /// The bytes. Contacts beyond [`MANIFOLD_MAX`] are left out.
     pub fn to_bytes(&self) -> Vec<u8> {
         let contacts = &self.contacts[..self.contacts.len().min(MANIFOLD_MAX)];
-        let verdict = match self.verdict {
-            Verdict::Apart => 0,
-            Verdict::Possible => 1,
-            Verdict::Certain => 2,
+        let intersection = match self.intersection {
+            Intersection::Apart => 0,
+            Intersection::Possible => 1,
+            Intersection::Certain => 2,
         };
-        let mut bytes = vec![verdict, self.level, u8::from(self.is_complete), contacts.len() as u8];
+        let mut bytes = vec![intersection, self.level, u8::from(self.is_complete), contacts.len() as u8];
         contacts.iter().for_each(|contact| bytes.extend_from_slice(&contact.to_bytes()));
         bytes
     }
 
     /// The report that these bytes are; none if they are not one.
     pub fn from_bytes(bytes: &[u8]) -> Option<Report> {
-        let (&[verdict, level, is_complete, count], rest) = bytes.split_first_chunk::<HEAD>()?;
-        let verdict = [Verdict::Apart, Verdict::Possible, Verdict::Certain].get(usize::from(verdict)).copied()?;
+        let (&[intersection, level, is_complete, count], rest) = bytes.split_first_chunk::<HEAD>()?;
+        let intersection = [Intersection::Apart, Intersection::Possible, Intersection::Certain]
+            .get(usize::from(intersection))
+            .copied()?;
         let (contacts, end) = rest.as_chunks::<{ BallContact::BYTES }>();
         let is_sound = level <= BallTree::MAX_DEPTH
             && is_complete <= 1
@@ -60,7 +62,7 @@ impl Report {
             return None;
         }
         let contacts = contacts.iter().map(BallContact::from_bytes).collect::<Option<Vec<_>>>()?;
-        Some(Report { verdict, level, is_complete: is_complete == 1, contacts })
+        Some(Report { intersection, level, is_complete: is_complete == 1, contacts })
     }
 }
 

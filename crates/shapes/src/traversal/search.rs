@@ -17,7 +17,7 @@ const ROOTS: NodePair = NodePair { a: 0, b: 0 };
 
 /// What is known about two shapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
+pub enum Intersection {
     /// Their surfaces have no point in common: proven.
     Apart,
     /// They may touch: the contacts say where, and within which tolerance.
@@ -28,9 +28,9 @@ pub enum Verdict {
 
 /// What a walk has found so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct Progress {
     /// What is known.
-    pub verdict: Verdict,
+    pub intersection: Intersection,
     /// Whether there is nothing left to find out from these trees.
     pub is_complete: bool,
     /// Blocks of up to eight balls that were looked at, in all.
@@ -99,7 +99,7 @@ impl Search {
     ///
     /// # Panics
     /// If the walk began with other trees and came to a node that these lack.
-    pub fn refine(&mut self, question: &Question<'_>, operations: u64) -> Answer {
+    pub fn refine(&mut self, question: &Question<'_>, operations: u64) -> Progress {
         let mut budget = operations;
         while !self.is_complete {
             if self.done == self.pairs.len() {
@@ -111,7 +111,7 @@ impl Search {
             }
             if !self.is_checked {
                 let pairs = &self.pairs[..];
-                if !self.is_certain && pairs.len() <= CERTAIN_MAX && !question.scene.a.inner.is_empty() {
+                if !self.is_certain && pairs.len() <= CERTAIN_MAX && !question.trees.a.inner.is_empty() {
                     let cost = pairs.len().div_ceil(8) as u64;
                     if budget < cost {
                         break;
@@ -121,29 +121,29 @@ impl Search {
                 }
                 self.is_checked = true;
             }
-            let done = expand(&question.scene, &self.pairs[self.done..], &mut budget, &mut self.found);
+            let done = expand(&question.trees, &self.pairs[self.done..], &mut budget, &mut self.found);
             self.done += done;
             if self.done < self.pairs.len() {
                 break;
             }
         }
         self.operations += operations - budget;
-        self.answer()
+        self.progress()
     }
 
     /// All of it at once.
-    pub fn run(&mut self, question: &Question<'_>) -> Answer {
+    pub fn run(&mut self, question: &Question<'_>) -> Progress {
         self.begin(question);
         self.refine(question, u64::MAX)
     }
 
     /// Whether they touch, as soon as that is known: the deepest pairs first, and no farther than the first pair of ends
     /// that overlap, or of inner balls. Complete when it says that they are apart.
-    pub fn touches(&mut self, question: &Question<'_>) -> Answer {
+    pub fn touches(&mut self, question: &Question<'_>) -> Progress {
         self.begin(question);
         self.found.clearance = if self.is_complete { 0.0 } else { f32::INFINITY };
         let mut budget = u64::MAX;
-        let knows_inside = !question.scene.a.inner.is_empty() && !question.scene.b.inner.is_empty();
+        let knows_inside = !question.trees.a.inner.is_empty() && !question.trees.b.inner.is_empty();
         let mut order: Vec<(f64, NodePair)> = Vec::new();
         while let Some(pair) = self.pairs.pop() {
             if knows_inside && question.inner_overlap(pair) {
@@ -152,7 +152,7 @@ impl Search {
                 break;
             }
             let found = self.found.next.len();
-            expand_measured(&question.scene, pair, &mut budget, &mut self.found);
+            expand_measured(&question.trees, pair, &mut budget, &mut self.found);
             if !self.found.ends.is_empty() {
                 break;
             }
@@ -163,19 +163,19 @@ impl Search {
         }
         self.is_complete = self.pairs.is_empty();
         self.operations += u64::MAX - budget;
-        self.answer()
+        self.progress()
     }
 
     /// What is known so far.
-    pub fn answer(&self) -> Answer {
-        let verdict = if self.is_certain {
-            Verdict::Certain
+    pub fn progress(&self) -> Progress {
+        let intersection = if self.is_certain {
+            Intersection::Certain
         } else if self.frontier().next().is_none() {
-            Verdict::Apart
+            Intersection::Apart
         } else {
-            Verdict::Possible
+            Intersection::Possible
         };
-        Answer { verdict, is_complete: self.is_complete, operations: self.operations }
+        Progress { intersection, is_complete: self.is_complete, operations: self.operations }
     }
 
     /// The pairs that overlap and are not replaced: wherever the surfaces touch, it is in one of them.
@@ -227,13 +227,13 @@ impl Search {
     /// # Panics
     /// If the walk began with other trees and came to a node that these lack.
     pub fn report(&self, question: &Question<'_>) -> Report {
-        let Answer { verdict, is_complete, .. } = self.answer();
-        let (a, b) = (question.scene.a, question.scene.b);
+        let Progress { intersection, is_complete, .. } = self.progress();
+        let (a, b) = (question.trees.a, question.trees.b);
         let levels = self.frontier().map(|pair| a.level(pair.a).min(b.level(pair.b)));
         let mut contacts = Vec::new();
         self.contacts(question, &mut contacts);
         Report {
-            verdict,
+            intersection,
             level: levels.min().unwrap_or_else(|| a.depth().min(b.depth())),
             is_complete,
             contacts: manifold(&contacts),
@@ -250,7 +250,7 @@ impl Search {
     /// Whether one of two shapes whose surfaces are apart is inside the other. The objects are those that the caller's
     /// first and second tree were built around; where one is missing, nothing is inside it.
     pub fn containment(&self, question: &Question<'_>, first: Option<&Object>, second: Option<&Object>) -> Containment {
-        if self.answer().verdict != Verdict::Apart || !question.is_sensible {
+        if self.progress().intersection != Intersection::Apart || !question.is_sensible {
             return Containment::Neither;
         }
         let (a, b) = if question.is_swapped { (second, first) } else { (first, second) };
@@ -262,8 +262,8 @@ impl Search {
         let relative = question.relative;
         let to_a = |point: DVec3| relative.position + relative.rotation * point;
         let to_b = |point: DVec3| relative.rotation.conjugate() * (point - relative.position);
-        let is_second_in_first = is_in(a, point(question.scene.b).map(to_a));
-        let is_first_in_second = is_in(b, point(question.scene.a).map(to_b));
+        let is_second_in_first = is_in(a, point(question.trees.b).map(to_a));
+        let is_first_in_second = is_in(b, point(question.trees.a).map(to_b));
         match (is_first_in_second, is_second_in_first, question.is_swapped) {
             (true, _, false) | (false, true, true) => Containment::FirstInSecond,
             (true, _, true) | (false, true, false) => Containment::SecondInFirst,

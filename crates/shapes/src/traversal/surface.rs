@@ -5,7 +5,8 @@ use glam::{DVec3, Vec3};
 use crate::ball_tree::{BallNode, BallTree, BallTreeError, PackedPatch, Patch};
 use crate::mesh::TriangleMesh;
 use crate::sphere_tree::{
-    BuildError, Built, Inside, Method, Object, ObjectError, Piece, SphereTree, build, default_caps, nearest_of_triangle,
+    BuildError, Built, Inside, Method, Object, ObjectError, SphereTree, TrianglePart, build, default_caps,
+    nearest_of_triangle,
 };
 use space::Sphere;
 
@@ -130,7 +131,7 @@ impl Summary {
         Summary { center, normal: DVec3::ZERO, cone: 1.0, point: center, squared: f64::INFINITY, inner }
     }
 
-    fn add(&mut self, object: &Object, corners: &[[DVec3; 3]], piece: &Piece) {
+    fn add(&mut self, object: &Object, corners: &[[DVec3; 3]], piece: &TrianglePart) {
         let Some(triangle) = corners.get(piece.triangle as usize) else { return };
         let part = piece.positions(triangle);
         let area = (part[1] - part[0]).cross(part[2] - part[0]).length() * 0.5;
@@ -149,7 +150,7 @@ impl Summary {
     }
 }
 
-fn normal_of(object: &Object, corners: &[[DVec3; 3]], piece: &Piece) -> DVec3 {
+fn normal_of(object: &Object, corners: &[[DVec3; 3]], piece: &TrianglePart) -> DVec3 {
     let known = object.face_normal(piece.triangle as usize);
     if known != DVec3::ZERO {
         return known;
@@ -159,7 +160,7 @@ fn normal_of(object: &Object, corners: &[[DVec3; 3]], piece: &Piece) -> DVec3 {
 }
 
 /// The largest ball found that is inside the object and touches one of these parts; of radius zero if there is none.
-fn inner_ball(object: &Object, corners: &[[DVec3; 3]], pieces: &[Piece]) -> Sphere {
+fn inner_ball(object: &Object, corners: &[[DVec3; 3]], pieces: &[TrianglePart]) -> Sphere {
     let none = Sphere::new(Vec3::ZERO, 0.0);
     if object.inside() == Inside::Nothing {
         return none;

@@ -17,7 +17,7 @@ pub(crate) use schedule::Schedule;
 pub(crate) use surroundings::{CLOSEST_M, Surroundings};
 pub(crate) use weave::Circles;
 
-use shapes::{Motion, Pose, Shape, exact};
+use shapes::{Pose, RigidMotion, Shape, exact};
 use space::bits::Bits;
 use space::fetch_ahead;
 use space::{DVec3, Grid, ObjectId, Quat, Turn, snap};
@@ -410,7 +410,7 @@ impl Settler<'_> {
         let position = body.at.position();
         let shape = &self.shapes[self.objects.card(row).shape as usize];
         let pose = |turn: Turn| Pose::new(position, turn.quat());
-        let motion = Motion::new(pose(from), pose(to));
+        let motion = RigidMotion::new(pose(from), pose(to));
         // Beyond a border the box around it counts, which is as wide however it is turned.
         let is_here = |other: &Other| matches!(other, Other::Scenery(_) | Other::Object(_));
         let others: Vec<(u32, Pose)> = self
@@ -425,7 +425,7 @@ impl Settler<'_> {
         let mut time = 1f32;
         for (other, at) in &others {
             if let Some(contact) =
-                exact::first_contact(shape, &motion, &self.shapes[*other as usize], &Motion::rest(*at), CLOSEST_M)
+                exact::first_contact(shape, &motion, &self.shapes[*other as usize], &RigidMotion::rest(*at), CLOSEST_M)
             {
                 time = time.min(contact.time);
             }

@@ -1,9 +1,9 @@
 //! Burst: one ball goes, and its neighbours take over what it covered.
 
-use super::super::site::Site;
-use super::group::Group;
+use super::group::PointGroup;
 use super::merge::merge_to;
 use super::{MEDIAL, Region};
+use crate::sphere_tree::site::Site;
 
 /// Bursting is slow with many balls: the first are merged.
 const BEGIN: usize = 3;
@@ -15,7 +15,7 @@ const NEIGHBOURS: usize = 6;
 pub(super) fn burst(region: &Region<'_>) -> Vec<Site> {
     let mut groups = merge_to(region, region.groups(MEDIAL), BEGIN * region.limit);
     while groups.len() > region.limit {
-        let removals: Vec<(f64, Vec<(usize, Group)>)> =
+        let removals: Vec<(f64, Vec<(usize, PointGroup)>)> =
             (0..groups.len()).map(|index| without(region, &groups, index)).collect();
         let Some(gone) = (0..groups.len()).min_by(|&a, &b| removals[a].0.total_cmp(&removals[b].0)) else { break };
         for (neighbour, grown) in removals.into_iter().nth(gone).map(|(_, grown)| grown).unwrap_or_default() {
@@ -27,7 +27,7 @@ pub(super) fn burst(region: &Region<'_>) -> Vec<Site> {
 }
 
 /// What it costs to do without one, and the neighbours as they would be.
-fn without(region: &Region<'_>, groups: &[Group], index: usize) -> (f64, Vec<(usize, Group)>) {
+fn without(region: &Region<'_>, groups: &[PointGroup], index: usize) -> (f64, Vec<(usize, PointGroup)>) {
     let group = &groups[index];
     let mut near: Vec<usize> = (0..groups.len()).filter(|&other| other != index).collect();
     let apart = |other: usize| groups[other].center.distance(group.center) - groups[other].radius;
@@ -47,7 +47,7 @@ fn without(region: &Region<'_>, groups: &[Group], index: usize) -> (f64, Vec<(us
     for (&neighbour, points) in near.iter().zip(taken).filter(|(_, points)| !points.is_empty()) {
         let before = &groups[neighbour];
         let points = before.points.iter().copied().chain(points).collect();
-        let after = Group::around(region, points, &[before.center]);
+        let after = PointGroup::around(region, points, &[before.center]);
         worst = worst.max(after.error);
         sum += after.error.powi(POWER);
         grown.push((neighbour, after));

@@ -1,8 +1,8 @@
 //! Merge: two balls become one, wherever that costs least, until few enough are left.
 
-use super::super::site::Site;
-use super::group::Group;
+use super::group::PointGroup;
 use super::{MEDIAL, Region};
+use crate::sphere_tree::site::Site;
 
 /// A ball is merged with one of so many near it; when few are left, with any.
 const NEIGHBOURS: usize = 8;
@@ -11,7 +11,7 @@ const NEIGHBOURS: usize = 8;
 struct Candidate {
     a: usize,
     b: usize,
-    united: Group,
+    united: PointGroup,
 }
 
 pub(super) fn merge(region: &Region<'_>) -> Vec<Site> {
@@ -20,8 +20,8 @@ pub(super) fn merge(region: &Region<'_>) -> Vec<Site> {
 }
 
 /// Merges until so many are left.
-pub(super) fn merge_to(region: &Region<'_>, groups: Vec<Group>, limit: usize) -> Vec<Group> {
-    let mut live: Vec<Option<Group>> = groups.into_iter().map(Some).collect();
+pub(super) fn merge_to(region: &Region<'_>, groups: Vec<PointGroup>, limit: usize) -> Vec<PointGroup> {
+    let mut live: Vec<Option<PointGroup>> = groups.into_iter().map(Some).collect();
     let mut count = live.len();
     let mut pairs: Vec<Candidate> = Vec::new();
     for index in 0..live.len() {
@@ -46,7 +46,7 @@ pub(super) fn merge_to(region: &Region<'_>, groups: Vec<Group>, limit: usize) ->
 }
 
 /// First whatever makes the worst ball better; else whatever gives the least error.
-fn choose(live: &[Option<Group>], pairs: &[Candidate]) -> Option<usize> {
+fn choose(live: &[Option<PointGroup>], pairs: &[Candidate]) -> Option<usize> {
     let error = |index: usize| live[index].as_ref().map_or(0.0, |group| group.error);
     let worst = (0..live.len()).max_by(|&a, &b| error(a).total_cmp(&error(b)).then(b.cmp(&a)))?;
     let gain = |pair: &Candidate| pair.united.error - error(pair.a).max(error(pair.b));
@@ -60,7 +60,7 @@ fn choose(live: &[Option<Group>], pairs: &[Candidate]) -> Option<usize> {
 }
 
 /// Pairs one ball with those nearest to it.
-fn join(region: &Region<'_>, live: &[Option<Group>], pairs: &mut Vec<Candidate>, index: usize, most: usize) {
+fn join(region: &Region<'_>, live: &[Option<PointGroup>], pairs: &mut Vec<Candidate>, index: usize, most: usize) {
     let Some(group) = &live[index] else { return };
     let apart = |other: usize| {
         live[other]
@@ -75,7 +75,7 @@ fn join(region: &Region<'_>, live: &[Option<Group>], pairs: &mut Vec<Candidate>,
             continue;
         }
         if let (Some(first), Some(second)) = (&live[a], &live[b]) {
-            pairs.push(Candidate { a, b, united: Group::united(region, first, second) });
+            pairs.push(Candidate { a, b, united: PointGroup::united(region, first, second) });
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Expand: all inner balls grow by the same amount, as little as possible, and the fewest that cover are kept.
 
-use super::super::cover::cover;
-use super::super::site::Site;
 use super::Region;
+use crate::sphere_tree::cover::cover;
+use crate::sphere_tree::site::Site;
 
 /// Steps of the search for the least amount.
 const STEPS: usize = 10;

@@ -1,8 +1,8 @@
 //! Spawn: balls that stick out no farther than allowed grow from uncovered points, wherever they cover most.
 
-use super::super::minimise::minimise;
-use super::super::site::Site;
 use super::Region;
+use crate::sphere_tree::minimise::minimise;
+use crate::sphere_tree::site::Site;
 
 /// Steps of the search for the least error.
 const STEPS: usize = 7;

@@ -2,7 +2,7 @@
 //! node several ways to find them compete.
 //!
 //! All begin with the same part of the surface and the same inner balls. What they find is fitted alike, and the one that
-//! sticks out least is kept. Budgets are not shared between nodes: that is what [`super::best`] does otherwise.
+//! sticks out least is kept. Budgets are not shared between nodes: that is what [`best`](crate::sphere_tree::best) does otherwise.
 
 mod burst;
 mod expand;
@@ -14,18 +14,18 @@ mod spawn;
 use glam::DVec3;
 use rayon::prelude::*;
 
-use self::group::Group;
-use super::ball::Ball;
-use super::certificate::mend;
-use super::cover::{Share, Task};
-use super::division::{Division, Effort, divide, settle};
-use super::error::error_of;
-use super::field::Field;
-use super::medial::medial_balls;
-use super::object::Object;
-use super::samples::{Patch, sample};
-use super::site::{Judge, Site};
-use super::tree::{SphereTree, TreeError};
+use self::group::PointGroup;
+use crate::sphere_tree::ball::Ball;
+use crate::sphere_tree::certificate::mend;
+use crate::sphere_tree::cover::{Share, Task};
+use crate::sphere_tree::division::{Division, Effort, divide, settle};
+use crate::sphere_tree::error::error_of;
+use crate::sphere_tree::field::DistanceField;
+use crate::sphere_tree::medial::medial_balls;
+use crate::sphere_tree::object::Object;
+use crate::sphere_tree::samples::{SurfaceSample, sample};
+use crate::sphere_tree::site::{Judge, Site};
+use crate::sphere_tree::tree::{SphereTree, TreeError};
 
 /// Children of a node.
 const CHILDREN: usize = 8;
@@ -103,8 +103,8 @@ impl Region<'_> {
         })
     }
 
-    fn groups(&self, most: usize) -> Vec<Group> {
-        Group::from_medial(self, most)
+    fn groups(&self, most: usize) -> Vec<PointGroup> {
+        PointGroup::from_medial(self, most)
     }
 }
 
@@ -119,7 +119,7 @@ pub struct Combined {
 
 /// Builds a tree in unit coordinates: at most eight children per node, and at most `caps[l - 1]` balls on level `l`.
 pub fn build_combined(object: &Object, caps: &[usize], reducers: &[Reducer]) -> Result<Combined, TreeError> {
-    let field = (!object.looks_convex()).then(|| Field::new(object));
+    let field = (!object.looks_convex()).then(|| DistanceField::new(object));
     let root = Ball::new(DVec3::ZERO, 1.0).grown_to(object.triangles().iter().flatten().copied());
     let error = error_of(object, root, TOLERANCE).at_most;
     let mut levels = vec![vec![(root, error, 0)]];
@@ -141,7 +141,7 @@ type Level = Vec<(Ball, f64, u32)>;
 
 fn next_level(
     object: &Object,
-    field: Option<&Field>,
+    field: Option<&DistanceField>,
     levels: &[Level],
     cap: usize,
     reducers: &[Reducer],
@@ -153,7 +153,7 @@ fn next_level(
     for &point in &samples.points {
         points[owner(levels, point)].push(point);
     }
-    let mut patches: Vec<Vec<Patch>> = vec![Vec::new(); above.len()];
+    let mut patches: Vec<Vec<SurfaceSample>> = vec![Vec::new(); above.len()];
     for &patch in &samples.patches {
         patches[owner(levels, patch.center)].push(patch);
     }
@@ -166,8 +166,8 @@ fn next_level(
                 return kept;
             }
             let stride = patches[node].len().div_ceil(2 * MEDIAL).max(1);
-            let some: Vec<Patch> = patches[node].iter().copied().step_by(stride).collect();
-            let is_coarse = error * 0.5 > 2.0 * Field::PITCH;
+            let some: Vec<SurfaceSample> = patches[node].iter().copied().step_by(stride).collect();
+            let is_coarse = error * 0.5 > 2.0 * DistanceField::PITCH;
             let radius_max = (ball.radius * 1.1).min(1.2);
             let count = points[node].len();
             let region = Region {

@@ -6,11 +6,11 @@
 use glam::DVec3;
 use rayon::prelude::*;
 
-use super::ball::Ball;
-use super::enclosing::smallest_enclosing_ball;
-use super::error::error_of;
-use super::object::Object;
-use super::tree::{MAX_NODES, SphereTree, TreeError};
+use crate::sphere_tree::ball::Ball;
+use crate::sphere_tree::enclosing::smallest_enclosing_ball;
+use crate::sphere_tree::error::error_of;
+use crate::sphere_tree::object::Object;
+use crate::sphere_tree::tree::{MAX_NODES, SphereTree, TreeError};
 
 /// How exactly errors are known when a tight ball is chosen, in unit coordinates.
 const TOLERANCE: f64 = 5e-3;
