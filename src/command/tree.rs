@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 use kinesphere::picture::to_png;
 use kinesphere::table::Table;
 use serde::Serialize;
+use shapes::mesh::corners_of;
 use shapes::sphere_tree::file::{Interior, TreeFile, from_bytes, to_bytes};
 use shapes::sphere_tree::{
     Ball, MAX_MARGIN, MIN_MARGIN, Method, Object, Solid, SolidError, SphereTree, build, certify, certify_solid,
@@ -127,7 +128,7 @@ fn run_build(arguments: &Build) -> Result<(), Failure> {
         Failure::Machine(format!("cannot write {}: {error}\nName another file with -o.", arguments.output.display()))
     };
     try_to_write(&arguments.output).map_err(unwritten)?;
-    let vertices: Vec<_> = mesh.vertices().iter().map(|vertex| vertex.as_dvec3()).collect();
+    let vertices = mesh.wide_vertices();
     let built = build(&vertices, mesh.triangles(), method, &caps)
         .map_err(|error| Failure::Input(format!("{}: {error}", arguments.mesh)))?;
     let file = match arguments.solid {
@@ -204,11 +205,10 @@ fn run_show(arguments: &Show) -> Result<(), Failure> {
 fn run_check(arguments: &Check) -> Result<(), Failure> {
     let read = read_tree(&arguments.file)?;
     let mesh = load(&arguments.mesh)?;
-    let vertices: Vec<_> = mesh.vertices().iter().map(|vertex| vertex.as_dvec3()).collect();
+    let vertices = mesh.wide_vertices();
     let object = Object::new(&vertices, mesh.triangles())
         .map_err(|error| Failure::Input(format!("{}: {error}", arguments.mesh)))?;
-    let corners: Vec<_> =
-        mesh.triangles().iter().map(|corners| corners.map(|corner| vertices[corner as usize])).collect();
+    let corners = corners_of(&vertices, mesh.triangles());
     let wrong = |reason: String| Failure::Check(format!("{}: {reason}", arguments.file.display()));
     let mut inside = String::new();
     let regions = match read.solid() {

@@ -1,11 +1,11 @@
-//! Which part of a core faces a direction.
+//! The part of a core that faces a direction.
 
 use glam::DVec3;
 
 use super::convex::Core;
 use super::proximity::Feature;
 
-/// Directions that differ by less are taken for one: about half a degree.
+/// Directions that differ by less are equal: about half a degree.
 const SAME: f64 = 0.01;
 
 impl Core<'_> {

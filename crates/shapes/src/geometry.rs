@@ -1,4 +1,4 @@
-//! A shape as the questions see it, at the level of precision that was asked for, and the nearest parts of two.
+//! A shape at the level of precision that was asked for, and the nearest parts of two shapes.
 
 use glam::{DQuat, DVec3};
 
@@ -17,15 +17,13 @@ pub(super) enum Geometry<'a> {
     Balls(BallSet<'a>),
 }
 
-/// The nearest parts of two bodies, with the first body's position as the origin.
+/// The nearest parts of two shapes, with the first one's position as the origin.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ClosestParts {
-    /// Of the cores.
     pub separation: Separation,
-    /// Around the cores.
     pub radius_a: f64,
     pub radius_b: f64,
-    /// Which triangle, of a mesh.
+    /// The triangle's number, for a mesh.
     pub part_a: Option<u32>,
     pub part_b: Option<u32>,
 }
@@ -56,7 +54,7 @@ impl<'a> Geometry<'a> {
         }
     }
 
-    /// A box around it in `pose`, without its radius: middle and half sides.
+    /// A box around it in `pose`, without its radius: centre and half sides.
     pub fn bounds_in(&self, pose: &WidePose) -> (DVec3, DVec3) {
         match self {
             Geometry::Convex(rounded) => rounded.core.bounds_in(pose),
@@ -80,10 +78,14 @@ impl Mesh {
         let corners = self.triangles().corners(triangle as usize).unwrap_or_default();
         Core::Triangle(corners.map(|corner| corner.as_dvec3()))
     }
+
+    pub(super) fn triangle(&self, triangle: u32) -> Rounded<'static> {
+        Rounded { core: self.core(triangle), radius: 0.0 }
+    }
 }
 
 impl WidePose {
-    /// This pose as seen from `other`.
+    /// This pose in the coordinates of `other`.
     pub fn seen_from(&self, other: &WidePose) -> WidePose {
         let back = other.rotation.conjugate();
         WidePose { position: back * (self.position - other.position), rotation: (back * self.rotation).normalize() }
@@ -93,7 +95,7 @@ impl WidePose {
 }
 
 impl ClosestParts {
-    /// How far the surfaces are apart; negative when the radii reach into each other.
+    /// The distance of the surfaces; negative where the radii overlap.
     pub fn gap(&self) -> f64 {
         self.separation.distance - self.radius_a - self.radius_b
     }
@@ -108,7 +110,7 @@ impl ClosestParts {
         }
     }
 
-    /// The same, seen from where `frame` is the pose of what was the origin.
+    /// The same in the world, where `frame` is the pose of what was the origin.
     fn moved(mut self, frame: &WidePose) -> ClosestParts {
         let separation = &mut self.separation;
         separation.on_a = frame.position + frame.rotation * separation.on_a;
@@ -118,8 +120,8 @@ impl ClosestParts {
     }
 }
 
-/// The nearest parts, among those whose surfaces are no farther apart than `within`; give or take `error`, which spares
-/// looking at parts that cannot be nearer by more than that.
+/// The nearest parts whose surfaces are at most `within` apart. Parts that cannot be nearer by more than `error` are
+/// skipped.
 pub(super) fn nearest(
     a: &Geometry<'_>,
     at: &WidePose,
@@ -195,9 +197,9 @@ pub(super) fn around(at: &WidePose, bt: &WidePose) -> (WidePose, WidePose) {
     )
 }
 
-/// The nearest so far.
+/// The nearest parts found so far.
 pub(super) struct ClosestSearch {
-    /// Cores farther apart than this do not matter.
+    /// Cores farther apart than this are skipped.
     pub within: f64,
     error: f64,
     certain: f64,
@@ -213,7 +215,7 @@ impl ClosestSearch {
         self.certain = self.certain.min(separation.certain);
         let nearer = match &self.found {
             None => separation.distance <= self.within,
-            // Ties go to the triangle with the lower number, whatever the order of the tree.
+            // Ties go to the triangle with the lower number, in whatever order the tree visits them.
             Some(best) => (separation.distance, part_a, part_b) < (best.separation.distance, best.part_a, best.part_b),
         };
         if nearer {
@@ -226,7 +228,7 @@ impl ClosestSearch {
         if self.found.is_some() { (self.within - self.error).max(0.0) } else { self.within }
     }
 
-    /// All triangles of `mesh`, in its coordinates, against a core placed there.
+    /// Offers all triangles of `mesh` against a core placed in its coordinates.
     fn mesh_against(&mut self, mesh: &Mesh, core: &Core<'_>, placed: &Convex<'_>, pose: &WidePose, part: Option<u32>) {
         let (center, half) = core.bounds_in(pose);
         let interest = self.of_interest();

@@ -1,8 +1,8 @@
-//! Exact answers about two shapes: whether they touch, how far they are apart, when they meet.
+//! The narrow phase: whether two shapes touch, their distance, and their first contact in motion.
 //!
-//! A broad phase says who is near by bounding spheres; here shapes have faces and corners. Spheres, boxes, capsules
-//! and triangles are answered in closed form, hulls through parry3d, all of it relative to the first shape and in `f64`, so
-//! that the distance from the world's origin does not matter.
+//! A broad phase finds pairs of bounding spheres that overlap; here shapes have faces and corners. Spheres, boxes,
+//! capsules and triangles have closed forms, hulls use parry3d. Everything is computed in `f64` relative to the first
+//! shape, so the distance from the world's origin does not matter.
 //!
 //! ```
 //! use space::Vec3;
@@ -19,10 +19,10 @@
 //! # Ok::<(), kinesphere_shapes::ShapeError>(())
 //! ```
 //!
-//! - [`Shape`], [`Pose`], [`RigidMotion`]: what is asked about.
-//! - [`decompose`]: a mesh as a few convex parts.
-//! - [`sphere_tree`]: shapes wrapped in balls; [`traversal`]: where two of them touch, as exactly as there is time for.
-//! - [`proximity`]: the questions, at a level of precision; [`exact`]: the same at the highest.
+//! - [`Shape`], [`Pose`], [`RigidMotion`]: the subjects of every query.
+//! - [`proximity`]: the queries, at a level of precision; [`exact`]: the same at the highest.
+//! - [`mesh`]: triangle meshes; [`decompose`]: a mesh as a few convex parts.
+//! - [`sphere_tree`]: trees of balls around meshes; [`traversal`]: the interruptible walk down two of them.
 
 #![deny(unsafe_code)]
 

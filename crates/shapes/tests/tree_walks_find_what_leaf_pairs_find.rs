@@ -11,7 +11,7 @@ use kinesphere_shapes::traversal::{Containment, Intersection, Memory, NodePair, 
 use kinesphere_shapes::{Pose, Shape, exact};
 use rayon::prelude::*;
 use space::workload::Random;
-use space::{DVec3, Quat, Vec3};
+use space::{Quat, Vec3};
 
 struct Wrapped {
     name: String,
@@ -249,7 +249,7 @@ fn certain_is_certain_and_what_is_inside_is_known() {
         TriangleMesh::new(vertices, mesh.triangles().to_vec()).unwrap()
     };
     let object = |mesh: &TriangleMesh| {
-        let vertices: Vec<DVec3> = mesh.vertices().iter().map(|vertex| vertex.as_dvec3()).collect();
+        let vertices = mesh.wide_vertices();
         Object::new(&vertices, mesh.triangles()).unwrap()
     };
     let (hall, marble) = (mesh("box", 4.0), mesh("ball", 0.3));

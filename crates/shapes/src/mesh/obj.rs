@@ -1,7 +1,7 @@
 //! Wavefront OBJ, through tobj.
 //!
-//! Only vertices and faces play a part in touching. They are looked through first: so a refusal can name its line, and
-//! nothing else in the file (materials, groups, normals, curves) reaches tobj at all.
+//! Only vertices and faces matter. They are checked first, so a refusal can name its line, and nothing else of the file
+//! (materials, groups, normals, curves) reaches tobj.
 
 use std::fmt::Write;
 
@@ -26,7 +26,7 @@ pub(super) fn read(bytes: &[u8], limits: &MeshLimits) -> Result<TriangleMesh, Me
     Ok(TriangleMesh::new(vertices, triangles)?)
 }
 
-/// The file's vertices and faces, checked, and nothing else of it.
+/// The file's vertices and faces, checked, and nothing else.
 fn sifted(text: &str, limits: &MeshLimits) -> Result<String, MeshError> {
     let lines = || {
         text.lines().enumerate().filter_map(|(number, line)| {

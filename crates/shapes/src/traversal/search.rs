@@ -1,4 +1,4 @@
-//! The walk down two trees, in rounds, with an answer after every step.
+//! The interruptible walk down two trees.
 
 use glam::DVec3;
 
@@ -9,61 +9,56 @@ use super::report::Report;
 use crate::simd::{Found, NodePair, expand, expand_measured};
 use crate::sphere_tree::Object;
 
-/// Rounds of no more pairs than this look for inner balls that overlap. Early rounds are short, and it is then that
-/// bodies which are deep in each other are recognised.
+/// Rounds of at most this many pairs test inner balls: early rounds are short, and recognise shapes that are deep in
+/// each other.
 const CERTAIN_MAX: usize = 64;
-/// Where every walk begins.
 const ROOTS: NodePair = NodePair { a: 0, b: 0 };
 
-/// What is known about two shapes.
+/// What a walk has proven about two shapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Intersection {
-    /// Their surfaces have no point in common: proven.
+    /// Their surfaces are disjoint.
     Apart,
-    /// They may touch: the contacts say where, and within which tolerance.
+    /// They may touch, where the contacts say, within [`Search::tolerance`].
     Possible,
-    /// They share an inner point: proven.
+    /// They share an inner point.
     Certain,
 }
 
-/// What a walk has found so far.
+/// The state of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// What is known.
     pub intersection: Intersection,
-    /// Whether there is nothing left to find out from these trees.
+    /// Whether more operations would change nothing.
     pub is_complete: bool,
-    /// Blocks of up to eight balls that were looked at, in all.
+    /// Blocks of up to eight balls that were tested.
     pub operations: u64,
 }
 
-/// Whether a shape is inside the other, without touching its surface.
+/// Whether one shape is inside the other without touching its surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Containment {
-    /// Neither is.
     Neither,
-    /// The first is inside the second.
     FirstInSecond,
-    /// The second is inside the first.
     SecondInFirst,
 }
 
-/// A walk down two trees. Keeps its memory: one of them serves many questions, one after the other.
+/// A walk down two trees. One search serves many questions and keeps its memory.
 #[derive(Clone, Debug)]
 pub struct Search {
-    /// Pairs of this round; those before `done` are replaced already.
+    /// The pairs of this round; those before `done` are replaced.
     pairs: Vec<NodePair>,
     done: usize,
     found: Found,
     is_certain: bool,
-    /// Whether this round has been looked through for inner balls.
+    /// Whether inner balls of this round have been tested.
     is_checked: bool,
     is_complete: bool,
     operations: u64,
 }
 
 impl Default for Search {
-    /// A walk that has not begun: nothing is known of the roots, hence they may touch.
+    /// A walk that has not begun: nothing is proven about the roots.
     fn default() -> Search {
         Search {
             pairs: vec![ROOTS],
@@ -78,7 +73,7 @@ impl Default for Search {
 }
 
 impl Search {
-    /// Starts with the two roots.
+    /// Starts at the two roots.
     pub fn begin(&mut self, question: &Question<'_>) {
         self.pairs.clear();
         self.found.next.clear();
@@ -95,7 +90,7 @@ impl Search {
         }
     }
 
-    /// Goes on for up to so many operations, with a question about the trees that it began with.
+    /// Goes on for at most `operations`, with the question that it began with.
     ///
     /// # Panics
     /// If the walk began with other trees and came to a node that these lack.
@@ -131,14 +126,13 @@ impl Search {
         self.progress()
     }
 
-    /// All of it at once.
     pub fn run(&mut self, question: &Question<'_>) -> Progress {
         self.begin(question);
         self.refine(question, u64::MAX)
     }
 
-    /// Whether they touch, as soon as that is known: the deepest pairs first, and no farther than the first pair of ends
-    /// that overlap, or of inner balls. Complete when it says that they are apart.
+    /// A yes or no with early exit: depth first, deepest pairs first, up to the first pair of leaves or of inner balls
+    /// that overlap. Complete only if the shapes are apart.
     pub fn touches(&mut self, question: &Question<'_>) -> Progress {
         self.begin(question);
         self.found.clearance = if self.is_complete { 0.0 } else { f32::INFINITY };
@@ -166,7 +160,6 @@ impl Search {
         self.progress()
     }
 
-    /// What is known so far.
     pub fn progress(&self) -> Progress {
         let intersection = if self.is_certain {
             Intersection::Certain
@@ -178,23 +171,23 @@ impl Search {
         Progress { intersection, is_complete: self.is_complete, operations: self.operations }
     }
 
-    /// The pairs that overlap and are not replaced: wherever the surfaces touch, it is in one of them.
+    /// The pairs that overlap and are not replaced: every contact of the surfaces is within one of them.
     pub fn frontier(&self) -> impl Iterator<Item = NodePair> + '_ {
         self.found.ends.iter().chain(&self.pairs[self.done..]).chain(&self.found.next).copied()
     }
 
-    /// The pairs of the frontier that are as deep as it goes.
+    /// The pairs of the frontier at which the walk ends.
     pub(super) fn ends(&self) -> &[NodePair] {
         &self.found.ends
     }
 
-    /// After [`touches`](Search::touches) said that they are apart: every ball that was found apart from another is as far
-    /// from it as this.
+    /// After [`touches`](Search::touches) reported that they are apart: a lower bound of the distance of every pair
+    /// that was ruled out.
     pub(super) fn clearance(&self) -> f32 {
         self.found.clearance
     }
 
-    /// If the shapes are not known to be apart, they are no farther apart than this.
+    /// An upper bound of the distance of shapes that are not proven apart.
     ///
     /// # Panics
     /// If the walk began with other trees and came to a node that these lack.
@@ -202,7 +195,7 @@ impl Search {
         self.frontier().map(|pair| question.tolerance(pair)).fold(f32::INFINITY, f32::min)
     }
 
-    /// Where they touch, as far as that is known: one contact for each pair of the frontier.
+    /// One contact for each pair of the frontier.
     ///
     /// # Panics
     /// If the walk began with other trees and came to a node that these lack.
@@ -211,7 +204,7 @@ impl Search {
         contacts.extend(self.frontier().map(|pair| contact(question, pair)));
     }
 
-    /// The contact of the two balls that are deepest in each other; ties go to the lower numbers.
+    /// The contact of the pair with the deepest overlap; ties go to the lower numbers.
     ///
     /// # Panics
     /// If the walk began with other trees and came to a node that these lack.
@@ -222,7 +215,7 @@ impl Search {
         Some(contact(question, deepest.1))
     }
 
-    /// What is known so far, for somebody else: the contacts are those of a manifold.
+    /// The state of the walk with a contact manifold, to be sent.
     ///
     /// # Panics
     /// If the walk began with other trees and came to a node that these lack.
@@ -240,15 +233,15 @@ impl Search {
         }
     }
 
-    /// The pairs of the frontier, as the caller numbers the nodes, in ascending order.
+    /// The pairs of the frontier in the caller's order, ascending.
     pub fn touching_nodes(&self, question: &Question<'_>) -> Vec<NodePair> {
         let mut pairs: Vec<NodePair> = self.frontier().map(|pair| question.for_caller(pair)).collect();
         pairs.sort_unstable();
         pairs
     }
 
-    /// Whether one of two shapes whose surfaces are apart is inside the other. The objects are those that the caller's
-    /// first and second tree were built around; where one is missing, nothing is inside it.
+    /// Whether one of two shapes whose surfaces are apart is inside the other. `first` and `second` are the objects of
+    /// the caller's trees; nothing is inside a missing one.
     pub fn containment(&self, question: &Question<'_>, first: Option<&Object>, second: Option<&Object>) -> Containment {
         if self.progress().intersection != Intersection::Apart || !question.is_sensible {
             return Containment::Neither;

@@ -72,8 +72,8 @@ pub struct Report {
     pub depth: usize,
     /// How many balls its lowest level has.
     pub leaves: usize,
-    /// Memory of a tree at run time.
-    pub tree_bytes: usize,
+    /// Nodes of a tree.
+    pub nodes: usize,
     /// A yes of ours is wrong by no more than this, in metres.
     pub tolerance: f32,
     /// Pairs that parry says touch, and we say are apart; and pairs that we say touch, and parry says are farther apart
@@ -146,7 +146,7 @@ pub fn measure(
         method,
         depth: *depth,
         leaves: tree.ends(u8::MAX).len(),
-        tree_bytes: tree.bytes(),
+        nodes: tree.len(),
         tolerance,
         disagreements,
         rows,
@@ -321,8 +321,8 @@ impl Report {
             frames.row([row.case.clone(), touches, memory, spared, walk, front, pairs, blocks]);
         }
         format!(
-            "{}: {} triangles; {} tree of depth {}, {} leaves, {} bytes, right to {:.4} m\n{table}\n{frames}",
-            self.mesh, self.triangles, self.method, self.depth, self.leaves, self.tree_bytes, self.tolerance
+            "{}: {} triangles; {} tree of depth {}, {} leaves, {} nodes, right to {:.4} m\n{table}\n{frames}",
+            self.mesh, self.triangles, self.method, self.depth, self.leaves, self.nodes, self.tolerance
         )
     }
 }

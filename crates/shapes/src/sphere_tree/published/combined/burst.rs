@@ -1,15 +1,15 @@
-//! Burst: one ball goes, and its neighbours take over what it covered.
+//! Burst: removes one ball at a time; its neighbours take over its points.
 
 use super::group::PointGroup;
 use super::merge::merge_to;
 use super::{MEDIAL, Region};
 use crate::sphere_tree::site::Site;
 
-/// Bursting is slow with many balls: the first are merged.
+/// Bursting many balls is slow: merge down to this many times the limit first.
 const BEGIN: usize = 3;
-/// A high power of the errors stands for the largest, and tells how many are large.
+/// A sum of this power of the errors approximates the largest, and counts how many are large.
 const POWER: i32 = 6;
-/// Balls that may take over.
+/// The neighbours that may take over.
 const NEIGHBOURS: usize = 6;
 
 pub(super) fn burst(region: &Region<'_>) -> Vec<Site> {
@@ -26,7 +26,7 @@ pub(super) fn burst(region: &Region<'_>) -> Vec<Site> {
     groups.iter().map(|group| region.judge.site(group.center, 0, None)).collect()
 }
 
-/// What it costs to do without one, and the neighbours as they would be.
+/// The cost of removing a ball, and its neighbours with its points.
 fn without(region: &Region<'_>, groups: &[PointGroup], index: usize) -> (f64, Vec<(usize, PointGroup)>) {
     let group = &groups[index];
     let mut near: Vec<usize> = (0..groups.len()).filter(|&other| other != index).collect();
@@ -52,6 +52,6 @@ fn without(region: &Region<'_>, groups: &[PointGroup], index: usize) -> (f64, Ve
         sum += after.error.powi(POWER);
         grown.push((neighbour, after));
     }
-    // Better than it was: the worst of such balls goes first.
+    // An improvement: the worst such ball goes first.
     (if worst <= group.error { -group.error } else { sum }, grown)
 }

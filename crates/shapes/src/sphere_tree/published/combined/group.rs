@@ -1,4 +1,4 @@
-//! Points of a region that one ball is to cover.
+//! The points of a region that one ball covers.
 
 use glam::DVec3;
 
@@ -7,7 +7,7 @@ use crate::sphere_tree::ball::Ball;
 use crate::sphere_tree::enclosing::smallest_enclosing_ball;
 use crate::sphere_tree::site::Hints;
 
-/// Points, a centre for them, and how far the ball around it sticks out.
+/// Points, a ball around them, and its error.
 #[derive(Clone, Debug)]
 pub(super) struct PointGroup {
     pub points: Vec<u32>,
@@ -17,7 +17,7 @@ pub(super) struct PointGroup {
 }
 
 impl PointGroup {
-    /// A ball around the points: the smallest, or around one of the hints, whichever sticks out least.
+    /// The smallest ball around the points, or one around a hint, whichever sticks out least.
     pub fn around(region: &Region<'_>, points: Vec<u32>, hints: &[DVec3]) -> PointGroup {
         let places: Vec<DVec3> = points.iter().map(|&point| region.task.points[point as usize]).collect();
         let smallest = smallest_enclosing_ball(&places);
@@ -33,14 +33,13 @@ impl PointGroup {
         best
     }
 
-    /// Two groups as one.
     pub fn united(region: &Region<'_>, a: &PointGroup, b: &PointGroup) -> PointGroup {
         let points = a.points.iter().chain(&b.points).copied().collect();
         PointGroup::around(region, points, &[a.center, b.center])
     }
 
-    /// Begins with the inner balls, at most so many: each point goes to the one that it is least outside of. Without inner
-    /// balls, points of the surface stand in for them.
+    /// One group for each of at most `most` inner balls; each point goes to the ball that it is least outside of.
+    /// Without inner balls, points of the surface replace them.
     pub fn from_medial(region: &Region<'_>, most: usize) -> Vec<PointGroup> {
         let mut balls = region.medial.clone();
         if balls.is_empty() {

@@ -1,4 +1,4 @@
-//! The eighths of the box around a region: so that no node is worse than an octree's.
+//! The eighths of the box around a region, so that no node is worse than an octree's.
 
 use glam::DVec3;
 
