@@ -190,7 +190,7 @@ impl Peer {
         }
     }
 
-    fn claimed(&mut self, now: Time, node: NodeId, claim: peer::Claim) {
+    fn claimed(&mut self, now: Time, node: NodeId, claim: peer::ContactClaim) {
         let contact = Time::from_micros(claim.contact_us);
         let theirs = name::object(node, claim.own).filter(|theirs| self.others.contains_key(theirs));
         let Some(pair_time) = self.pair_time(node, now) else {

@@ -122,7 +122,7 @@ impl Peer {
                 if let (Some(owned), Some(body)) = (self.own.get_mut(&meeting.own), body) {
                     owned.deflect(body);
                 }
-                let claim = peer::Claim {
+                let claim = peer::ContactClaim {
                     own: meeting.own,
                     other: name::index(meeting.other),
                     term: term.unwrap_or(0),
@@ -199,7 +199,7 @@ impl Peer {
             });
             if own < other { [low, high] } else { [high, low] }
         });
-        self.broadcast(&ToPeer::Verdict(peer::Verdict {
+        self.broadcast(&ToPeer::Verdict(peer::ContactVerdict {
             own: name::index(own),
             node: name::owner(other).number(),
             other: name::index(other),
@@ -211,8 +211,8 @@ impl Peer {
     }
 
     /// Another peer decided.
-    pub(super) fn judged(&mut self, now: Time, node: NodeId, verdict: peer::Verdict) {
-        let peer::Verdict { own, node: owner, other, term, contact_us, after } = verdict;
+    pub(super) fn judged(&mut self, now: Time, node: NodeId, verdict: peer::ContactVerdict) {
+        let peer::ContactVerdict { own, node: owner, other, term, contact_us, after } = verdict;
         let (owner, contact) = (NodeId::new(owner), Time::from_micros(contact_us));
         let (Some(theirs), Some(other)) = (name::object(node, own), name::object(owner, other)) else { return };
         let is_mine = owner == self.settings.node;

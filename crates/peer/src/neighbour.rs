@@ -2,7 +2,7 @@
 
 use motion::clock::{Clock, Exchange};
 use space::{NodeId, Time};
-use wire::peer::{Motion, Owns, Report, Watch};
+use wire::peer::{MotionUpdate, Owns, Report, Watch};
 use wire::{DATAGRAM_MAX, ToPeer};
 
 use super::words::Pace;
@@ -38,7 +38,7 @@ pub struct Neighbour {
     answers: u32,
     pinged_at: Option<Time>,
     owns: Vec<Owns>,
-    motions: Vec<Motion>,
+    motions: Vec<MotionUpdate>,
     watches: Vec<Watch>,
     /// How often its user speaks.
     pub pace: Pace,
@@ -120,7 +120,7 @@ impl Neighbour {
     }
 
     /// To be in the next report.
-    pub fn tell(&mut self, motion: Motion) {
+    pub fn tell(&mut self, motion: MotionUpdate) {
         self.motions.push(motion);
     }
 

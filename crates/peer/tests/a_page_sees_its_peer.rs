@@ -6,7 +6,7 @@ use kinesphere_peer::rules::Rules;
 use kinesphere_peer::window::{USER, Window};
 use kinesphere_peer::{NewObject, Peer, PeerSettings};
 use space::{DVec3, NodeId, Time};
-use wire::{Channel, Effect, Event, LinkId, Participant, Step, ToServer};
+use wire::{Channel, Effect, Event, InputStep, LinkId, Participant, ToServer};
 use world::{Plaza, World};
 
 const FRAME_US: i64 = 16_667;
@@ -135,7 +135,7 @@ fn it_sees_others_where_the_peer_sees_them_and_walks_as_it_wishes() {
     // Away from the other, so that nobody is in the way.
     let away = (start - scene.peers[1].own().next().unwrap().1.pos).normalize();
     let parts = |speed: f64| (speed * 256.0) as i16;
-    scene.client.intend(Step { velocity: [parts(away.x), 0, parts(away.z)], ..Step::default() });
+    scene.client.intend(InputStep { velocity: [parts(away.x), 0, parts(away.z)], ..InputStep::default() });
     scene.peers[1].walk(USER, DVec3::new(0.5, 0.0, 0.5));
     scene.run(60);
     let own = scene.peers[0].own().next().unwrap().1;
@@ -170,7 +170,7 @@ fn the_last_page_counts_and_nonsense_ends_a_link() {
         &mut scene.peers[0],
     );
     scene.carry();
-    assert!(matches!(scene.client.phase(), Phase::Ended(refused) if refused.reason == wire::Reason::Resumed));
+    assert!(matches!(scene.client.phase(), Phase::Ended(refused) if refused.reason == wire::CloseReason::Resumed));
     for _ in 0..30 {
         scene.window.handle(
             scene.now,

@@ -104,8 +104,8 @@ fn a_late_datagram_brings_nothing_back_and_the_stream_counts() {
     assert_eq!(peer.tally().refused.total(), 1);
 }
 
-fn motion() -> wire::peer::Motion {
-    wire::peer::Motion {
+fn motion() -> wire::peer::MotionUpdate {
+    wire::peer::MotionUpdate {
         index: 1,
         seq: 1,
         algorithm: 2,

@@ -11,15 +11,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use space::{GridPoint, NodeId, ObjectId};
 
-use crate::solid::{Block, RoundedBox};
+use crate::solid::{GridBox, RoundedBox};
 
 /// What a world knows of the world around it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Border {
     /// Space that this world decides about.
-    pub home: Vec<Block>,
+    pub home: Vec<GridBox>,
     /// Space that it does not decide about, and who does.
-    pub abroad: Vec<(NodeId, Block)>,
+    pub abroad: Vec<(NodeId, GridBox)>,
     /// What others have granted to objects of this world.
     pub rooms: BTreeMap<ObjectId, Vec<Room>>,
     /// What of others may be in here, by name.
@@ -34,7 +34,7 @@ pub struct Room {
     /// Who granted it: it counts where that node decides.
     pub grantor: NodeId,
     /// Where.
-    pub block: Block,
+    pub block: GridBox,
     /// What stands in there, and stays while the room is granted.
     pub standing: Vec<PlacedSolid>,
 }
@@ -56,13 +56,13 @@ pub struct Guest {
     /// Where it was when its node last told.
     pub standing: PlacedSolid,
     /// The rooms that it was granted: if there are any, it may be anywhere in them.
-    pub rooms: Vec<Block>,
+    pub rooms: Vec<GridBox>,
 }
 
 impl PlacedSolid {
     /// The box around it.
-    pub fn block(&self) -> Block {
-        Block::around(self.at, self.solid.half_extents())
+    pub fn block(&self) -> GridBox {
+        GridBox::around(self.at, self.solid.half_extents())
     }
 }
 
@@ -70,11 +70,11 @@ impl Guest {
     /// All that others have to keep out of.
     pub fn obstacles(&self) -> impl Iterator<Item = (RoundedBox, GridPoint)> {
         let solid = self.rooms.is_empty().then_some((self.standing.solid, self.standing.at));
-        self.rooms.iter().map(Block::as_solid).chain(solid)
+        self.rooms.iter().map(GridBox::as_solid).chain(solid)
     }
 
     /// Whether a box meets what it may be in.
-    pub fn meets(&self, block: &Block) -> bool {
+    pub fn meets(&self, block: &GridBox) -> bool {
         if self.rooms.is_empty() {
             self.standing.block().meets(block)
         } else {
@@ -85,14 +85,14 @@ impl Guest {
 
 impl Border {
     /// Whether a motion within `reach` may have to do with others.
-    pub(crate) fn concerns(&self, reach: &Block) -> bool {
+    pub(crate) fn concerns(&self, reach: &GridBox) -> bool {
         !self.home.iter().any(|home| home.contains(reach)) || self.guests.iter().any(|guest| guest.meets(reach))
     }
 
     /// For each box of home, as much of it as no guest reaches into: a motion that stays in there has nothing to do with others.
     /// Guests are near borders, so that most of it is left, and most movers need not look at each of them.
-    pub(crate) fn calm(&self) -> Vec<Block> {
-        let spare = |calm: Block, guest: &Guest| {
+    pub(crate) fn calm(&self) -> Vec<GridBox> {
+        let spare = |calm: GridBox, guest: &Guest| {
             if guest.rooms.is_empty() {
                 beside(calm, &guest.standing.block())
             } else {
@@ -103,7 +103,7 @@ impl Border {
     }
 
     /// The walls within `reach`: what is abroad and not in one of the object's rooms.
-    pub(crate) fn walls(&self, object: ObjectId, reach: &Block, mut wall: impl FnMut(Block)) {
+    pub(crate) fn walls(&self, object: ObjectId, reach: &GridBox, mut wall: impl FnMut(GridBox)) {
         if self.home.iter().any(|home| home.contains(reach)) {
             return;
         }
@@ -140,13 +140,13 @@ impl Border {
     }
 
     /// Whether somebody new may stand here: at home, and in nobody's way.
-    pub(crate) fn is_free(&self, block: &Block) -> bool {
+    pub(crate) fn is_free(&self, block: &GridBox) -> bool {
         self.home.iter().any(|home| home.contains(block)) && !self.guests.iter().any(|guest| guest.meets(block))
     }
 }
 
 /// As much of a box as lies on one side of another, seen from above, and does not touch it.
-fn beside(whole: Block, other: &Block) -> Block {
+fn beside(whole: GridBox, other: &GridBox) -> GridBox {
     if !whole.meets(other) {
         return whole;
     }
@@ -155,7 +155,7 @@ fn beside(whole: Block, other: &Block) -> Block {
         (lower.high[axis], upper.low[axis]) = (other.low[axis] - 1, other.high[axis] + 1);
         [lower, upper]
     });
-    let long = |block: &Block, axis: usize| i64::from(block.high[axis]) - i64::from(block.low[axis]);
+    let long = |block: &GridBox, axis: usize| i64::from(block.high[axis]) - i64::from(block.low[axis]);
     sides.max_by_key(|side| long(side, 0).max(0) * long(side, 2).max(0)).expect("there are four")
 }
 
@@ -169,12 +169,12 @@ mod tests {
         let mut left = 0;
         for _ in 0..500 {
             let mut place = |from: i32, to: i32| from + random.whole(0, (to - from) as u32) as i32;
-            let home = Block { low: [-2_000; 3], high: [2_000; 3] };
+            let home = GridBox { low: [-2_000; 3], high: [2_000; 3] };
             let solid = RoundedBox { core: [0, 50, 0], radius: 40 };
             let guest = |number: u64, place: &mut dyn FnMut(i32, i32) -> i32| {
                 let at = GridPoint::new(place(-2_400, 2_400), place(-90, 90), place(-2_400, 2_400));
                 let standing = PlacedSolid { object: ObjectId::new(number).unwrap(), solid, at };
-                let rooms = (0..place(0, 3)).map(|_| Block::around(at, [place(0, 300), 90, place(0, 300)])).collect();
+                let rooms = (0..place(0, 3)).map(|_| GridBox::around(at, [place(0, 300), 90, place(0, 300)])).collect();
                 Guest { standing, rooms }
             };
             let guests = (1..=place(0, 6) as u64).map(|number| guest(number, &mut place)).collect();
@@ -182,7 +182,7 @@ mod tests {
             let calm = border.calm();
             for _ in 0..50 {
                 let at = GridPoint::new(place(-2_100, 2_100), place(-200, 200), place(-2_100, 2_100));
-                let reach = Block::around(at, [place(0, 200), 60, place(0, 200)]);
+                let reach = GridBox::around(at, [place(0, 200), 60, place(0, 200)]);
                 if calm.iter().any(|calm| calm.contains(&reach)) {
                     assert!(!border.concerns(&reach), "{border:?} {reach:?}");
                     left += 1;
@@ -198,7 +198,7 @@ mod tests {
         let mut corner = || [0; 3].map(|_: i32| 2 * random.whole(0, 6) as i32);
         for _ in 0..2_000 {
             let (a, b, c, d) = (corner(), corner(), corner(), corner());
-            let make = |one: [i32; 3], other: [i32; 3]| Block {
+            let make = |one: [i32; 3], other: [i32; 3]| GridBox {
                 low: std::array::from_fn(|axis| one[axis].min(other[axis])),
                 high: std::array::from_fn(|axis| one[axis].max(other[axis]) + 2),
             };
@@ -208,7 +208,7 @@ mod tests {
             for x in (-1..16).step_by(2) {
                 for y in (-1..16).step_by(2) {
                     for z in (-1..16).step_by(2) {
-                        let cell = Block { low: [x, y, z], high: [x, y, z] };
+                        let cell = GridBox { low: [x, y, z], high: [x, y, z] };
                         let expected = usize::from(whole.contains(&cell) && !part.contains(&cell));
                         let found = pieces.iter().filter(|piece| piece.contains(&cell)).count();
                         assert_eq!(found, expected, "{whole:?} without {part:?} at {cell:?}");

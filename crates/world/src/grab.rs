@@ -7,7 +7,7 @@ use space::{ObjectId, snap};
 use crate::input::{Refusal, RefusalReason};
 use crate::objects::{Drive, Kind};
 use crate::outcome::{Held, Outcome};
-use crate::settle::Order;
+use crate::settle::TurnOrder;
 use crate::world::World;
 
 impl World {
@@ -17,7 +17,7 @@ impl World {
             return;
         }
         let mut rank = vec![0usize; self.objects.by_id.len()];
-        for (place, index) in Order::of_tick(self.tick.number(), rank.len()).iter().enumerate() {
+        for (place, index) in TurnOrder::of_tick(self.tick.number(), rank.len()).iter().enumerate() {
             rank[index] = place;
         }
         let mut grabs = std::mem::take(&mut self.grabs);

@@ -19,7 +19,7 @@ const INPUT_BYTES: usize = 21;
 
 /// One tick of a journal.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Record {
+pub struct JournalRecord {
     /// The tick that the inputs were taken in.
     pub tick: Tick,
     /// What was asked for, in the order in which it was handed in.
@@ -88,7 +88,7 @@ pub fn write(tick: Tick, inputs: &[Input], journal: &mut Vec<u8>) {
 }
 
 /// Reads a journal record by record, and stops at the first one that is damaged.
-pub fn read(journal: &[u8]) -> impl Iterator<Item = Result<Record, Malformed>> {
+pub fn read(journal: &[u8]) -> impl Iterator<Item = Result<JournalRecord, Malformed>> {
     let mut reader = Some(Reader::new(journal));
     std::iter::from_fn(move || {
         let record = match reader.as_mut()? {
@@ -119,7 +119,7 @@ pub fn replay(world: &mut World, journal: &[u8], after: &mut dyn FnMut(&World)) 
     Ok(world.hash())
 }
 
-fn read_record(reader: &mut Reader<'_>) -> Result<Record, Malformed> {
+fn read_record(reader: &mut Reader<'_>) -> Result<JournalRecord, Malformed> {
     let tick = Tick::new(reader.u64("a tick")?);
     let count = reader.u32("a count")? as usize;
     reader.check(count <= reader.remaining() / INPUT_BYTES, "as many inputs as there are bytes")?;
@@ -130,7 +130,7 @@ fn read_record(reader: &mut Reader<'_>) -> Result<Record, Malformed> {
         let made_for = Tick::new(reader.u64("a tick")?);
         inputs.push(Input { sender, sequence, made_for, act: read_act(reader)? });
     }
-    Ok(Record { tick, inputs })
+    Ok(JournalRecord { tick, inputs })
 }
 
 /// Whether the numbers make sense is the world's question: it has seen them before, and judges the same again.

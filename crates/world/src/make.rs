@@ -4,10 +4,10 @@ use shapes::{Pose, Shape, exact};
 use space::{GridPoint, ObjectId, Turn, Vec3, snap};
 
 use crate::objects::{AVATAR, Card, Collider, Drive, EXACT, Kind, Label, MOVABLE, ROUTED, SLIDING, SOLID, TURNING};
-use crate::scenery::Columns;
+use crate::scenery::ColumnGrid;
 use crate::settle::CLOSEST_M;
-use crate::solid::{Block, RoundedBox};
-use crate::spec::{AvatarSpec, ObjectKind, ObjectSpec, Policy, Route, Spec, SpecError};
+use crate::solid::{GridBox, RoundedBox};
+use crate::spec::{AvatarSpec, ContactPolicy, ObjectKind, ObjectSpec, Route, Spec, SpecError};
 
 /// A spec's object as the world keeps it.
 pub(crate) struct Made {
@@ -52,9 +52,9 @@ pub(crate) fn avatar_solid(avatar: &AvatarSpec) -> RoundedBox {
 
 pub(crate) fn avatar_body(avatar: &AvatarSpec, at: GridPoint) -> Collider {
     let policy = match avatar.policy {
-        Policy::PassThrough => 0,
-        Policy::Slide => SOLID | SLIDING,
-        Policy::Block | Policy::Bounce => SOLID,
+        ContactPolicy::PassThrough => 0,
+        ContactPolicy::Slide => SOLID | SLIDING,
+        ContactPolicy::Block | ContactPolicy::Bounce => SOLID,
     };
     Collider::new(at, avatar_solid(avatar), AVATAR | policy)
 }
@@ -76,7 +76,7 @@ pub(crate) fn object(spec: &ObjectSpec) -> Result<Made, SpecError> {
     let is_level = turn == Turn::IDENTITY;
     let turns = matches!(&spec.kind, ObjectKind::Moving(route) if route.turns());
     let at = GridPoint::nearest(spec.at).ok_or_else(|| SpecError::OutOfBounds { name: spec.name.clone() })?;
-    let mut flags = if spec.policy == Policy::PassThrough { 0 } else { SOLID };
+    let mut flags = if spec.policy == ContactPolicy::PassThrough { 0 } else { SOLID };
     if spec.kind == ObjectKind::Movable {
         flags |= MOVABLE;
     }
@@ -159,8 +159,8 @@ pub(crate) fn object_id(index: usize) -> ObjectId {
 
 /// Refuses solids that overlap, by the names of both, and those that reach beyond the bounds.
 pub(crate) fn check_apart(spec: &Spec, made: &[Made], low: GridPoint, high: GridPoint) -> Result<(), SpecError> {
-    let mut columns = Columns::over(low, high, made.len());
-    let blocks: Vec<(u32, Block)> = made
+    let mut columns = ColumnGrid::over(low, high, made.len());
+    let blocks: Vec<(u32, GridBox)> = made
         .iter()
         .enumerate()
         .filter(|(_, made)| made.body.is(SOLID))

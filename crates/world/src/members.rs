@@ -5,7 +5,7 @@ use space::{NodeId, Turn, Vec3};
 use crate::input::{Act, Input, Refusal, RefusalReason};
 use crate::objects::Label;
 use crate::outcome::{Joined, Left, Outcome, Said};
-use crate::places::Places;
+use crate::places::FreePlaces;
 use crate::world::World;
 
 /// The participants, by name.
@@ -96,7 +96,7 @@ impl World {
         &mut self,
         input: &Input,
         at: usize,
-        places: &mut Option<Places>,
+        places: &mut Option<FreePlaces>,
         outcome: &mut Outcome,
     ) -> Result<(), RefusalReason> {
         let known = self.members.list.get(at).filter(|member| member.sender == input.sender).copied();
@@ -160,7 +160,7 @@ impl World {
         name: &str,
         avatar: u16,
         place: Option<Vec3>,
-        places: &mut Option<Places>,
+        places: &mut Option<FreePlaces>,
         outcome: &mut Outcome,
     ) -> Result<(), RefusalReason> {
         check_length("name", name, self.spec.limits.name_bytes)?;
@@ -176,7 +176,7 @@ impl World {
         if self.members.list.len() + seekers >= most as usize {
             return Err(RefusalReason::Full { most });
         }
-        let places = places.get_or_insert_with(|| Places::new(&self.objects));
+        let places = places.get_or_insert_with(|| FreePlaces::new(&self.objects));
         let (row, object) = self.place_avatar(places, avatar, place)?;
         self.objects.label[row as usize] = Label { owner: Some(input.sender), name: name.into() };
         self.members.list.insert(at, Membership { sender: input.sender, row, sequence: input.sequence });

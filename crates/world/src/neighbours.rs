@@ -14,7 +14,7 @@
 use space::fetch_ahead;
 
 use crate::objects::{Collider, MOVABLE, SOLID};
-use crate::solid::Block;
+use crate::solid::GridBox;
 
 /// The cells into which a tick sorted everybody, for whoever looks into the engine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -217,8 +217,8 @@ impl Neighbours {
 
 impl Entry {
     #[inline(always)]
-    fn new(reach: &Block, row: u32, may_move: bool) -> Entry {
-        let Block { low, high } = reach;
+    fn new(reach: &GridBox, row: u32, may_move: bool) -> Entry {
+        let GridBox { low, high } = reach;
         let sides = [low[0], low[2], high[0].wrapping_neg(), high[2].wrapping_neg()];
         Entry { sides, heights: [low[1], high[1]], row, may_move }
     }
@@ -308,7 +308,7 @@ fn strays_max(bodies: usize) -> usize {
     32 + bodies.isqrt()
 }
 
-fn width(block: &Block) -> i32 {
+fn width(block: &GridBox) -> i32 {
     (block.high[0].saturating_sub(block.low[0])).max(block.high[2].saturating_sub(block.low[2]))
 }
 

@@ -8,8 +8,8 @@ use space::bits::Bits;
 use space::{GridPoint, NodeId, ObjectId, Turn, Vec3, snap};
 
 use crate::overlap::Shaped;
-use crate::solid::{Block, RoundedBox};
-use crate::spec::Policy;
+use crate::solid::{GridBox, RoundedBox};
+use crate::spec::ContactPolicy;
 
 /// Others collide with it.
 pub(crate) const SOLID: u32 = 1;
@@ -38,7 +38,7 @@ pub(crate) struct Collider {
     pub at: GridPoint,
     pub solid: RoundedBox,
     pub flags: u32,
-    pub reach: Block,
+    pub reach: GridBox,
     /// The number of its [`ObjectId`], once it is among the [`Objects`].
     pub name: u64,
 }
@@ -47,7 +47,7 @@ const _: () = assert!(size_of::<Collider>() == 64, "a body is a line of the cach
 
 impl Collider {
     pub fn new(at: GridPoint, solid: RoundedBox, flags: u32) -> Collider {
-        Collider { at, solid, flags, reach: Block::around(at, solid.half_extents()), name: 0 }
+        Collider { at, solid, flags, reach: GridBox::around(at, solid.half_extents()), name: 0 }
     }
 
     pub fn is(&self, flag: u32) -> bool {
@@ -61,8 +61,8 @@ impl Collider {
         self.reach.span(&self.block()) + turned
     }
 
-    pub fn block(&self) -> Block {
-        Block::around(self.at, self.solid.half_extents())
+    pub fn block(&self) -> GridBox {
+        GridBox::around(self.at, self.solid.half_extents())
     }
 }
 
@@ -112,7 +112,7 @@ pub(crate) struct Card {
     pub kind: Kind,
     /// Which of the world's shapes: that of a spec's object or, after all of these, of an avatar.
     pub shape: u32,
-    pub policy: Policy,
+    pub policy: ContactPolicy,
     pub holds: Option<u32>,
     pub held_by: Option<u32>,
     /// The clock of a route, in ticks that were not spent waiting.
@@ -266,7 +266,7 @@ impl Objects {
 
     /// Says how far somebody may get in this tick, before anybody begins to move.
     #[inline]
-    pub fn set_reach(&mut self, row: u32, reach_of: impl FnOnce(&Collider) -> Block) {
+    pub fn set_reach(&mut self, row: u32, reach_of: impl FnOnce(&Collider) -> GridBox) {
         let body = &mut self.body[row as usize];
         body.reach = reach_of(body);
         self.at_before[row as usize] = body.at;

@@ -26,7 +26,7 @@ pub struct Outcome {
     /// Which inputs were refused, by sender and sequence.
     pub refused: Vec<Refusal>,
     /// What was done, counted rather than timed.
-    pub work: Work,
+    pub work: TickWork,
 }
 
 /// A participant entered.
@@ -78,7 +78,7 @@ pub struct Said {
 
 /// What a tick did: the same on every machine, whatever the world remembered from earlier ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Work {
+pub struct TickWork {
     /// Objects that wanted to move.
     pub movers: u64,
     /// Pairs whose whole motions could meet.
@@ -99,7 +99,7 @@ impl Outcome {
     pub(crate) fn clear(&mut self, tick: Tick) {
         let Outcome { tick: now, joined, left, moved, grabbed, released, contacts, said, refused, work } = self;
         *now = tick;
-        *work = Work::default();
+        *work = TickWork::default();
         joined.clear();
         left.clear();
         moved.clear();

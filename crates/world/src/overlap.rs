@@ -4,7 +4,7 @@ use shapes::{Pose, exact};
 use space::{ObjectId, Turn};
 
 use crate::objects::{Collider, EXACT, SOLID};
-use crate::scenery::Columns;
+use crate::scenery::ColumnGrid;
 use crate::settle::CLOSEST_M;
 use crate::world::World;
 
@@ -39,7 +39,7 @@ impl World {
 
     /// As [`first_overlap`](World::first_overlap), looking only at who is near: for large worlds.
     pub fn overlap_near(&self) -> Option<(ObjectId, ObjectId)> {
-        let mut columns = Columns::over(self.grid.low(), self.grid.high(), self.len());
+        let mut columns = ColumnGrid::over(self.grid.low(), self.grid.high(), self.len());
         let block_of = |row: u32| self.objects.body[row as usize].block().grown(4);
         let blocks: Vec<_> = self.objects.by_id.iter().map(|&(_, row)| (row, block_of(row))).collect();
         columns.fill(&blocks);

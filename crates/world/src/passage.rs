@@ -15,9 +15,9 @@ use crate::border::{Border, PlacedSolid};
 
 use crate::members::Membership;
 use crate::objects::{Kind, SOLID};
-use crate::places::Places;
+use crate::places::FreePlaces;
 use crate::snapshot::{read_object, write_object};
-use crate::solid::Block;
+use crate::solid::GridBox;
 use crate::spec::{Spec, SpecError};
 use crate::world::World;
 
@@ -172,7 +172,7 @@ impl World {
             return Err(PutError::NoRoom(id));
         }
         let (body, shape) = (self.objects.body[row as usize], self.objects.card(row).shape);
-        let mut places = Places::default();
+        let mut places = FreePlaces::default();
         for &(_, other) in self.objects.by_id.iter().filter(|&&(_, other)| other != row) {
             places.insert(other, &self.objects.body[other as usize]);
         }
@@ -220,7 +220,7 @@ impl World {
     }
 
     /// A box around everywhere that an object may want to be within so many ticks, as far as one can tell now.
-    pub fn prospect(&self, object: ObjectId, ticks: u32) -> Option<Block> {
+    pub fn prospect(&self, object: ObjectId, ticks: u32) -> Option<GridBox> {
         let row = self.objects.row(object)?;
         let (body, drive, card) =
             (&self.objects.body[row as usize], &self.objects.drive[row as usize], self.objects.card(row));
@@ -236,7 +236,7 @@ impl World {
         };
         let scale = snap::STEPS_PER_METRE as f32 / self.spec.tick_rate as f32;
         let way = (speed * scale * ticks as f32).to_array().map(|steps| steps as i32);
-        let ahead = Block {
+        let ahead = GridBox {
             low: std::array::from_fn(|axis| block.low[axis] + way[axis].min(0)),
             high: std::array::from_fn(|axis| block.high[axis] + way[axis].max(0)),
         };

@@ -9,7 +9,7 @@ use crate::border::Border;
 use crate::objects::{Collider, EXACT, Objects, SOLID};
 use crate::scenery::Scenery;
 use crate::settle::CLOSEST_M;
-use crate::solid::{Block, GAP};
+use crate::solid::{GAP, GridBox};
 
 /// How many rings around a place are tried: within some tens of metres.
 const RINGS_MAX: i32 = 100;
@@ -20,7 +20,7 @@ const SQUARE: i32 = 2048;
 
 /// Who stands on which square of ground. Made when the first of a tick joins, gone when the tick begins to settle.
 #[derive(Debug, Default)]
-pub(crate) struct Places {
+pub(crate) struct FreePlaces {
     squares: BTreeMap<(i32, i32), Vec<u32>>,
     /// Who stands on so many squares that everybody looks at them.
     large: Vec<u32>,
@@ -37,9 +37,9 @@ pub(crate) struct Among<'a> {
     pub border: Option<&'a Border>,
 }
 
-impl Places {
-    pub fn new(objects: &Objects) -> Places {
-        let mut places = Places::default();
+impl FreePlaces {
+    pub fn new(objects: &Objects) -> FreePlaces {
+        let mut places = FreePlaces::default();
         for &(_, row) in &objects.by_id {
             places.insert(row, &objects.body[row as usize]);
         }
@@ -78,7 +78,7 @@ impl Places {
 
     fn is_free(&self, among: &Among<'_>, body: Collider, shape: u32) -> bool {
         let block = body.block().grown(GAP);
-        let bounds = Block { low: to_array(among.grid.low()), high: to_array(among.grid.high()) };
+        let bounds = GridBox { low: to_array(among.grid.low()), high: to_array(among.grid.high()) };
         if (0..3).any(|axis| block.low[axis] < bounds.low[axis] || block.high[axis] > bounds.high[axis]) {
             return false;
         }
@@ -122,7 +122,7 @@ pub(crate) fn to_array(point: GridPoint) -> [i32; 3] {
     [point.x, point.y, point.z]
 }
 
-fn squares(block: &Block) -> ((i32, i32), (i32, i32)) {
+fn squares(block: &GridBox) -> ((i32, i32), (i32, i32)) {
     let square = |place: i32| place.div_euclid(SQUARE);
     ((square(block.low[0]), square(block.low[2])), (square(block.high[0]), square(block.high[2])))
 }

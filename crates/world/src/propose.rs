@@ -7,8 +7,8 @@ use space::{DVec3, Grid, Turn, snap};
 
 use crate::objects::{AVATAR, Collider, EXACT, HELD, MOVABLE, Objects, ROUTED};
 use crate::settle::{longest_arm, route_way};
-use crate::solid::{Block, SKIN};
-use crate::spec::{ObjectKind, Policy, Spec};
+use crate::solid::{GridBox, SKIN};
+use crate::spec::{ContactPolicy, ObjectKind, Spec};
 
 /// For rounding at each of a tick's few turns, and for looking beyond the place where a motion ends.
 const SLACK: i32 = SKIN + 8;
@@ -72,7 +72,7 @@ impl Extent {
         }
     }
 
-    fn around(&self, block: Block) -> Block {
+    fn around(&self, block: GridBox) -> GridBox {
         let mut reach = block;
         for axis in 0..3 {
             // One more than whole, as they may be less than that by rounding towards zero.
@@ -240,7 +240,7 @@ impl<'a> Proposer<'a> {
         let v = velocity * self.scale;
         let mut extent = Extent::default();
         match objects.card(row).policy {
-            Policy::Bounce => extent.add_ball(v.length() + 2.0),
+            ContactPolicy::Bounce => extent.add_ball(v.length() + 2.0),
             _ => extent.add_slide(v),
         }
         Some(extent)

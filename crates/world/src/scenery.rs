@@ -4,7 +4,7 @@ use space::{GridPoint, ObjectId, Turn};
 
 use crate::objects::Collider;
 use crate::overlap::Shaped;
-use crate::solid::Block;
+use crate::solid::GridBox;
 
 /// Objects that reach into more columns than this are listed apart, and always looked at.
 const COLUMNS_MAX: i64 = 4096;
@@ -21,14 +21,14 @@ pub(crate) struct Scenery {
     pub turn: Vec<Turn>,
     pub shape: Vec<u32>,
     pub name: Vec<Box<str>>,
-    blocks: Vec<Block>,
+    blocks: Vec<GridBox>,
     large: Vec<u32>,
-    columns: Columns,
+    columns: ColumnGrid,
 }
 
 /// A lattice of square columns, and a list of numbers in each.
 #[derive(Debug, Default)]
-pub(crate) struct Columns {
+pub(crate) struct ColumnGrid {
     low: [i32; 2],
     /// A column's edge is two to this, in steps.
     shift: u32,
@@ -37,9 +37,9 @@ pub(crate) struct Columns {
     list: Vec<u32>,
 }
 
-impl Columns {
-    /// Columns over a piece of ground, with nobody in them: not many more than `expected` objects are worth.
-    pub fn over(low: GridPoint, high: GridPoint, expected: usize) -> Columns {
+impl ColumnGrid {
+    /// ColumnGrid over a piece of ground, with nobody in them: not many more than `expected` objects are worth.
+    pub fn over(low: GridPoint, high: GridPoint, expected: usize) -> ColumnGrid {
         let (width, depth) = (i64::from(high.x - low.x), i64::from(high.z - low.z));
         let count = |size: i64, shift: u32| (size >> shift) + 1;
         let total = (4 * expected as i64).clamp(1024, COLUMNS_TOTAL);
@@ -48,11 +48,11 @@ impl Columns {
             shift += 1;
         }
         let counts = [count(width, shift) as i32, count(depth, shift) as i32];
-        Columns { low: [low.x, low.z], shift, counts, start: Vec::new(), list: Vec::new() }
+        ColumnGrid { low: [low.x, low.z], shift, counts, start: Vec::new(), list: Vec::new() }
     }
 
     /// Lists who reaches into which column: numbers with their blocks, in the order given.
-    pub fn fill(&mut self, blocks: &[(u32, Block)]) {
+    pub fn fill(&mut self, blocks: &[(u32, GridBox)]) {
         self.start.clear();
         self.start.resize((self.counts[0] * self.counts[1]) as usize + 1, 0);
         for (_, block) in blocks {
@@ -86,7 +86,7 @@ impl Columns {
 
     /// Calls `visit` once for everybody whose block meets `block`.
     #[inline]
-    pub fn visit(&self, block: &Block, block_of: impl Fn(u32) -> Block, mut visit: impl FnMut(u32)) {
+    pub fn visit(&self, block: &GridBox, block_of: impl Fn(u32) -> GridBox, mut visit: impl FnMut(u32)) {
         if self.list.is_empty() {
             return;
         }
@@ -109,7 +109,7 @@ impl Columns {
         }
     }
 
-    fn range(&self, block: &Block) -> ([i32; 2], [i32; 2]) {
+    fn range(&self, block: &GridBox) -> ([i32; 2], [i32; 2]) {
         (self.place(block.low[0], block.low[2]), self.place(block.high[0], block.high[2]))
     }
 
@@ -118,7 +118,7 @@ impl Columns {
         [column(x, 0), column(z, 1)]
     }
 
-    fn reached(&self, block: &Block) -> i64 {
+    fn reached(&self, block: &GridBox) -> i64 {
         let (from, to) = self.range(block);
         i64::from(to[0] - from[0] + 1) * i64::from(to[1] - from[1] + 1)
     }
@@ -136,7 +136,7 @@ impl Scenery {
 
     /// Sorts everybody into columns. To be called once, when all are there.
     pub fn arrange(&mut self, low: GridPoint, high: GridPoint) {
-        self.columns = Columns::over(low, high, self.blocks.len());
+        self.columns = ColumnGrid::over(low, high, self.blocks.len());
         let (large, listed): (Vec<_>, Vec<_>) = self
             .blocks
             .iter()
@@ -153,14 +153,14 @@ impl Scenery {
     }
 
     /// How far a block may move, along any axis, before it meets somebody; [`CLEAR`] is far enough.
-    pub fn clearance(&self, block: &Block) -> i32 {
+    pub fn clearance(&self, block: &GridBox) -> i32 {
         let mut clearance = CLEAR;
         self.near(&block.grown(CLEAR), |index| clearance = clearance.min(self.blocks[index as usize].gap(block)));
         clearance
     }
 
     /// Calls `visit` once for everybody whose block meets `block`.
-    pub fn near(&self, block: &Block, mut visit: impl FnMut(u32)) {
+    pub fn near(&self, block: &GridBox, mut visit: impl FnMut(u32)) {
         for &index in &self.large {
             if self.blocks[index as usize].meets(block) {
                 visit(index);
@@ -190,7 +190,7 @@ mod tests {
         scenery.arrange(GridPoint::new(2_000, 0, 2_000), GridPoint::new(50_000, 9_000, 50_000));
         for _ in 0..500 {
             let at = GridPoint::new(place(60_000), place(3_000), place(60_000));
-            let block = Block::around(at, [place(9_000), place(900), place(9_000)]);
+            let block = GridBox::around(at, [place(9_000), place(900), place(9_000)]);
             let mut found = Vec::new();
             scenery.near(&block, |index| found.push(index));
             found.sort_unstable();

@@ -306,9 +306,10 @@ pub(crate) fn fingerprint(spec: &Spec) -> u64 {
     let mut hasher = Hasher::default();
     let write = |hasher: &mut Hasher, text: String| hasher.write(text.as_bytes());
     let Spec { low, high, gravity, tick_rate, limits, spawns, avatars, crowd, .. } = spec;
-    // A limit that came later is left out where it is not set: snapshots from before are still of this world.
-    let known = format!("{limits:?}").replace(", narrow_operations: None", "");
-    write(&mut hasher, format!("{low} {high} {gravity} {tick_rate} {known} {spawns:?} {avatars:?} {crowd:?}"));
+    // As the first version wrote it: without a limit that came later, where it is not set, and by its name of then.
+    let limits = format!("{limits:?}").replace(", narrow_operations: None", "");
+    let limits = limits.trim_start_matches("World");
+    write(&mut hasher, format!("{low} {high} {gravity} {tick_rate} {limits} {spawns:?} {avatars:?} {crowd:?}"));
     for object in &spec.objects {
         let ObjectSpec { name, kind, policy, shape, at, rotation } = object;
         let (bounds, sphere) = (shape.bounds(), shape.bounding_sphere());

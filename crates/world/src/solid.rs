@@ -120,17 +120,17 @@ impl Joint {
 
 /// A box of grid points, corners included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Block {
+pub struct GridBox {
     /// The corner with the smallest coordinates.
     pub low: [i32; 3],
     /// The corner with the greatest.
     pub high: [i32; 3],
 }
 
-impl Block {
+impl GridBox {
     /// The box around a point, by half its edges.
-    pub fn around(at: GridPoint, half: [i32; 3]) -> Block {
-        Block {
+    pub fn around(at: GridPoint, half: [i32; 3]) -> GridBox {
+        GridBox {
             low: [at.x - half[0], at.y - half[1], at.z - half[2]],
             high: [at.x + half[0], at.y + half[1], at.z + half[2]],
         }
@@ -138,12 +138,12 @@ impl Block {
 
     /// The same with so many steps more on every side.
     #[must_use]
-    pub fn grown(self, by: i32) -> Block {
-        Block { low: self.low.map(|low| low.saturating_sub(by)), high: self.high.map(|high| high.saturating_add(by)) }
+    pub fn grown(self, by: i32) -> GridBox {
+        GridBox { low: self.low.map(|low| low.saturating_sub(by)), high: self.high.map(|high| high.saturating_add(by)) }
     }
 
     /// By how much something of block `body` may move within this one, in steps.
-    pub(crate) fn span(&self, body: &Block) -> f64 {
+    pub(crate) fn span(&self, body: &GridBox) -> f64 {
         let along = |axis: usize| {
             let (down, up) = (body.low[axis] - self.low[axis], self.high[axis] - body.high[axis]);
             f64::from(down.max(up).max(0))
@@ -152,12 +152,12 @@ impl Block {
     }
 
     /// By how much this box reaches beyond another one within it, at most, in steps.
-    pub(crate) fn excess(&self, inner: &Block) -> i32 {
+    pub(crate) fn excess(&self, inner: &GridBox) -> i32 {
         (0..3).map(|axis| (inner.low[axis] - self.low[axis]).max(self.high[axis] - inner.high[axis])).fold(0, i32::max)
     }
 
     /// How far two boxes are apart, along the axis on which that is most; at most zero if they meet.
-    pub(crate) fn gap(&self, other: &Block) -> i32 {
+    pub(crate) fn gap(&self, other: &GridBox) -> i32 {
         let along = |axis: usize| {
             let (above, below) = (self.low[axis] - other.high[axis], other.low[axis] - self.high[axis]);
             above.max(below)
@@ -166,12 +166,12 @@ impl Block {
     }
 
     /// Whether all of another box is in this one.
-    pub fn contains(&self, other: &Block) -> bool {
+    pub fn contains(&self, other: &GridBox) -> bool {
         (0..3).all(|axis| self.low[axis] <= other.low[axis] && other.high[axis] <= self.high[axis])
     }
 
     /// Whether two boxes share a point, be it one of their surfaces.
-    pub fn meets(&self, other: &Block) -> bool {
+    pub fn meets(&self, other: &GridBox) -> bool {
         (self.low[0] <= other.high[0])
             & (self.high[0] >= other.low[0])
             & (self.low[1] <= other.high[1])
@@ -181,14 +181,14 @@ impl Block {
     }
 
     /// Whether two boxes share more than their surfaces.
-    pub fn overlaps(&self, other: &Block) -> bool {
+    pub fn overlaps(&self, other: &GridBox) -> bool {
         (0..3).all(|axis| self.low[axis] < other.high[axis] && self.high[axis] > other.low[axis])
     }
 
     /// What two boxes share; if they share nothing, its corners are the wrong way round.
     #[must_use]
-    pub fn within(&self, other: &Block) -> Block {
-        Block {
+    pub fn within(&self, other: &GridBox) -> GridBox {
+        GridBox {
             low: std::array::from_fn(|axis| self.low[axis].max(other.low[axis])),
             high: std::array::from_fn(|axis| self.high[axis].min(other.high[axis])),
         }
@@ -196,8 +196,8 @@ impl Block {
 
     /// The smallest box around two.
     #[must_use]
-    pub fn with(&self, other: &Block) -> Block {
-        Block {
+    pub fn with(&self, other: &GridBox) -> GridBox {
+        GridBox {
             low: std::array::from_fn(|axis| self.low[axis].min(other.low[axis])),
             high: std::array::from_fn(|axis| self.high[axis].max(other.high[axis])),
         }
@@ -205,12 +205,12 @@ impl Block {
 
     /// The same, with even corners: a box whose centre is on the grid.
     #[must_use]
-    pub fn even(self) -> Block {
-        Block { low: self.low.map(|low| low & !1), high: self.high.map(|high| high.saturating_add(high & 1)) }
+    pub fn even(self) -> GridBox {
+        GridBox { low: self.low.map(|low| low & !1), high: self.high.map(|high| high.saturating_add(high & 1)) }
     }
 
     /// What is in this box and not within another: at most six boxes, which share surfaces only.
-    pub fn without(&self, other: &Block) -> Vec<Block> {
+    pub fn without(&self, other: &GridBox) -> Vec<GridBox> {
         if !self.overlaps(other) {
             return vec![*self];
         }
@@ -234,7 +234,7 @@ impl Block {
 
     /// The box as a solid: exactly, if its corners are even, else a step larger at most.
     pub fn as_solid(&self) -> (RoundedBox, GridPoint) {
-        let Block { low, high } = self.even();
+        let GridBox { low, high } = self.even();
         let middle: [i32; 3] = std::array::from_fn(|axis| (low[axis] + high[axis]) / 2);
         let core: [i32; 3] = std::array::from_fn(|axis| (high[axis] - low[axis]) / 2);
         (RoundedBox { core, radius: 0 }, GridPoint::new(middle[0], middle[1], middle[2]))

@@ -2,7 +2,7 @@
 
 use space::{Grid, GridError, Vec3};
 
-use super::{AvatarSpec, Deformation, ObjectKind, ObjectSpec, Policy, Route, Shape, Spec};
+use super::{AvatarSpec, ContactPolicy, Deformation, ObjectKind, ObjectSpec, Route, Shape, Spec};
 
 /// Why a spec makes no world.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -265,7 +265,7 @@ fn check_avatar(avatar: &AvatarSpec) -> Result<(), SpecError> {
     if !(2.0 * avatar.radius..=50.0).contains(&avatar.height) {
         return bad("height", avatar.height, "from twice the radius to 50 m");
     }
-    if avatar.policy == Policy::Bounce {
+    if avatar.policy == ContactPolicy::Bounce {
         let expected = "block, slide or ghost for an avatar".to_owned();
         return Err(SpecError::Object {
             name: avatar.name.clone(),

@@ -41,15 +41,18 @@ use shapes::mesh::{TriangleMesh, catalog};
 use shapes::sphere_tree::Method;
 use shapes::traversal::wrap;
 use shapes::{Balls, Shape};
+use space::bytes::from_hex;
 use space::{Quat, Vec3};
 use toml::Spanned;
 
-use super::{AvatarSpec, CrowdSpec, Deformation, Limits, ObjectKind, ObjectSpec, Policy, Route, Spec, SpecError};
+use super::{
+    AvatarSpec, ContactPolicy, CrowdSpec, Deformation, ObjectKind, ObjectSpec, Route, Spec, SpecError, WorldLimits,
+};
 
 /// Why a world file was refused: the file, the line, and what was expected there.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{file}, line {line}: {message}")]
-pub struct FileError {
+pub struct WorldFileError {
     /// The file, as the caller called it.
     pub file: String,
     /// Counted from one.
@@ -68,7 +71,7 @@ impl Spec {
         text: &str,
         file: &str,
         mesh: &mut dyn FnMut(&str) -> Result<TriangleMesh, String>,
-    ) -> Result<Spec, FileError> {
+    ) -> Result<Spec, WorldFileError> {
         let source = Source { text, file };
         if text.len() > FILE_BYTES_MAX {
             return Err(source.error(0, format!("{} bytes, expected at most {FILE_BYTES_MAX}", text.len())));
@@ -85,7 +88,7 @@ impl Spec {
     }
 
     /// Says where in a world file something stands that was noticed later, as when solids overlap.
-    pub fn blame(text: &str, file: &str, error: SpecError) -> FileError {
+    pub fn blame(text: &str, file: &str, error: SpecError) -> WorldFileError {
         let source = Source { text, file };
         match toml::from_str::<WorldFile>(text) {
             Ok(read) => source.blame(&read, error),
@@ -100,14 +103,14 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    fn error(&self, at: usize, message: String) -> FileError {
+    fn error(&self, at: usize, message: String) -> WorldFileError {
         let before = self.text.as_bytes().iter().take(at);
         let line = 1 + before.filter(|&&byte| byte == b'\n').count();
-        FileError { file: self.file.to_owned(), line, message }
+        WorldFileError { file: self.file.to_owned(), line, message }
     }
 
     /// The line of the object that is at fault, or of the world's key.
-    fn blame(&self, read: &WorldFile, error: SpecError) -> FileError {
+    fn blame(&self, read: &WorldFile, error: SpecError) -> WorldFileError {
         let name = error.object().map(str::to_owned);
         let objects = read.object.iter().map(|object| &object.name);
         let named = objects.chain(read.avatar.iter().map(|avatar| &avatar.name));
@@ -359,13 +362,13 @@ fn one() -> u64 {
     1
 }
 
-impl From<PolicyFile> for Policy {
-    fn from(policy: PolicyFile) -> Policy {
+impl From<PolicyFile> for ContactPolicy {
+    fn from(policy: PolicyFile) -> ContactPolicy {
         match policy {
-            PolicyFile::Block => Policy::Block,
-            PolicyFile::Slide => Policy::Slide,
-            PolicyFile::Bounce => Policy::Bounce,
-            PolicyFile::Ghost => Policy::PassThrough,
+            PolicyFile::Block => ContactPolicy::Block,
+            PolicyFile::Slide => ContactPolicy::Slide,
+            PolicyFile::Bounce => ContactPolicy::Bounce,
+            PolicyFile::Ghost => ContactPolicy::PassThrough,
         }
     }
 }
@@ -373,17 +376,22 @@ impl From<PolicyFile> for Policy {
 type Meshes<'a> = &'a mut dyn FnMut(&str) -> Result<TriangleMesh, String>;
 
 impl WorldFile {
-    fn spec(&self, source: &Source<'_>, mesh: Meshes<'_>) -> Result<Spec, FileError> {
+    fn spec(&self, source: &Source<'_>, mesh: Meshes<'_>) -> Result<Spec, WorldFileError> {
         let bounds = self.bounds.get_ref();
         let avatars = self.avatar.iter().map(|avatar| AvatarSpec {
             name: avatar.name.get_ref().clone(),
             radius: avatar.radius,
             height: avatar.height,
-            policy: avatar.policy.map_or(Policy::Slide, Policy::from),
+            policy: avatar.policy.map_or(ContactPolicy::Slide, ContactPolicy::from),
         });
         let mut avatars: Vec<AvatarSpec> = avatars.collect();
         if avatars.is_empty() {
-            avatars.push(AvatarSpec { name: "walker".to_owned(), radius: 0.3, height: 1.8, policy: Policy::Slide });
+            avatars.push(AvatarSpec {
+                name: "walker".to_owned(),
+                radius: 0.3,
+                height: 1.8,
+                policy: ContactPolicy::Slide,
+            });
         }
         let mut objects = Vec::with_capacity(self.object.len());
         let mut trees = Trees::new();
@@ -413,9 +421,9 @@ impl WorldFile {
 }
 
 impl LimitsFile {
-    fn limits(&self) -> Limits {
-        let default = Limits::default();
-        Limits {
+    fn limits(&self) -> WorldLimits {
+        let default = WorldLimits::default();
+        WorldLimits {
             speed: self.speed.unwrap_or(default.speed),
             jump_speed: self.jump_speed.unwrap_or(default.jump_speed),
             terminal_speed: self.terminal_speed.unwrap_or(default.terminal_speed),
@@ -440,7 +448,7 @@ const TREE_LEVEL: u8 = 3;
 const TREE_LEVEL_MAX: u8 = 4;
 
 impl ObjectFile {
-    fn spec(&self, source: &Source<'_>, mesh: Meshes<'_>, trees: &mut Trees) -> Result<ObjectSpec, FileError> {
+    fn spec(&self, source: &Source<'_>, mesh: Meshes<'_>, trees: &mut Trees) -> Result<ObjectSpec, WorldFileError> {
         let name = self.name.get_ref().clone();
         let wrong = |message: String| source.error(self.name.span().start, format!("`{name}`: {message}"));
         let shape = self.shape(source, mesh, &wrong)?;
@@ -526,7 +534,7 @@ impl ObjectFile {
             (None, Some(rotation)) => Quat::from_array(rotation),
             (None, None) => Quat::IDENTITY,
         };
-        let policy = self.policy.map_or(Policy::Block, Policy::from);
+        let policy = self.policy.map_or(ContactPolicy::Block, ContactPolicy::from);
         Ok(ObjectSpec { name, kind, shape, at: Vec3::from_array(self.at), rotation, policy })
     }
 
@@ -534,8 +542,8 @@ impl ObjectFile {
         &self,
         source: &Source<'_>,
         mesh: Meshes<'_>,
-        wrong: &dyn Fn(String) -> FileError,
-    ) -> Result<Shape, FileError> {
+        wrong: &dyn Fn(String) -> WorldFileError,
+    ) -> Result<Shape, WorldFileError> {
         let given = [
             self.sphere.is_some(),
             self.cuboid.is_some(),
@@ -584,12 +592,9 @@ impl ObjectFile {
     }
 }
 
-fn color(source: &Source<'_>, sky: &Spanned<String>) -> Result<[u8; 3], FileError> {
+fn color(source: &Source<'_>, sky: &Spanned<String>) -> Result<[u8; 3], WorldFileError> {
     let text = sky.get_ref();
-    let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6 && digits.is_ascii());
-    let number = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
-    let number = number.ok_or_else(|| {
-        source.error(sky.span().start, format!("`sky` is `{text}`, expected a colour like `#9fc6e8`"))
-    })?;
-    Ok([(number >> 16) as u8, (number >> 8) as u8, number as u8])
+    let channels = text.strip_prefix('#').and_then(from_hex).and_then(|channels| channels.try_into().ok());
+    channels
+        .ok_or_else(|| source.error(sky.span().start, format!("`sky` is `{text}`, expected a colour like `#9fc6e8`")))
 }

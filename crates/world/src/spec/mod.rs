@@ -9,7 +9,7 @@ mod plaza;
 
 pub(crate) use check::OBJECT_NAME_BYTES_MAX;
 pub use check::SpecError;
-pub use file::FileError;
+pub use file::WorldFileError;
 pub use plaza::Plaza;
 
 use std::fmt;
@@ -35,7 +35,7 @@ pub struct Spec {
     /// Ticks per second.
     pub tick_rate: u32,
     /// What participants may do.
-    pub limits: Limits,
+    pub limits: WorldLimits,
     /// Where avatars appear: points on the ground. Without one, in the middle of the bounds.
     pub spawns: Vec<Vec3>,
     /// The avatars to choose from.
@@ -48,7 +48,7 @@ pub struct Spec {
 
 /// How fast, how far, how many. Every refusal names the limit that it met.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Limits {
+pub struct WorldLimits {
     /// The fastest wish to move, in metres per second.
     pub speed: f32,
     /// The speed of a jump upwards, in metres per second.
@@ -74,9 +74,9 @@ pub struct Limits {
     pub narrow_operations: Option<u32>,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
+impl Default for WorldLimits {
+    fn default() -> WorldLimits {
+        WorldLimits {
             speed: 6.0,
             jump_speed: 4.5,
             terminal_speed: 50.0,
@@ -102,7 +102,7 @@ pub struct AvatarSpec {
     /// From sole to crown, in metres.
     pub height: f32,
     /// What it does when it meets something.
-    pub policy: Policy,
+    pub policy: ContactPolicy,
 }
 
 /// An object that is there from the start.
@@ -119,7 +119,7 @@ pub struct ObjectSpec {
     /// How it is turned at the start.
     pub rotation: Quat,
     /// What it does when it meets something.
-    pub policy: Policy,
+    pub policy: ContactPolicy,
 }
 
 /// Whether and how an object moves.
@@ -135,7 +135,7 @@ pub enum ObjectKind {
 
 /// What a mover does when it meets something.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Policy {
+pub enum ContactPolicy {
     /// It stops there, as in paper 002.
     Block,
     /// It keeps the motion along the surface: the default for avatars.
@@ -147,13 +147,13 @@ pub enum Policy {
 }
 
 /// The names of world files. They are part of the fingerprint of a spec, by which stored snapshots know their world.
-impl fmt::Debug for Policy {
+impl fmt::Debug for ContactPolicy {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            Policy::Block => "Block",
-            Policy::Slide => "Slide",
-            Policy::Bounce => "Bounce",
-            Policy::PassThrough => "Ghost",
+            ContactPolicy::Block => "Block",
+            ContactPolicy::Slide => "Slide",
+            ContactPolicy::Bounce => "Bounce",
+            ContactPolicy::PassThrough => "Ghost",
         })
     }
 }

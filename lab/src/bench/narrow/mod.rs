@@ -19,6 +19,7 @@ use space::{Quat, Vec3};
 
 pub use coherence::Coherence;
 
+use crate::allocator::growth;
 use crate::report::number::significant;
 use crate::setting::{self, OutOfRange};
 use crate::stopwatch::{Stopwatch, timed};
@@ -72,8 +73,8 @@ pub struct Report {
     pub depth: usize,
     /// How many balls its lowest level has.
     pub leaves: usize,
-    /// Nodes of a tree.
-    pub nodes: usize,
+    /// Memory of a tree at run time.
+    pub tree_bytes: usize,
     /// A yes of ours is wrong by no more than this, in metres.
     pub tolerance: f32,
     /// Pairs that parry says touch, and we say are apart; and pairs that we say touch, and parry says are farther apart
@@ -118,7 +119,8 @@ pub fn measure(
 ) -> Result<Report, BenchError> {
     let counts = [("pairs", settings.pairs), ("rounds", settings.rounds)];
     setting::check(counts.map(|(field, count)| (field, f64::from(count), 1.0..=1e5, "1 to 100,000")))?;
-    let tree = wrap(&settings.mesh, settings.method, settings.depth)?;
+    let (tree, tree_bytes) = growth(|| wrap(&settings.mesh, settings.method, settings.depth));
+    let tree = tree?;
     let mesh = ParryMesh::new(&settings.mesh).ok_or_else(|| BenchError::Parry(settings.name.clone()))?;
     let size = tree.ball(0).radius;
     let tolerance = 2.0 * tree.error_at(u8::MAX);
@@ -146,7 +148,7 @@ pub fn measure(
         method,
         depth: *depth,
         leaves: tree.ends(u8::MAX).len(),
-        nodes: tree.len(),
+        tree_bytes: tree_bytes.max(0) as usize,
         tolerance,
         disagreements,
         rows,
@@ -321,8 +323,8 @@ impl Report {
             frames.row([row.case.clone(), touches, memory, spared, walk, front, pairs, blocks]);
         }
         format!(
-            "{}: {} triangles; {} tree of depth {}, {} leaves, {} nodes, right to {:.4} m\n{table}\n{frames}",
-            self.mesh, self.triangles, self.method, self.depth, self.leaves, self.nodes, self.tolerance
+            "{}: {} triangles; {} tree of depth {}, {} leaves, {} bytes, right to {:.4} m\n{table}\n{frames}",
+            self.mesh, self.triangles, self.method, self.depth, self.leaves, self.tree_bytes, self.tolerance
         )
     }
 }

@@ -4,8 +4,8 @@ use motion::owner::SendRule;
 use motion::{Algorithm, KinematicState, Owner, Replica, ReplicaSettings, Scene};
 use space::workload::Random;
 use space::{DVec3, NodeId, ObjectId, Tick, Time, Vec3};
-use world::spec::{AvatarSpec, Limits};
-use world::{Act, Input, Policy, Spec, World};
+use world::spec::{AvatarSpec, WorldLimits};
+use world::{Act, ContactPolicy, Input, Spec, World};
 
 use crate::network::{Link, LinkSettings};
 
@@ -235,13 +235,13 @@ fn field() -> Spec {
         high: Vec3::new(40.0, 10.0, 40.0),
         gravity: 9.81,
         tick_rate: 30,
-        limits: Limits::default(),
+        limits: WorldLimits::default(),
         spawns: Vec::new(),
         avatars: vec![AvatarSpec {
             name: "walker".to_owned(),
             radius: RADIUS as f32,
             height: 1.8,
-            policy: Policy::Block,
+            policy: ContactPolicy::Block,
         }],
         objects: Vec::new(),
         crowd: None,
