@@ -15,10 +15,10 @@ pub use hostile::Hostile;
 
 use std::collections::VecDeque;
 
-use motion::Scene;
+use motion::CollisionScene;
 use motion::clock::{Clock, Exchange};
 use motion::convergence::Shown;
-use motion::scene::{SceneObject, Shape as SceneShape};
+use motion::scene::{SceneObject, SceneShape};
 use space::{DVec3, ObjectId, Time, Vec3};
 use wire::scene::FixedObject;
 use wire::session::ResumeKey;
@@ -393,7 +393,7 @@ impl Client {
             self.solids.push(solid);
         }
         if scene.is_last
-            && let Ok(scene) = Scene::new(self.solids.iter().filter_map(scene_object).collect())
+            && let Ok(scene) = CollisionScene::new(self.solids.iter().filter_map(scene_object).collect())
         {
             self.others.set_scene(scene);
         }

@@ -1,9 +1,9 @@
 //! Updates from a peer that is not the owner, forged digests, claims and verdicts, impostors and any bytes: refused, counted,
 //! and without effect on what a peer owns and believes.
 
-use kinesphere_peer::rules::Rules;
-use kinesphere_peer::{NewObject, Peer, PeerSettings};
-use motion::Scene;
+use kinesphere_peer::settings::PeerSettings;
+use kinesphere_peer::{NewObject, NewPeer, Peer};
+use motion::CollisionScene;
 use proptest::prelude::*;
 use space::{DVec3, NodeId, Time};
 use wire::peer::{
@@ -19,8 +19,8 @@ fn at(ms: i64) -> Time {
 
 /// A peer with one object, to which peer 9 with one object is connected.
 fn peer() -> Peer {
-    let settings = PeerSettings { node: NodeId::new(1), name: "Ann".into(), frame_us: 16_667, rules: Rules::default() };
-    let mut peer = Peer::new(settings, Scene::empty(), at(0)).unwrap();
+    let new = NewPeer { node: NodeId::new(1), name: "Ann".into(), frame_us: 16_667, settings: PeerSettings::default() };
+    let mut peer = Peer::new(new, CollisionScene::empty(), at(0)).unwrap();
     let new = NewObject { index: 1, radius: 1.0, aura: 30.0, place: DVec3::ZERO, velocity: DVec3::X };
     peer.add(new, at(0)).unwrap();
     peer.handle(at(0), Event::Opened { link: LINK, secret: [0; 16] });
@@ -39,8 +39,8 @@ fn peer() -> Peer {
 }
 
 fn hello(node: u64) -> ToPeer {
-    let rules = Rules::default().hash();
-    ToPeer::Hello(PeerHello { version: PEER_VERSION, node, name: "Bob".into(), settings: rules, time_us: 0 })
+    let settings = PeerSettings::default().hash();
+    ToPeer::Hello(PeerHello { version: PEER_VERSION, node, name: "Bob".into(), settings, time_us: 0 })
 }
 
 fn motion(index: u32, seq: u32) -> MotionUpdate {

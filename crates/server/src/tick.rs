@@ -175,7 +175,6 @@ impl Server {
                 push(session, Act::Jump);
             }
         }
-        self.inputs.sort_unstable_by_key(|input| (input.sender, input.sequence));
     }
 
     /// What the world did, for those who hear and are heard.
