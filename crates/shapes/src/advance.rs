@@ -4,7 +4,7 @@
 //! and rotations allow, so distance over speed is time that is safe to skip. Steps shrink towards the contact and cannot
 //! pass it. A mesh is taken triangle by triangle: those within the other shape's swept box.
 
-use glam::DVec3;
+use space::DVec3;
 
 use super::balls::walk;
 use super::convex::{Convex, Core, Rounded, penetration, separation};
@@ -269,7 +269,7 @@ fn swept(
         return Vec::new();
     };
     // The body stays within this distance of its position, however it is turned.
-    let (center, half) = body.bounds_in(&WidePose { position: DVec3::ZERO, rotation: glam::DQuat::IDENTITY });
+    let (center, half) = body.bounds_in(&WidePose { position: DVec3::ZERO, rotation: space::DQuat::IDENTITY });
     let reach = (center.abs() + half).length() + body.radius() + gap;
     let turns = motion.turn != 0.0 || mesh_motion.turn != 0.0;
     // Seen from a turning mesh, the path is curved. It is cut into pieces of little turn; a piece leaves its chord by at

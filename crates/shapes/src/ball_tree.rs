@@ -4,7 +4,7 @@
 //! Builders make trees in `f64` and repeat a node on every level below the one on which it could not be improved. Here
 //! such a node is stored once, and balls are rounded outward: each contains the ball that it was made from.
 
-use glam::{DVec3, Vec3};
+use space::{DVec3, Vec3};
 
 use space::{Columns, Sphere, Spheres};
 

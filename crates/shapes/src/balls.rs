@@ -1,6 +1,6 @@
 //! A level of a sphere-tree as a shape, the union of its balls, and the depth-first walk down one or two such trees.
 
-use glam::DVec3;
+use space::DVec3;
 
 use super::convex::{self, Convex, Separation};
 use super::geometry::ClosestSearch;

@@ -1,6 +1,6 @@
 //! The part of a core that faces a direction.
 
-use glam::DVec3;
+use space::DVec3;
 
 use super::convex::Core;
 use super::proximity::Feature;

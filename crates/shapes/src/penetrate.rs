@@ -3,7 +3,7 @@
 //! It ends on the surface of the Minkowski difference of the two cores. Each face of that surface comes from a face of
 //! one core or from an edge of each, so the shortest way is along one of their normals.
 
-use glam::DVec3;
+use space::DVec3;
 
 use super::convex::{Convex, apart_along};
 

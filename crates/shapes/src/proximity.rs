@@ -3,7 +3,7 @@
 //! An invalid pose or shape has no answer. What is not known to be apart counts as touching: such shapes intersect,
 //! their distance is zero and their first contact is at once.
 
-use glam::{DVec3, Vec3};
+use space::{DVec3, Vec3};
 
 use super::advance;
 use super::geometry::{ClosestParts, Geometry, around, nearest};

@@ -1,6 +1,6 @@
 //! A list of vertices and a list of triangles, checked once.
 
-use glam::{DVec3, Vec3};
+use space::{DVec3, Vec3};
 
 /// Triangles over shared vertices. There is at least one triangle, every coordinate is finite and within
 /// [`TriangleMesh::LIMIT`], and every index is valid.

@@ -1,6 +1,6 @@
 //! A ball in `f64`, of which builders make trees.
 
-use glam::DVec3;
+use space::DVec3;
 
 /// All points within `radius` of `center`.
 #[derive(Clone, Copy, Debug, PartialEq)]

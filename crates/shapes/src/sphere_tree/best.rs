@@ -7,8 +7,8 @@
 //! Which part of the surface a node covers stays open until its children are known: a child may cover whatever is in
 //! all the balls above it. So an early cut does not bind later levels.
 
-use glam::DVec3;
 use rayon::prelude::*;
+use space::DVec3;
 
 use super::ball::Ball;
 use super::certificate::mend;

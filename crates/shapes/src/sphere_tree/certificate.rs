@@ -4,7 +4,7 @@
 //! path from the root to a leaf contain it; if none does, it is cut in two, and both halves must be covered. This
 //! proves coverage on every level and nesting: what a leaf contains, all nodes above it contain.
 
-use glam::DVec3;
+use space::DVec3;
 
 use super::ball::Ball;
 use super::cut::longest_side;

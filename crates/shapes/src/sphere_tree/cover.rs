@@ -3,10 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use glam::DVec3;
 use rayon::prelude::*;
-use space::Buckets;
 use space::bits::Bits;
+use space::{Buckets, DVec3};
 
 use super::exchange::exchange;
 use super::samples::PointCells;

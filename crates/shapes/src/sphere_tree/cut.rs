@@ -1,6 +1,6 @@
 //! Triangles cut in two, cubes in eight.
 
-use glam::DVec3;
+use space::DVec3;
 
 /// The longest side of a triangle, from its corner of that number to the next, and the side's squared length.
 pub fn longest_side(corners: &[DVec3; 3]) -> (usize, f64) {

@@ -4,8 +4,8 @@
 //! then each ball moves to where its points cost least, and so on; no step makes the worst ball worse. When that
 //! converges, balls that others can replace are moved to where the worst one is.
 
-use glam::DVec3;
 use rayon::prelude::*;
+use space::DVec3;
 
 use super::cover::Task;
 use super::enclosing::smallest_enclosing_ball;

@@ -1,6 +1,6 @@
 //! The smallest enclosing ball of points.
 
-use glam::DVec3;
+use space::DVec3;
 
 use super::ball::Ball;
 

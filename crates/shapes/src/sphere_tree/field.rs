@@ -1,8 +1,8 @@
 //! Distances outside an object on a grid: a quick estimate of how far a ball sticks out of an object that is not
 //! convex.
 
-use glam::DVec3;
 use rayon::prelude::*;
+use space::DVec3;
 
 use super::object::Object;
 

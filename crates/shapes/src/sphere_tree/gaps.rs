@@ -3,8 +3,8 @@
 //! Plans use points. Where three balls meet, the surface between points may be in none of them. The uncovered parts
 //! become points too, so that the plan is close to what can be proven.
 
-use glam::DVec3;
 use rayon::prelude::*;
+use space::DVec3;
 
 use super::ball::Ball;
 use super::cut::{halves, longest_side};

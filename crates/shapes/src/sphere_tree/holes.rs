@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use glam::DVec3;
+use space::DVec3;
 
 /// Triangles that close a surface: a cone over every rim, with its tip in the rim's middle. The rims are the edges that
 /// are not used equally often in both directions; they form closed walks, so the cones close them.

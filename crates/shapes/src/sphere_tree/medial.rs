@@ -1,7 +1,7 @@
 //! Balls on the medial axis: inside an object, touching its surface at least twice. Their centres cover much of it.
 
-use glam::DVec3;
 use rayon::prelude::*;
+use space::DVec3;
 
 use super::ball::Ball;
 use super::object::{Inside, Object};

@@ -1,7 +1,7 @@
 //! How closely the levels of a tree wrap an object, for reports.
 
-use glam::DVec3;
 use rayon::prelude::*;
+use space::DVec3;
 
 use super::ball::Ball;
 use super::error::error_of;

@@ -1,6 +1,6 @@
 //! Derivative-free minimisation in space: the Nelder-Mead simplex method.
 
-use glam::DVec3;
+use space::DVec3;
 
 /// The best point found from `start` with steps of about `step` and at most `evaluations`, and its value.
 pub fn minimise(start: DVec3, step: f64, evaluations: usize, mut value: impl FnMut(DVec3) -> f64) -> (DVec3, f64) {

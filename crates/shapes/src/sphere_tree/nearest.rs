@@ -1,6 +1,6 @@
 //! The nearest point of many triangles, by a bounding volume hierarchy.
 
-use glam::DVec3;
+use space::DVec3;
 
 use super::cut::longest_side;
 

@@ -3,7 +3,7 @@
 //! All coordinates are *unit coordinates*: the smallest ball around the vertices is the unit ball. A broken mesh is
 //! repaired as far as distances need it; coverage is always proven for the triangles as given.
 
-use glam::DVec3;
+use space::DVec3;
 
 use super::ball::Ball;
 use super::enclosing::smallest_enclosing_ball;

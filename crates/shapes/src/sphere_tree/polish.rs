@@ -1,7 +1,7 @@
 //! Fits balls to the parts of the surface that they cover, until the worst of a level gains nothing more.
 
-use glam::DVec3;
 use rayon::prelude::*;
+use space::DVec3;
 
 use super::ball::Ball;
 use super::best::fewer;

@@ -1,6 +1,6 @@
 //! Refits a tree to a deformed mesh: same nodes, new balls, and the certificate still holds.
 
-use glam::DVec3;
+use space::DVec3;
 
 use super::ball::Ball;
 use super::certificate::Regions;

@@ -1,7 +1,6 @@
 //! Sample points of a surface. Plans use points; proofs use triangles.
 
-use glam::DVec3;
-use space::Buckets;
+use space::{Buckets, DVec3};
 
 use super::cut::{halves, longest_side};
 use super::object::Object;

@@ -1,7 +1,7 @@
 //! A grid of precomputed inside tests, as winding numbers are slow.
 
-use glam::DVec3;
 use rayon::prelude::*;
+use space::DVec3;
 
 use super::nearest::TriangleTree;
 use super::winding::Winding;

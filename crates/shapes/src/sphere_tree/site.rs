@@ -1,6 +1,6 @@
 //! A candidate centre for a ball, and the error of the ball for every radius.
 
-use glam::DVec3;
+use space::DVec3;
 
 use super::ball::Ball;
 use super::field::DistanceField;

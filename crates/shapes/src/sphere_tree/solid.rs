@@ -5,7 +5,7 @@
 //! of every level, in an inner ball, or not deeper than the margin. Where it fails while building, an inner ball is
 //! added.
 
-use glam::DVec3;
+use space::DVec3;
 
 use super::ball::Ball;
 use super::cut::eighths;

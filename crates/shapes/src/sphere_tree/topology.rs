@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use glam::DVec3;
+use space::DVec3;
 
 /// Vertices closer than this are the same, in unit coordinates.
 const WELD: f64 = 1e-7;

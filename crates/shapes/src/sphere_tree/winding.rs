@@ -1,6 +1,6 @@
 //! The generalized winding number, which defines inside and outside of surfaces with holes and self-intersections.
 
-use glam::DVec3;
+use space::DVec3;
 
 use super::topology::half_solid_angle;
 

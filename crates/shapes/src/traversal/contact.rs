@@ -1,6 +1,6 @@
 //! The contact of two balls that overlap, as a collision response needs it.
 
-use glam::{DVec3, Vec3};
+use space::{DVec3, Vec3};
 
 use super::question::Question;
 use crate::simd::NodePair;

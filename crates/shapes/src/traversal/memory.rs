@@ -6,7 +6,7 @@
 //!
 //! Keeping the front, all pairs at which the last walk ended, takes more time and memory (docs/narrow-phase.md).
 
-use glam::DVec3;
+use space::DVec3;
 
 use super::question::Question;
 use super::search::{Intersection, Search};

@@ -10,7 +10,7 @@
 //!
 //! Numbers are little-endian.
 
-use glam::Vec3;
+use space::Vec3;
 use space::bytes::{Malformed, Reader, Writer};
 
 use super::contact::BallContact;

@@ -1,6 +1,6 @@
 //! The interruptible walk down two trees.
 
-use glam::DVec3;
+use space::DVec3;
 
 use super::contact::{BallContact, contact};
 use super::manifold::manifold;

@@ -1,7 +1,7 @@
 //! A tree around a mesh, with the surface's normals and inner balls at every node. Inner balls are sought from this
 //! many parts of a leaf's surface, the largest ones.
 
-use glam::{DVec3, Vec3};
+use space::{DVec3, Vec3};
 
 use crate::ball_tree::{BallNode, BallTree, BallTreeError, PackedPatch, Patch};
 use crate::mesh::{TriangleMesh, corners_of};

@@ -1,6 +1,6 @@
 //! The points of a region that one ball covers.
 
-use glam::DVec3;
+use space::DVec3;
 
 use super::Region;
 use crate::sphere_tree::ball::Ball;

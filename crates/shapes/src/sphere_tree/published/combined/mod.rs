@@ -12,8 +12,8 @@ mod merge;
 mod octants;
 mod spawn;
 
-use glam::DVec3;
 use rayon::prelude::*;
+use space::DVec3;
 
 use self::group::PointGroup;
 use crate::sphere_tree::ball::Ball;
