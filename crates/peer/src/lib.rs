@@ -78,7 +78,7 @@ use self::remote_peer::RemotePeer;
 use self::settings::PeerSettings;
 use self::tally::Tally;
 use self::verdicts::AllVerdicts;
-use wire::{Channel, Effect, Event, LinkId, Participant};
+use wire::{Channel, Effect, Endpoint, Event, LinkId, Participant};
 
 /// The most links. A mesh of more peers needs a server.
 const LINKS_MAX: usize = 256;
@@ -287,7 +287,7 @@ impl Peer {
         self.broadcast(&ToPeer::Leave);
         for link in self.links.keys().copied().collect::<Vec<_>>() {
             self.part(link);
-            self.effects.push_back(Effect::Close { link });
+            self.effects.push_back(Effect::Close { to: link.into() });
         }
     }
 
@@ -403,7 +403,7 @@ impl Peer {
             Channel::Stream => self.tally.messages_sent += 1,
         }
         self.tally.bytes_sent += bytes.len() as u64;
-        self.effects.push_back(Effect::Send { link, channel, bytes });
+        self.effects.push_back(Effect::Send { to: link.into(), channel, bytes });
     }
 
     /// Sends a message to all peers that said hello.
@@ -473,9 +473,10 @@ fn single(place: DVec3) -> Vec3 {
 impl Participant for Peer {
     fn handle(&mut self, now: Time, event: Event<'_>) {
         match event {
-            Event::Opened { link, .. } => self.opened(now, link),
-            Event::Arrived { link, channel, bytes } => self.arrived(now, link, channel, bytes),
-            Event::Closed { link } => self.part(link),
+            Event::Opened { from: Endpoint::Link(link), .. } => self.opened(now, link),
+            Event::Arrived { from: Endpoint::Link(link), channel, bytes } => self.arrived(now, link, channel, bytes),
+            Event::Closed { from: Endpoint::Link(link) } => self.part(link),
+            _ => {}
         }
     }
 
