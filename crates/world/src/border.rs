@@ -1,11 +1,11 @@
-//! A world that is a part of a larger one: where its objects may be, what others keep for them, what it keeps for others.
+//! The border of a world that is a part of a larger one, whose space several nodes share.
 //!
-//! Every point of space has one node that decides who may be there. Whatever reaches into space that another node decides
-//! about does so within *rooms* which that node has granted; whatever of others reaches in here is a *guest*, and the rooms
-//! that it was granted are closed to everybody here. So two solids that share a point are both within what one node
-//! decides about, and that node has kept them apart: nothing overlaps, whoever owns it.
+//! One node decides about each point of space. An object reaches into the space of another node only within *rooms* that
+//! this node has granted to it. An object of another node that reaches in here is a *guest*, and its rooms are closed to
+//! the objects of this node. So if two solids shared a point, one node would have decided about both, and it keeps them
+//! apart: nothing overlaps, whatever node owns it.
 //!
-//! Settling sees a border as walls and obstacles, and needs no other route. What has no room to be where it is stays there.
+//! To settling, a border is walls and obstacles. An object whose place is in no room stays there.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,46 +16,42 @@ use crate::solid::{GridBox, RoundedBox};
 /// What a world knows of the world around it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Border {
-    /// Space that this world decides about.
+    /// Space that this node decides about.
     pub home: Vec<GridBox>,
-    /// Space that it does not decide about, and who does.
+    /// Space that other nodes decide about.
     pub abroad: Vec<(NodeId, GridBox)>,
-    /// What others have granted to objects of this world.
+    /// Rooms that other nodes have granted to objects of this world.
     pub rooms: BTreeMap<ObjectId, Vec<Room>>,
-    /// What of others may be in here, by name.
+    /// Objects of other nodes that may be in here, by name.
     pub guests: Vec<Guest>,
-    /// Objects that must stay where they are.
+    /// Objects that must stay in their places.
     pub held: BTreeSet<ObjectId>,
 }
 
 /// Space that another node has granted to one object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Room {
-    /// Who granted it: it counts where that node decides.
+    /// The node that granted it: it counts in the space that this node decides about.
     pub grantor: NodeId,
-    /// Where.
     pub block: GridBox,
-    /// What stands in there, and stays while the room is granted.
+    /// Solids in there, which stay while the room is granted.
     pub standing: Vec<PlacedSolid>,
 }
 
 /// A solid in its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlacedSolid {
-    /// Whose.
     pub object: ObjectId,
-    /// Its solid.
     pub solid: RoundedBox,
-    /// Where.
     pub at: GridPoint,
 }
 
 /// An object of another node that reaches in here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Guest {
-    /// Where it was when its node last told.
+    /// Its last known place.
     pub standing: PlacedSolid,
-    /// The rooms that it was granted: if there are any, it may be anywhere in them.
+    /// Rooms that it was granted: if there are any, it may be anywhere in them.
     pub rooms: Vec<GridBox>,
 }
 
@@ -67,13 +63,13 @@ impl PlacedSolid {
 }
 
 impl Guest {
-    /// All that others have to keep out of.
+    /// The solids that objects of this world have to keep out of.
     pub fn obstacles(&self) -> impl Iterator<Item = (RoundedBox, GridPoint)> {
         let solid = self.rooms.is_empty().then_some((self.standing.solid, self.standing.at));
         self.rooms.iter().map(GridBox::as_solid).chain(solid)
     }
 
-    /// Whether a box meets what it may be in.
+    /// Whether a box meets the space in which the guest may be.
     pub fn meets(&self, block: &GridBox) -> bool {
         if self.rooms.is_empty() {
             self.standing.block().meets(block)
@@ -84,13 +80,13 @@ impl Guest {
 }
 
 impl Border {
-    /// Whether a motion within `reach` may have to do with others.
+    /// Whether a motion within `reach` may leave home or meet a guest.
     pub(crate) fn concerns(&self, reach: &GridBox) -> bool {
         !self.home.iter().any(|home| home.contains(reach)) || self.guests.iter().any(|guest| guest.meets(reach))
     }
 
-    /// For each box of home, as much of it as no guest reaches into: a motion that stays in there has nothing to do with others.
-    /// Guests are near borders, so that most of it is left, and most movers need not look at each of them.
+    /// For each box of home, a large part of it that no guest reaches into. Motions within need no test with the border;
+    /// guests are near borders, so that this holds for most.
     pub(crate) fn calm(&self) -> Vec<GridBox> {
         let spare = |calm: GridBox, guest: &Guest| {
             if guest.rooms.is_empty() {
@@ -102,7 +98,7 @@ impl Border {
         self.home.iter().map(|&home| self.guests.iter().fold(home, spare)).collect()
     }
 
-    /// The walls within `reach`: what is abroad and not in one of the object's rooms.
+    /// The walls within `reach`: space abroad that is in none of the object's rooms.
     pub(crate) fn walls(&self, object: ObjectId, reach: &GridBox, mut wall: impl FnMut(GridBox)) {
         if self.home.iter().any(|home| home.contains(reach)) {
             return;
@@ -121,12 +117,12 @@ impl Border {
         }
     }
 
-    /// What stands in an object's rooms.
+    /// Solids in an object's rooms.
     pub(crate) fn standing_in_rooms(&self, object: ObjectId) -> impl Iterator<Item = &PlacedSolid> {
         self.rooms.get(&object).into_iter().flatten().flat_map(|room| &room.standing)
     }
 
-    /// Whether an object has to stay where it is: it was told to, or it is where it has no room.
+    /// Whether an object has to stay in its place: by order, or because it reaches into a wall.
     pub(crate) fn holds(&self, standing: &PlacedSolid) -> bool {
         if self.held.contains(&standing.object) {
             return true;
@@ -139,13 +135,13 @@ impl Border {
         is_held
     }
 
-    /// Whether somebody new may stand here: at home, and in nobody's way.
+    /// Whether a new object may stand here: at home, and beside all guests.
     pub(crate) fn is_free(&self, block: &GridBox) -> bool {
         self.home.iter().any(|home| home.contains(block)) && !self.guests.iter().any(|guest| guest.meets(block))
     }
 }
 
-/// As much of a box as lies on one side of another, seen from above, and does not touch it.
+/// The largest part of a box that lies on one side of another, seen from above, and does not touch it.
 fn beside(whole: GridBox, other: &GridBox) -> GridBox {
     if !whole.meets(other) {
         return whole;
@@ -164,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_within_the_calm_is_concerned() {
+    fn a_motion_within_the_calm_does_not_concern_the_border() {
         let mut random = space::workload::Random::new(5);
         let mut left = 0;
         for _ in 0..500 {
@@ -204,7 +200,7 @@ mod tests {
             };
             let (whole, part) = (make(a, b), make(c, d));
             let pieces = whole.without(&part);
-            // Looked at in the middles of cells, where no two boxes only touch.
+            // In the middles of cells, where no two boxes only touch.
             for x in (-1..16).step_by(2) {
                 for y in (-1..16).step_by(2) {
                     for z in (-1..16).step_by(2) {

@@ -13,7 +13,7 @@ use crate::input::{Input, RefusalReason};
 use crate::make;
 use crate::members::Memberships;
 use crate::neighbours::GroundCells;
-use crate::objects::{Card, Drive, Kind, Label, Objects, SOLID};
+use crate::objects::{Drive, Kind, Label, Objects, SOLID};
 use crate::outcome::Outcome;
 use crate::places::{Among, FreePlaces};
 use crate::scenery::Scenery;
@@ -157,7 +157,7 @@ impl World {
             deforming,
             tick: Tick::new(0),
             joins: 0,
-            objects: Objects::new(),
+            objects: Objects::default(),
             members: Memberships::default(),
             wishes,
             border: None,
@@ -324,7 +324,7 @@ impl World {
         let id = ObjectId::new(self.next_id).expect("names are counted from one");
         self.next_id += 1;
         self.joins += 1;
-        let card = Card { id, kind: Kind::Avatar, shape, policy: model.policy, holds: None, held_by: None, phase: 0 };
+        let card = make::avatar_card(id, shape, model);
         let body = make::avatar_body(model, at);
         let drive = Drive { awake: true, ..Drive::default() };
         let row = self.objects.insert(body, Turn::IDENTITY, drive, card, Label::default());

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use motion::decision::{ObjectPair, Verdict};
 use peer::Happening;
-use peer::rules::Rules;
+use peer::settings::PeerSettings;
 use peer::tally::Tally;
 use space::{DVec3, ObjectId, Time};
 use wire::ToPeer;
@@ -81,7 +81,7 @@ impl Measured {
 #[derive(Debug)]
 pub(super) struct Watcher {
     fault: Option<Fault>,
-    rules: Rules,
+    rules: PeerSettings,
     promises: Promises,
     contests: BTreeMap<ObjectPair, Vec<Contest>>,
     /// By host: pair, contact, verdict.

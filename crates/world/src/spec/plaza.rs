@@ -1,24 +1,22 @@
-//! The world that needs no file: a plaza with fixed obstacles, crates, balls, and a crowd of target seekers.
+//! The built-in world: a plaza with fixed obstacles, crates, balls, and a crowd.
 
 use space::workload::Random;
 use space::{Quat, Vec3};
 
 use super::{AvatarSpec, ContactPolicy, CrowdSpec, ObjectKind, ObjectSpec, Route, Shape, Spec, WorldLimits};
 
-/// How the built-in world is made. The same numbers give the same plaza.
+/// The parameters of the built-in world. The same numbers give the same plaza.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plaza {
-    /// The plaza's edge, in metres; 60 at least.
+    /// The plaza's edge, in metres; at least 60.
     pub side: f32,
-    /// How many fixed obstacles there are, besides those around the middle.
+    /// The number of fixed obstacles, besides those in the middle.
     pub obstacles: u32,
-    /// How many crates.
     pub crates: u32,
-    /// How many balls.
     pub balls: u32,
-    /// How many walk about without being told.
+    /// The number of avatars in the crowd.
     pub seekers: u32,
-    /// Where things stand and where the crowd goes.
+    /// The seed of places and of the crowd's wishes.
     pub seed: u64,
 }
 
@@ -29,10 +27,10 @@ impl Default for Plaza {
 }
 
 impl Plaza {
-    /// How wide it is at least and at most, in metres.
+    /// The least and the greatest edge, in metres.
     pub const SIDES: (f32, f32) = (60.0, 8000.0);
 
-    /// A plaza wide enough for so many avatars to have about five square metres each.
+    /// A plaza with about five square metres for each of `avatars`.
     pub fn for_avatars(avatars: u32) -> Plaza {
         let side = ((f64::from(avatars) * 5.0).sqrt() as f32).clamp(80.0, Plaza::SIDES.1).ceil();
         let area = side * side / 6400.0;
@@ -40,7 +38,6 @@ impl Plaza {
         Plaza { side, obstacles: many(24.0), crates: many(30.0), balls: many(12.0), seekers: 0, seed: 1 }
     }
 
-    /// The spec of the plaza.
     pub fn spec(&self) -> Spec {
         let half = self.side.clamp(Plaza::SIDES.0, Plaza::SIDES.1) * 0.5;
         let mut spec = Spec {
@@ -53,7 +50,7 @@ impl Plaza {
             limits: WorldLimits::default(),
             spawns: (0..4).map(|corner| Vec3::new([-6.0, 6.0][corner % 2], 0.0, [-6.0, 6.0][corner / 2])).collect(),
             avatars: vec![
-                AvatarSpec { name: "walker".to_owned(), radius: 0.3, height: 1.8, policy: ContactPolicy::Slide },
+                AvatarSpec::walker(),
                 AvatarSpec { name: "child".to_owned(), radius: 0.25, height: 1.2, policy: ContactPolicy::Slide },
             ],
             objects: Vec::new(),
@@ -65,7 +62,7 @@ impl Plaza {
         spec
     }
 
-    /// A fountain with a step around it, a carousel, a cart and a ball that somebody throws.
+    /// Adds a fountain with a step around it, a carousel, a cart and a ball in flight.
     fn add_middle(&self, spec: &mut Spec) {
         let mut add = |name: &str, kind, shape, at, policy| {
             let name = name.to_owned();
@@ -140,7 +137,7 @@ impl Plaza {
     }
 }
 
-/// FreePlaces on the ground that nothing stands on yet.
+/// Chooses free places on the ground.
 struct Free {
     random: Random,
     half: f32,

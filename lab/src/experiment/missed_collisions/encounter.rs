@@ -1,7 +1,7 @@
 //! Two avatars on their way into each other, each moved by its own host or both by a server.
 
 use motion::owner::SendRule;
-use motion::{Algorithm, KinematicState, Owner, Replica, ReplicaSettings, Scene};
+use motion::{Algorithm, CollisionScene, KinematicState, Owner, Replica, ReplicaSettings};
 use space::workload::Random;
 use space::{DVec3, NodeId, ObjectId, Tick, Time, Vec3};
 use world::spec::{AvatarSpec, WorldLimits};
@@ -116,7 +116,7 @@ enum Known {
 }
 
 fn peers(walks: &[Walk; 2], way: Way, network: LinkSettings, seed: u64) -> Met {
-    let scene = Scene::empty();
+    let scene = CollisionScene::empty();
     let settings = ReplicaSettings { radius: RADIUS, ..ReplicaSettings::default() };
     let mut places = [walks[0].start, walks[1].start];
     let mut known = [1, 0].map(|other: usize| match way {

@@ -16,7 +16,7 @@ const QUICK_ANSWERS: u32 = 8;
 
 /// Another peer.
 #[derive(Clone, Debug)]
-pub struct Neighbour {
+pub struct RemotePeer {
     /// The way to it.
     pub link: LinkId,
     /// Its number, after its hello.
@@ -44,10 +44,10 @@ pub struct Neighbour {
     pub pace: Pace,
 }
 
-impl Neighbour {
+impl RemotePeer {
     /// A link that just opened.
-    pub fn new(link: LinkId, now: Time) -> Neighbour {
-        Neighbour {
+    pub fn new(link: LinkId, now: Time) -> RemotePeer {
+        RemotePeer {
             link,
             node: None,
             name: String::new(),
