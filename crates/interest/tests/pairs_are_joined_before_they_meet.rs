@@ -1,7 +1,7 @@
 //! With auras widened by how far their objects move in a horizon, two objects are connected at least that horizon
 //! before their plain auras meet, if no object exceeds its speed.
 
-use interest::{Audience, Aura};
+use kinesphere_interest::{Audience, Aura};
 use space::workload::Random;
 use space::{Slot, Sphere, Vec3};
 
