@@ -79,6 +79,7 @@ fn any_mix_of_paces_is_exact() {
             let missing: Vec<_> = expected.iter().filter(|pair| found.binary_search(pair).is_err()).collect();
             assert!(missing.is_empty(), "seed {seed}, tick {tick}: {missing:?} are missing");
             assert_eq!(found, expected, "seed {seed}, tick {tick}");
+            kinesphere.assert_well_formed(&room.spheres);
             followed += u32::from(kinesphere.is_following());
             room.step();
         }

@@ -36,6 +36,7 @@ impl Contest {
 
     fn check(&mut self, spheres: &Spheres) -> Result<(), String> {
         self.kinesphere.pairs(spheres, &mut self.found);
+        self.kinesphere.assert_well_formed(spheres);
         self.compare(spheres)
     }
 

@@ -66,11 +66,6 @@ impl Gathered {
         }
     }
 
-    /// For how many there is room.
-    pub fn room(&self) -> usize {
-        self.id.len()
-    }
-
     /// How many were gathered.
     #[inline]
     pub fn len(&self) -> usize {
