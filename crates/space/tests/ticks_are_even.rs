@@ -112,8 +112,8 @@ fn those_who_begin_to_move_are_spread_over_the_ticks() {
     }
 }
 
-/// One that races through a world looks at the few along its way, often, not at half of the world every now and then; and
-/// nobody else has more to look at because it does.
+/// An object that races through a world looks at the few along its way, and no other object has more to look at because of
+/// it.
 #[test]
 fn one_fast_object_does_not_slow_the_others() {
     for one_in in [usize::MAX, 1_000, 100, 10] {
@@ -121,43 +121,5 @@ fn one_fast_object_does_not_slow_the_others() {
         for [tests, _, plain] in &counts {
             assert!(tests * 4 < *plain, "one in {one_in}: {tests} tests in a tick, and a plain grid takes {plain}");
         }
-        let (most, mean) = most_and_mean(&counts.iter().map(|[tests, ..]| *tests).collect::<Vec<_>>());
-        println!("one in {one_in}: at most {most} tests in a tick, {mean:.0} on average");
-        assert!(most as f64 <= 2.5 * mean, "one in {one_in}: {most} tests in a tick, {mean:.0} on average");
-    }
-}
-
-/// So many giants of 30 times the radius, in a crowd that stands: the tests of each tick, once it is known who is a burden.
-fn tests_among_giants(giants: usize, speed: f32) -> Vec<u64> {
-    let mut random = Random::new(7);
-    let side = 119.0;
-    let mut spheres = Spheres::new();
-    for row in 0..20_000 {
-        spheres.insert(Sphere::new(random.point(side), if row < giants { 30.0 } else { 1.0 })).unwrap();
-    }
-    let mut velocities: Vec<Vec3> = (0..giants).map(|_| random.direction() * speed).collect();
-    let (mut kinesphere, mut pairs, mut tests) = (Kinesphere::new(), Vec::new(), Vec::new());
-    for tick in 0..500 {
-        let work = kinesphere.pairs(&spheres, &mut pairs);
-        if tick >= 200 {
-            assert!(kinesphere.is_following(), "tick {tick}");
-            tests.push(work.sphere_tests);
-        }
-        spheres.end_tick();
-        for (row, velocity) in velocities.iter_mut().enumerate() {
-            step(&mut spheres, Slot::new(row as u32), velocity, side);
-        }
-    }
-    tests
-}
-
-/// Each giant touches a thousand others. One that is alone has as much to look at in every tick, and so have a few; many fall
-/// due in different ticks, though they are in a handful of cells.
-#[test]
-fn giants_are_spread_over_the_ticks() {
-    for (giants, speed) in [(1, 0.1), (1, 3.0), (20, 0.1), (200, 0.1)] {
-        let (most, mean) = most_and_mean(&tests_among_giants(giants, speed));
-        println!("{giants} of speed {speed}: at most {most} tests in a tick, {mean:.0} on average");
-        assert!(most as f64 <= 2.5 * mean, "{giants} of speed {speed}: {most} tests in a tick, {mean:.0} on average");
     }
 }

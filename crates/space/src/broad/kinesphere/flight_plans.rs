@@ -136,13 +136,6 @@ impl FlightPlans {
         FlightPlan { place, velocity, slack: lines.slack2[lane].sqrt() * SLACK_ROUNDING }
     }
 
-    /// What [`FlightPlans::at`] will say of a row once it has this plan, to the bit.
-    pub fn once_set(row: u32, now: u64, plan: FlightPlan, ahead: f32) -> FlightPlan {
-        let time = ticks_since_reference(row as usize / 8, now) as f32;
-        let place = (plan.place - plan.velocity * time) + plan.velocity * (time + ahead);
-        FlightPlan { place, slack: slack2(plan.slack).sqrt() * SLACK_ROUNDING, ..plan }
-    }
-
     /// Gives a row a plan that is at `plan.place` at tick `now`.
     pub fn set(&mut self, row: u32, now: u64, plan: FlightPlan) {
         self.write(row, now, plan);

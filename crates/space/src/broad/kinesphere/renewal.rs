@@ -9,7 +9,7 @@
 
 use rayon::prelude::*;
 
-use super::flight_plans::{FlightPlans, Refinement};
+use super::flight_plans::{FlightPlan, FlightPlans, Refinement};
 use super::tile::{CellGrid, Tile, Unsorted};
 use super::tiles::{GridLayer, Tiles, entered, reach};
 use crate::simd::sweep::{PADDING, Row};
@@ -162,8 +162,8 @@ impl View<'_> {
             let is_refinable = self.plans.is_refinable(id, self.now, life, round);
             let refined = if is_refinable { self.plans.refined(id, self.now, self.columns) } else { None };
             if let Some(Refinement { plan, .. }) = refined {
-                let plan = FlightPlans::once_set(id, self.now, plan, (life / 2) as f32);
-                entry = entered(id, plan, self.columns.radius[id as usize]);
+                let place = plan.place + plan.velocity * (life / 2) as f32;
+                entry = entered(id, FlightPlan { place, ..plan }, self.columns.radius[id as usize]);
             } else {
                 entry.place = (Vec3::from(entry.place) + Vec3::from(entry.velocity) * ticks).into();
             }

@@ -133,7 +133,7 @@ impl TileMap {
 }
 
 #[inline]
-pub fn hash([x, y, z]: TileKey) -> usize {
+fn hash([x, y, z]: TileKey) -> usize {
     let mixed = (x as u32 as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)
         ^ (y as u32 as u64).wrapping_mul(0xC2B2_AE3D_27D4_EB4F).rotate_left(21)
         ^ (z as u32 as u64).wrapping_mul(0x1656_67B1_9E37_79F9).rotate_left(42);

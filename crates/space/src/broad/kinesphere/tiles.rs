@@ -14,7 +14,7 @@
 use super::LOOK_AHEAD;
 use super::flight_plans::{FlightPlan, FlightPlans, REFERENCE_TICKS, REFINE_EVERY, drift};
 use super::tile::{CellGrid, NEVER, Tile, Unsorted};
-use super::tile_map::{TileKey, TileMap, hash};
+use super::tile_map::{TileKey, TileMap};
 use crate::simd::sweep::Row;
 use crate::{Spheres, Vec3};
 
@@ -306,8 +306,7 @@ impl Tiles {
         if self.layers[layer as usize].map.get(first).is_some() {
             return None;
         }
-        // In whichever tick of its life it expires first: tiles that begin in one tick part ways.
-        let expires = if stands { NEVER } else { now + 1 + hash(first) as u64 % self.life };
+        let expires = if stands { NEVER } else { self.idlest_tick(now) };
         Some((self.add_tile(layer, first, middle, expires), entry))
     }
 
@@ -324,6 +323,12 @@ impl Tiles {
             self.expiring[(expires % LOOK_AHEAD) as usize].push(number);
         }
         number
+    }
+
+    /// The tick of the next life at which the fewest tiles expire, so that tiles that begin in one tick part ways.
+    fn idlest_tick(&self, now: u64) -> u64 {
+        let tiles = |tick: &u64| self.expiring[(tick % LOOK_AHEAD) as usize].len();
+        (now + 1..=now + self.life).rev().min_by_key(tiles).expect("a life has ticks")
     }
 
     fn give_up(&mut self, number: u32) {

@@ -57,10 +57,9 @@ struct Census {
     density: f64,
     /// What rounding may add to a reach.
     drift: f64,
-    /// How far objects get off the line through their first two places, and from their first place, as a share of their
-    /// size: three in four get no farther.
+    /// How far objects get off the line through their first two places, as a share of their size: three in four get no
+    /// farther.
     off_line: f32,
-    off_place: f32,
     /// The share of objects that turn in a tick, unlike most: they depart before long, whatever the slack.
     turn: f32,
 }
@@ -215,12 +214,7 @@ impl Survey {
 
     fn take_census(&mut self, spheres: &Spheres, pairs: usize) {
         let columns = spheres.columns();
-        self.census.off_place =
-            self.quantile(spheres, |places| farthest((1..=FOLLOWED).map(|t| places[t] - places[0])));
-        self.census.off_line = self.quantile(spheres, |places| {
-            let step = places[1] - places[0];
-            farthest((2..=FOLLOWED).map(|tick| places[tick] - places[0] - step * tick as f32))
-        });
+        self.census.off_line = self.off_line(spheres);
         let Survey { rows, of_all, moved, places, census, offs, .. } = self;
         // A line is known from one step, and may be left with each of those that follow.
         let turned = offs.iter().filter(|&&off| off > TURNED.max(UNLIKE * census.off_line)).count();
@@ -254,31 +248,24 @@ impl Survey {
         census.drift = f64::from(drift(extent));
     }
 
-    /// How far three in four get, by some measure of squared distances, as a share of their size.
-    fn quantile(&mut self, spheres: &Spheres, measure: impl Fn(&[Vec3; FOLLOWED + 1]) -> f32) -> f32 {
+    /// How far three in four get off the line through their first two places, as a share of their size.
+    fn off_line(&mut self, spheres: &Spheres) -> f32 {
         let Survey { rows, of_all, places, offs, .. } = self;
         offs.clear();
         for (index, &row) in rows[..*of_all].iter().enumerate() {
-            let places: [Vec3; FOLLOWED + 1] = std::array::from_fn(|tick| places[tick * rows.len() + index]);
-            let step = (places[1] - places[0]).length_squared().sqrt();
-            let worst = measure(&places);
+            let place = |tick: usize| places[tick * rows.len() + index];
+            let step = place(1) - place(0);
+            let off2 = |tick: usize| (place(tick) - place(0) - step * tick as f32).length_squared();
+            // NaN, of an object that was removed meanwhile, is the farthest.
+            let worst = (2..=FOLLOWED).map(off2).fold(0.0, |worst, next| if next <= worst { worst } else { next });
             // What rounding alone may do says nothing about how an object moves.
-            let rounding = places[0].abs().max_element() * (8.0 * f32::EPSILON);
-            let is_rounding = worst <= rounding * rounding;
-            offs.push(if is_rounding {
-                0.0
-            } else {
-                worst.sqrt() / size(spheres.columns().radius[row as usize], step)
-            });
+            let rounding = place(0).abs().max_element() * (8.0 * f32::EPSILON);
+            let size = size(spheres.columns().radius[row as usize], step.length_squared().sqrt());
+            offs.push(if worst <= rounding * rounding { 0.0 } else { worst.sqrt() / size });
         }
         let decisive = (offs.len() - 1) * 3 / 4;
         *offs.select_nth_unstable_by(decisive, f32::total_cmp).1
     }
-}
-
-/// The longest of these, squared. NaN, of an object that was removed meanwhile, is the longest.
-fn farthest(ways: impl Iterator<Item = Vec3>) -> f32 {
-    ways.map(|way| way.length_squared()).fold(0.0, |farthest, next| if next <= farthest { farthest } else { next })
 }
 
 impl Census {
@@ -495,7 +482,7 @@ mod tests {
         let (uniform, tuning) = survey(Motion::Uniform);
         let tuning = tuning.expect("straight motion can be predicted");
         assert!(uniform.off_line < 1e-3 && tuning.life >= 24 && tuning.level == 0, "{tuning:?}");
-        assert_eq!(survey(Motion::Static).0.off_place, 0.0);
+        assert_eq!(survey(Motion::Static).0.off_line, 0.0);
         let (turning, bent) = survey(Motion::Turning);
         assert!((0.01..0.05).contains(&turning.off_line), "{turning:?}");
         assert!(bent.is_none_or(|bent| bent.life < tuning.life && bent.level > 0));

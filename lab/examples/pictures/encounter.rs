@@ -1,15 +1,15 @@
-//! When two courses meet: the ticks at which the pair may overlap and those at which it must.
+//! An encounter: the ticks at which the pair may overlap and those at which it must.
 
 use super::sheet::*;
 
-/// From one course to the other: along, across, and the change of the first per tick. All in radii.
+/// From one line to the other: along, across, and the change of the first per tick. All in radii.
 const ALONG: f32 = 4.2;
 const ACROSS: f32 = 0.9;
 const CLOSING: f32 = 0.28;
 const RADII: f32 = 2.0;
 const SLACKS: f32 = 0.5;
-/// The first of the two tiles falls due then.
-const DUE: usize = 28;
+/// The first of the two tiles expires then.
+const EXPIRY: usize = 28;
 
 const LEFT: f32 = 150.0;
 const TICK: f32 = 22.0;
@@ -17,15 +17,15 @@ const FLOOR: f32 = 352.0;
 const UNIT: f32 = 58.0;
 
 pub fn draw() -> String {
-    let mut sheet = Sheet::new(880.0, 480.0, "A meeting: when two objects may overlap, and when they must");
-    sheet.heading((24.0, 34.0), "A meeting: the distance of two courses, tick by tick");
-    let right = LEFT + TICK * (DUE as f32 + 1.5);
+    let mut sheet = Sheet::new(880.0, 480.0, "An encounter: when two objects may overlap, and when they must");
+    sheet.heading((24.0, 34.0), "An encounter: the distance of two flight plans, tick by tick");
+    let right = LEFT + TICK * (EXPIRY as f32 + 1.5);
     draw_bands(&mut sheet, right);
     draw_curves(&mut sheet);
     draw_ticks(&mut sheet);
-    let due = LEFT + TICK * DUE as f32 - TICK / 2.0;
-    sheet.line((due, 62.0), (due, 412.0), stroke(VIOLET, 1.6));
-    sheet.right((due - 8.0, 60.0), "a tile falls due: what comes later is found then", VIOLET);
+    let expiry = LEFT + TICK * EXPIRY as f32 - TICK / 2.0;
+    sheet.line((expiry, 62.0), (expiry, 412.0), stroke(VIOLET, 1.6));
+    sheet.right((expiry - 8.0, 60.0), "a tile expires: what comes later is found then", VIOLET);
     sheet.finish()
 }
 
@@ -59,21 +59,21 @@ fn draw_bands(sheet: &mut Sheet, right: f32) {
 }
 
 fn draw_curves(sheet: &mut Sheet) {
-    let course: Vec<Point> =
-        (0..=DUE * 4).map(|quarter| quarter as f32 / 4.0).map(|t| (x(t), y(distance(t)))).collect();
-    sheet.path(&course, stroke(BLUE, 2.4));
-    // The true distance wavers around that of the courses by less than the slacks.
+    let lines: Vec<Point> =
+        (0..=EXPIRY * 4).map(|quarter| quarter as f32 / 4.0).map(|t| (x(t), y(distance(t)))).collect();
+    sheet.path(&lines, stroke(BLUE, 2.4));
+    // The true distance wavers around that of the lines by less than the slacks.
     let wobble = [0.1, 0.3, 0.2, -0.1, -0.3, -0.1, 0.2, 0.35, 0.2, 0.1, -0.2, -0.3, 0.0, 0.25];
-    for tick in 0..DUE {
+    for tick in 0..EXPIRY {
         let off = wobble[tick % wobble.len()];
         sheet.circle((x(tick as f32), y(distance(tick as f32) + off)), 3.2, fill(INK, 1.0));
     }
     sheet.label((x(1.8), y(4.3)), "true distance of the two objects", INK);
-    sheet.label((x(4.5), y(3.3)), "distance of their courses", BLUE);
+    sheet.label((x(4.5), y(3.3)), "distance of their plans", BLUE);
 }
 
 fn draw_ticks(sheet: &mut Sheet) {
-    for tick in 0..DUE {
+    for tick in 0..EXPIRY {
         let near = distance(tick as f32);
         let paint = if near < RADII - SLACKS {
             fill(GREEN, 0.85)
@@ -85,8 +85,8 @@ fn draw_ticks(sheet: &mut Sheet) {
         sheet.rectangle((x(tick as f32) - 9.0, 376.0), (18.0, 18.0), 3.0, paint);
     }
     sheet.right((LEFT - 20.0, 389.0), "tick by tick", SOFT);
-    let first = |reach: f32| (0..DUE).find(|&tick| distance(tick as f32) < reach).unwrap_or(0) as f32;
-    let last = |reach: f32| (0..DUE).rfind(|&tick| distance(tick as f32) < reach).unwrap_or(0) as f32 + 1.0;
+    let first = |reach: f32| (0..EXPIRY).find(|&tick| distance(tick as f32) < reach).unwrap_or(0) as f32;
+    let last = |reach: f32| (0..EXPIRY).rfind(|&tick| distance(tick as f32) < reach).unwrap_or(0) as f32 + 1.0;
     let ends = [
         (first(RADII + SLACKS), "may_from"),
         (first(RADII - SLACKS), "must_from"),
@@ -99,7 +99,7 @@ fn draw_ticks(sheet: &mut Sheet) {
         sheet.centered((x, 419.0), name, INK);
     }
     let kinds =
-        [(FAINT, "asleep: not even looked at"), (AMBER, "compare the positions"), (GREEN, "report without looking")];
+        [(FAINT, "waits in the event queue"), (AMBER, "compare the positions"), (GREEN, "report without looking")];
     for (index, (color, text)) in kinds.into_iter().enumerate() {
         let x = LEFT - 12.0 + 220.0 * index as f32;
         sheet.rectangle((x, 440.0), (14.0, 14.0), 3.0, fill(color, 0.85));

@@ -24,14 +24,14 @@ pub fn draw() -> String {
     let seen = run();
     let mut sheet = Sheet::new(880.0, 392.0, "Tests per object and tick in a world that is wild for a while");
     sheet.heading((24.0, 34.0), "Tests per object and tick: smooth, wild for a while, smooth again");
-    // The tick in which courses begin at once is left out: everybody looks around then.
+    // The tick in which the structure starts is left out: all objects are searched then.
     let is_counted = |tick: &usize| *tick == 0 || seen[*tick].is_following == seen[*tick - 1].is_following;
     let counted: Vec<usize> = (0..seen.len()).filter(is_counted).collect();
     let most = counted.iter().map(|&tick| seen[tick].plain.max(seen[tick].ours)).fold(1.0, f32::max).ceil() + 1.0;
     let y = |tests: f32| FLOOR - 220.0 * tests / most;
     let wild = (x(PHASES[0]), x(PHASES[1]) - x(PHASES[0]));
     sheet.rectangle((wild.0, 70.0), (wild.1, FLOOR - 70.0), 0.0, fill(RED, 0.07));
-    sheet.centered((wild.0 + wild.1 / 2.0, 64.0), "everybody teleports", RED);
+    sheet.centered((wild.0 + wild.1 / 2.0, 64.0), "all objects teleport", RED);
     for level in (0..=most as usize).step_by((most as usize / 4).max(1)) {
         sheet.line((LEFT, y(level as f32)), (x(PHASES[2]), y(level as f32)), stroke(FAINT, 1.0));
         sheet.right((LEFT - 10.0, y(level as f32) + 4.0), &level.to_string(), SOFT);
@@ -76,7 +76,7 @@ fn x(tick: usize) -> f32 {
     LEFT + TICK * tick as f32
 }
 
-/// Below the curves: in which ticks courses are followed.
+/// Below the curves: in which ticks flight plans are followed.
 fn draw_modes(sheet: &mut Sheet, seen: &[Seen]) {
     for (tick, seen) in seen.iter().enumerate() {
         let paint = if seen.is_following { fill(BLUE, 0.75) } else { fill(SOFT, 0.35) };
@@ -85,7 +85,7 @@ fn draw_modes(sheet: &mut Sheet, seen: &[Seen]) {
     for tick in (0..=PHASES[2]).step_by(20) {
         sheet.centered((x(tick), FLOOR + 46.0), &tick.to_string(), SOFT);
     }
-    let kinds = [(BLUE, 0.75, "courses are followed"), (SOFT, 0.35, "the plain grid, while the scout looks out")];
+    let kinds = [(BLUE, 0.75, "flight plans are followed"), (SOFT, 0.35, "the plain grid, and surveys")];
     for (index, (color, opacity, text)) in kinds.into_iter().enumerate() {
         let left = LEFT + 190.0 * index as f32;
         sheet.rectangle((left, FLOOR + 60.0), (14.0, 14.0), 3.0, fill(color, opacity));

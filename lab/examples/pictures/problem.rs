@@ -39,7 +39,7 @@ fn draw_grid(sheet: &mut Sheet, room: &Room, pairs: &[Pair], tests: u64) {
         let distance = |slot| (room.place(slot) - middle).length_squared();
         distance(**a).total_cmp(&distance(**b))
     });
-    let looker = room.place(*looker.expect("somebody is there"));
+    let looker = room.place(*looker.expect("there are objects"));
     let cell = |coordinate: f32| (coordinate / 2.0).floor();
     let around = at(Vec3::new(2.0 * cell(looker.x) - 2.0, 2.0 * cell(looker.y) - 2.0, 0.0));
     sheet.rectangle(around, (3.0 * edge, 3.0 * edge), 0.0, fill(AMBER, 0.22));

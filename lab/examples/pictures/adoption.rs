@@ -1,4 +1,4 @@
-//! How an object changes its tile: first a guest, then adopted.
+//! How an object moves on to another tile: it stays outside its own until the other one adopts it.
 
 use super::sheet::*;
 
@@ -6,12 +6,12 @@ const CELL: f32 = 26.0;
 const TOP: f32 = 90.0;
 
 pub fn draw() -> String {
-    let mut sheet = Sheet::new(880.0, 316.0, "An object moves to the next tile: first a guest, then adopted");
+    let mut sheet = Sheet::new(880.0, 316.0, "An object moves on to the next tile, and is adopted");
     sheet.heading((24.0, 34.0), "Moving to the next tile costs almost nothing");
     let scenes = [
-        ("Tile A falls due", ["Its next middle is beyond A.", "It stays in A, as a guest."]),
-        ("For a while", ["A guest is at most one cell outside,", "so whoever looks knows where."]),
-        ("Tile B falls due", ["B asks the tiles around for guests", "that want to come, and adopts them."]),
+        ("Tile A is renewed", ["At its next middle the object is", "beyond A. It stays in A."]),
+        ("For a while", ["It is at most one cell outside,", "and a search allows for that."]),
+        ("Tile B is renewed", ["B adopts the objects of the tiles", "around that are in its own cells."]),
     ];
     for (index, (name, lines)) in scenes.into_iter().enumerate() {
         let x = 24.0 + 284.0 * index as f32;
@@ -29,7 +29,7 @@ fn draw_scene(sheet: &mut Sheet, left: f32, scene: usize) {
     let (tile_a, tile_b) = (corner(0.0, 1.0), corner(4.0, 1.0));
     let size = (CELL * 4.0, CELL * 4.0);
     if scene == 1 {
-        // Where guests of A may be.
+        // Where objects of A may be entered outside of it.
         for column in [-1.0, 4.0] {
             sheet.rectangle(corner(column, 0.0), (CELL, CELL * 6.0), 0.0, fill(VIOLET, 0.14));
         }
@@ -37,12 +37,17 @@ fn draw_scene(sheet: &mut Sheet, left: f32, scene: usize) {
             sheet.rectangle(corner(0.0, row), (CELL * 4.0, CELL), 0.0, fill(VIOLET, 0.14));
         }
     }
-    for (tile, is_due) in [(tile_a, scene == 0), (tile_b, scene == 2)] {
-        if is_due {
+    for (tile, is_renewed) in [(tile_a, scene == 0), (tile_b, scene == 2)] {
+        if is_renewed {
             sheet.rectangle(tile, size, 0.0, fill(AMBER, 0.16));
         }
         sheet.grid(tile, CELL, 4, 4, stroke(FAINT, 1.0));
-        sheet.rectangle(tile, size, 2.0, stroke(if is_due { AMBER } else { SOFT }, if is_due { 2.2 } else { 1.3 }));
+        sheet.rectangle(
+            tile,
+            size,
+            2.0,
+            stroke(if is_renewed { AMBER } else { SOFT }, if is_renewed { 2.2 } else { 1.3 }),
+        );
     }
     sheet.label((tile_a.0 + 7.0, tile_a.1 + 18.0), "A", SOFT);
     sheet.label((tile_b.0 + size.0 - 17.0, tile_b.1 + 18.0), "B", SOFT);
@@ -59,7 +64,7 @@ fn draw_scene(sheet: &mut Sheet, left: f32, scene: usize) {
         }
         1 => {
             sheet.circle(new, 6.5, fill(VIOLET, 1.0));
-            sheet.label((new.0 + 12.0, new.1 + 4.0), "A’s guest", VIOLET);
+            sheet.label((new.0 + 12.0, new.1 + 4.0), "still A’s", VIOLET);
         }
         _ => {
             sheet.circle(new, 6.0, stroke(VIOLET, 1.2).dashed());

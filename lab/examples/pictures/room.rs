@@ -3,11 +3,11 @@
 use space::workload::Random;
 use space::{Slot, Sphere, Spheres, Vec3};
 
-/// A room and who is in it.
+/// A room and what is in it.
 pub struct Room {
     /// The objects.
     pub spheres: Spheres,
-    /// Everybody, in the order in which they came.
+    /// All objects, in the order in which they came.
     pub slots: Vec<Slot>,
     velocities: Vec<Vec3>,
     size: Vec3,
@@ -30,12 +30,12 @@ impl Room {
         room
     }
 
-    /// Where somebody is.
+    /// Where an object is.
     pub fn place(&self, slot: Slot) -> Vec3 {
         self.spheres.columns().sphere(slot.row()).center
     }
 
-    /// Everybody goes on.
+    /// All objects move on.
     pub fn step(&mut self) {
         self.spheres.end_tick();
         for index in 0..self.slots.len() {
@@ -46,7 +46,7 @@ impl Room {
         }
     }
 
-    /// Everybody is suddenly somewhere else.
+    /// All objects are suddenly elsewhere.
     pub fn shuffle(&mut self) {
         self.spheres.end_tick();
         for index in 0..self.slots.len() {

@@ -30,7 +30,9 @@ fn draw_life(sheet: &mut Sheet) {
     sheet.line((324.0, 268.0), (middle.0 + 4.0, 268.0), stroke(SOFT, 1.0));
     let (left, right, base) = (60.0, 400.0, 348.0);
     sheet.arrow((left - 20.0, base), (right + 30.0, base), SOFT, 1.4);
-    for (x, name, color) in [(left, "renewed", VIOLET), ((left + right) / 2.0, "middle", INK), (right, "due", VIOLET)] {
+    for (x, name, color) in
+        [(left, "renewed", VIOLET), ((left + right) / 2.0, "middle", INK), (right, "expires", VIOLET)]
+    {
         sheet.line((x, base - 8.0), (x, base + 8.0), stroke(color, 2.0));
         sheet.centered((x, base + 25.0), name, color);
     }
