@@ -14,7 +14,7 @@ use server::{Part, Server};
 use space::{NodeId, Time};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Duration, Instant, sleep_until};
-use wire::{Channel, Effect, Event, LinkId, Participant, Reason, Record, ToClient};
+use wire::{Channel, CloseReason, Effect, Event, LinkId, Participant, Record, ToClient};
 
 use crate::cluster::{self, Heard, Messenger};
 use crate::gate::{Gate, Verdict};
@@ -382,13 +382,13 @@ impl Wheel {
             }
             Order::Kick { who } => {
                 let name = named(&who)?;
-                self.send_away(&name, Reason::Kicked, "An operator sent you away.")
+                self.send_away(&name, CloseReason::Kicked, "An operator sent you away.")
             }
             Order::Ban { who } => {
                 let name = named(&who)?;
                 let note = self.drive.gate.ban(&name, true);
                 self.note(note);
-                let _ = self.send_away(&name, Reason::Banned, "An operator banned you from this world.");
+                let _ = self.send_away(&name, CloseReason::Banned, "An operator banned you from this world.");
                 Ok(format!("{} is banned.", name.as_str()))
             }
             Order::Unban { who } => {
@@ -464,7 +464,7 @@ impl Wheel {
         )
     }
 
-    fn send_away(&mut self, name: &Nickname, reason: Reason, sentence: &str) -> Answer {
+    fn send_away(&mut self, name: &Nickname, reason: CloseReason, sentence: &str) -> Answer {
         let key = name.key();
         let is_meant = |known: &str| Nickname::new(known).is_ok_and(|known| known.key() == key);
         let found: Option<NodeId> = {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
 use server::nickname::Nickname;
-use wire::{Hello, LinkId, Reason, Refused, ToServer, VERSION, kind};
+use wire::{CloseReason, Hello, LinkId, Refused, ToServer, VERSION, kind};
 
 use crate::token::{self, Secret};
 
@@ -79,18 +79,18 @@ impl Gate {
         // Bans and tokens go by it, also for those who come back.
         let key = match Nickname::new(&nickname) {
             Ok(nickname) => nickname.key(),
-            Err(error) => return refuse(Reason::Nickname, error.to_string()),
+            Err(error) => return refuse(CloseReason::Nickname, error.to_string()),
         };
         if self.banned.contains(&key) {
-            return refuse(Reason::Banned, "You are banned from this world.".to_owned());
+            return refuse(CloseReason::Banned, "You are banned from this world.".to_owned());
         }
         if self.asks_for_tokens {
             if self.is_overheard && !address.ip().to_canonical().is_loopback() {
                 let sentence = "This server takes join tokens only over an encrypted page: it needs a certificate.";
-                return refuse(Reason::Token, sentence.to_owned());
+                return refuse(CloseReason::Token, sentence.to_owned());
             }
             if let Err(error) = token::check(&self.secret, &token, &nickname, now_s) {
-                return refuse(Reason::Token, error.to_string());
+                return refuse(CloseReason::Token, error.to_string());
             }
         }
         Verdict::Pass
@@ -119,7 +119,7 @@ fn mark(set: &mut BTreeSet<String>, prefix: &str, nickname: &Nickname, is_in: bo
     }
 }
 
-fn refuse(reason: Reason, sentence: String) -> Verdict {
+fn refuse(reason: CloseReason, sentence: String) -> Verdict {
     Verdict::Refuse(Refused { version: VERSION, reason, sentence })
 }
 
@@ -134,7 +134,7 @@ mod tests {
         ToServer::Hello(Hello { version: VERSION, nickname, token, ..Hello::default() }).encode()
     }
 
-    fn reason(verdict: Verdict) -> Option<Reason> {
+    fn reason(verdict: Verdict) -> Option<CloseReason> {
         match verdict {
             Verdict::Refuse(refused) => Some(refused.reason),
             _ => None,
@@ -152,15 +152,15 @@ mod tests {
         gate.opened(LINK, ([127, 0, 0, 1], 5).into());
         let token = token::make(&secret, None, 100);
         assert_eq!(look(&gate, &hello("Ann", &token), 50), Verdict::Pass);
-        assert_eq!(reason(look(&gate, &hello("Ann", ""), 50)), Some(Reason::Token));
-        assert_eq!(reason(look(&gate, &hello("Ann", &token), 100)), Some(Reason::Token));
-        assert_eq!(reason(look(&gate, &hello("EVE", &token), 50)), Some(Reason::Banned));
+        assert_eq!(reason(look(&gate, &hello("Ann", ""), 50)), Some(CloseReason::Token));
+        assert_eq!(reason(look(&gate, &hello("Ann", &token), 100)), Some(CloseReason::Token));
+        assert_eq!(reason(look(&gate, &hello("EVE", &token), 50)), Some(CloseReason::Banned));
         let eve = Nickname::new("Eve").unwrap();
         assert_eq!(gate.ban(&eve, false), ("ban/eve".to_owned(), Vec::new()));
         assert_eq!(look(&gate, &hello("EVE", &token), 50), Verdict::Pass);
 
         gate.opened(LINK, ([192, 168, 0, 7], 5).into());
-        assert_eq!(reason(look(&gate, &hello("Ann", &token), 50)), Some(Reason::Token), "it was overheard");
+        assert_eq!(reason(look(&gate, &hello("Ann", &token), 50)), Some(CloseReason::Token), "it was overheard");
     }
 
     /// Keeps out: whoever came back with a key and no nickname was asked for no token.
@@ -171,7 +171,7 @@ mod tests {
         for nickname in ["", "\u{7}"] {
             let (nickname, resume) = (nickname.to_owned(), Some([7; 16]));
             let hello = ToServer::Hello(Hello { version: VERSION, nickname, resume, ..Hello::default() }).encode();
-            assert_eq!(reason(look(&gate, &hello, 0)), Some(Reason::Nickname));
+            assert_eq!(reason(look(&gate, &hello, 0)), Some(CloseReason::Nickname));
         }
     }
 

@@ -12,11 +12,11 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use peer::ground::{self, Ground};
-use peer::rules::Rules;
+use peer::ground::{self, FlatGround};
+use peer::settings::PeerSettings;
 use peer::wanderer::Wanderer;
 use peer::window::{USER, Window};
-use peer::{Happening, NewObject, Peer, PeerError, PeerSettings};
+use peer::{Happening, NewObject, NewPeer, Peer, PeerError};
 use space::{DVec3, NodeId, ObjectId, Time};
 use thiserror::Error;
 use tokio::task::JoinHandle;
@@ -95,7 +95,7 @@ pub struct Join {
     page_tasks: Vec<JoinHandle<()>>,
     peer: Peer,
     window: Window,
-    ground: Ground,
+    ground: FlatGround,
     bots: Vec<(u32, Wanderer)>,
     outboxes: BTreeMap<LinkId, (Label, Outbox)>,
     page_outboxes: BTreeMap<LinkId, Outbox>,
@@ -117,13 +117,13 @@ impl Join {
     /// Reaches the others, serves the page, and finds a place.
     pub async fn start(options: &Options) -> Result<Join, JoinError> {
         let world = World::new(options.world.clone())?;
-        let ground = Ground::new(&world)?;
+        let ground = FlatGround::new(&world)?;
         let me = options.fabric.node.clone();
         let began = Instant::now();
         let now = Time::from_micros(BEGINNING_US);
-        let rules = Rules { speed_max: 2.0 * ground.speed_max().max(1.0), ..Rules::default() };
-        let settings = PeerSettings { node: number(&me), name: me.as_str().to_owned(), frame_us: FRAME_US, rules };
-        let peer = Peer::new(settings, ground.scene.clone(), now)?;
+        let settings = PeerSettings { speed_max: 2.0 * ground.speed_max().max(1.0), ..PeerSettings::default() };
+        let new = NewPeer { node: number(&me), name: me.as_str().to_owned(), frame_us: FRAME_US, settings };
+        let peer = Peer::new(new, ground.scene.clone(), now)?;
         let window = Window::new(ground.window(me.as_str(), TICK_US), now);
 
         let (page_links, page_inbox) = Links::new(LinkLimits { links_max: 16, ..LinkLimits::default() });

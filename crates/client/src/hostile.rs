@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use space::workload::Random;
 use space::{ObjectId, Time};
-use wire::{Hello, Moves, Step, ToServer, VERSION};
+use wire::{Hello, InputStep, Moves, ToServer, VERSION};
 
 use wire::{Channel, Effect, Event, LinkId, Participant};
 
@@ -68,7 +68,7 @@ impl Hostile {
     fn moves(&mut self) -> Moves {
         self.number = self.number.wrapping_add(1);
         let mut velocity = || self.random.whole(0, 65_536) as u16 as i16;
-        let step = Step { velocity: [velocity(), velocity(), velocity()], heading: 3, is_jump: true };
+        let step = InputStep { velocity: [velocity(), velocity(), velocity()], heading: 3, is_jump: true };
         Moves { heard: 0, tick: 0, newest: self.number, steps: vec![step] }
     }
 

@@ -15,14 +15,14 @@ pub use hostile::Hostile;
 
 use std::collections::VecDeque;
 
-use motion::Scene;
+use motion::CollisionScene;
 use motion::clock::{Clock, Exchange};
 use motion::convergence::Shown;
-use motion::scene::{SceneObject, Shape as SceneShape};
+use motion::scene::{SceneObject, SceneShape};
 use space::{DVec3, ObjectId, Time, Vec3};
 use wire::scene::FixedObject;
 use wire::session::ResumeKey;
-use wire::{CollisionShape, Handle, Hello, Moves, Refused, State, Step, ToClient, ToServer, VERSION, Welcome};
+use wire::{CollisionShape, Handle, Hello, InputStep, Moves, Refused, State, ToClient, ToServer, VERSION, Welcome};
 
 use self::others::{Others, OthersSettings};
 use self::own::Own;
@@ -132,7 +132,7 @@ pub struct Client {
     own: Option<Own>,
     others: Others,
     heard: u16,
-    intent: Step,
+    intent: InputStep,
     number: u32,
     pings: u32,
     has_pong: bool,
@@ -168,7 +168,7 @@ impl Client {
             solids: Vec::new(),
             own: None,
             heard: 0,
-            intent: Step::default(),
+            intent: InputStep::default(),
             number: 0,
             pings: 0,
             has_pong: false,
@@ -211,7 +211,7 @@ impl Client {
     }
 
     /// What it wants from now on, until told otherwise.
-    pub fn intend(&mut self, step: Step) {
+    pub fn intend(&mut self, step: InputStep) {
         self.intent = step;
     }
 
@@ -393,7 +393,7 @@ impl Client {
             self.solids.push(solid);
         }
         if scene.is_last
-            && let Ok(scene) = Scene::new(self.solids.iter().filter_map(scene_object).collect())
+            && let Ok(scene) = CollisionScene::new(self.solids.iter().filter_map(scene_object).collect())
         {
             self.others.set_scene(scene);
         }
@@ -454,7 +454,7 @@ impl Client {
         let Some(own) = &mut self.own else { return };
         self.number = self.number.wrapping_add(1);
         own.input(self.number, self.intent, &self.ground);
-        let steps: Vec<Step> =
+        let steps: Vec<InputStep> =
             own.unanswered(self.settings.repeats.clamp(1, wire::input::STEPS_MAX)).map(|(_, step)| step).collect();
         let half_trip_us = self.clock.error_bound_us().unwrap_or(0);
         let tick_us = self.welcome.as_ref().map_or(FRAME_US, |welcome| i64::from(welcome.tick_us));

@@ -11,7 +11,7 @@ use wire::pose::{heading, nearest_heading};
 use wire::scene::{FixedObject, SOLIDS_MAX};
 use wire::session::{Entered, EnteredKind, Refused, Roster, Walking, Welcome};
 use wire::state::{Head, Own, VELOCITY_PARTS};
-use wire::{CollisionShape, Handle, Hello, Moves, Reason, Scene, Step, ToClient, ToServer, VERSION};
+use wire::{CloseReason, CollisionShape, Handle, Hello, InputStep, Moves, Scene, ToClient, ToServer, VERSION};
 
 use super::words::Words;
 use super::{Peer, name, single};
@@ -85,7 +85,7 @@ struct Pane {
     listener: Listener,
     newest: u32,
     applied: u32,
-    wish: Option<Step>,
+    wish: Option<InputStep>,
     scene_at: Option<usize>,
 }
 
@@ -118,7 +118,7 @@ impl Window {
         match event {
             Event::Opened { link, secret } => {
                 if self.links.len() >= LINKS_MAX {
-                    return self.refuse(link, Reason::Full, "Too many pages are connected to this peer.");
+                    return self.refuse(link, CloseReason::Full, "Too many pages are connected to this peer.");
                 }
                 self.links.insert(link, Link { secret, faults: 0 });
             }
@@ -173,7 +173,7 @@ impl Window {
     /// The peer leaves: its page is told.
     pub fn stop(&mut self) {
         for link in self.links.keys().copied().collect::<Vec<_>>() {
-            self.close(link, Reason::Stopping, "This peer has left its world.");
+            self.close(link, CloseReason::Stopping, "This peer has left its world.");
         }
     }
 
@@ -183,7 +183,7 @@ impl Window {
         }
         let is_greeted = self.pane.as_ref().is_some_and(|pane| pane.link == link);
         if !is_greeted && Hello::version_of(bytes).is_some_and(|version| version != VERSION) {
-            return self.refuse(link, Reason::Version, "This peer speaks another version of the protocol.");
+            return self.refuse(link, CloseReason::Version, "This peer speaks another version of the protocol.");
         }
         let is_fine = match ToServer::decode(bytes) {
             Ok(message) if message.is_datagram() == (channel == Channel::Datagram) => match message {
@@ -213,7 +213,7 @@ impl Window {
                 }
                 ToServer::Release if is_greeted => true,
                 ToServer::Leave => {
-                    self.close(link, Reason::Left, "Goodbye.");
+                    self.close(link, CloseReason::Left, "Goodbye.");
                     true
                 }
                 _ => false,
@@ -226,7 +226,7 @@ impl Window {
         let Some(known) = self.links.get_mut(&link) else { return };
         known.faults += 1;
         if known.faults > FAULTS_MAX {
-            self.close(link, Reason::Misbehaved, "Too many of your messages made no sense.");
+            self.close(link, CloseReason::Misbehaved, "Too many of your messages made no sense.");
         }
     }
 
@@ -234,10 +234,14 @@ impl Window {
     fn greet(&mut self, link: LinkId, peer: &Peer) {
         let own = peer.own().find(|(object, _)| name::index(*object) == USER);
         let (Some((own, state)), Some(radius)) = (own, peer.radius(USER)) else {
-            return self.refuse(link, Reason::NoRoom, "This peer has not found its place yet. Try again in a second.");
+            return self.refuse(
+                link,
+                CloseReason::NoRoom,
+                "This peer has not found its place yet. Try again in a second.",
+            );
         };
         if let Some(last) = self.pane.take() {
-            self.close(last.link, Reason::Resumed, "Another page shows this peer now.");
+            self.close(last.link, CloseReason::Resumed, "Another page shows this peer now.");
         }
         let Some(known) = self.links.get(&link) else { return };
         let place = GridPoint::nearest(single(state.pos)).unwrap_or_default();
@@ -378,12 +382,12 @@ impl Window {
         self.effects.push_back(Effect::Send { link, channel, bytes: message.encode() });
     }
 
-    fn refuse(&mut self, link: LinkId, reason: Reason, sentence: &str) {
+    fn refuse(&mut self, link: LinkId, reason: CloseReason, sentence: &str) {
         self.tell(link, &ToClient::Refused(refusal(reason, sentence)));
         self.part(link);
     }
 
-    fn close(&mut self, link: LinkId, reason: Reason, sentence: &str) {
+    fn close(&mut self, link: LinkId, reason: CloseReason, sentence: &str) {
         self.tell(link, &ToClient::Closed(refusal(reason, sentence)));
         self.part(link);
     }
@@ -395,6 +399,6 @@ impl Window {
     }
 }
 
-fn refusal(reason: Reason, sentence: &str) -> Refused {
+fn refusal(reason: CloseReason, sentence: &str) -> Refused {
     Refused { version: VERSION, reason, sentence: sentence.to_owned() }
 }

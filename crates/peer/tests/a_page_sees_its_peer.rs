@@ -1,12 +1,12 @@
 //! A page that is attached to a peer sees what the peer sees, moves the peer's object, and is told of all who come and go.
 
 use client::{Client, ClientSettings, Phase};
-use kinesphere_peer::ground::{AURA, Ground, RADIUS};
-use kinesphere_peer::rules::Rules;
+use kinesphere_peer::ground::{AURA, FlatGround, RADIUS};
+use kinesphere_peer::settings::PeerSettings;
 use kinesphere_peer::window::{USER, Window};
-use kinesphere_peer::{NewObject, Peer, PeerSettings};
+use kinesphere_peer::{NewObject, NewPeer, Peer};
 use space::{DVec3, NodeId, Time};
-use wire::{Channel, Effect, Event, LinkId, Participant, Step, ToServer};
+use wire::{Channel, Effect, Event, InputStep, LinkId, Participant, ToServer};
 use world::{Plaza, World};
 
 const FRAME_US: i64 = 16_667;
@@ -16,7 +16,7 @@ const BETWEEN: LinkId = LinkId(1);
 
 /// Two peers, and a page of the first.
 struct Scene {
-    ground: Ground,
+    ground: FlatGround,
     peers: Vec<Peer>,
     window: Window,
     client: Client,
@@ -26,17 +26,17 @@ struct Scene {
 impl Scene {
     fn new() -> Scene {
         let world = World::new(std::sync::Arc::new(Plaza { seekers: 0, ..Plaza::default() }.spec())).unwrap();
-        let ground = Ground::new(&world).unwrap();
+        let ground = FlatGround::new(&world).unwrap();
         let now = Time::from_micros(10_000_000);
         let mut taken = Vec::new();
         let mut peer = |number: u64, name: &str| {
-            let settings = PeerSettings {
+            let new = NewPeer {
                 node: NodeId::new(number),
                 name: name.to_owned(),
                 frame_us: FRAME_US,
-                rules: Rules::default(),
+                settings: PeerSettings::default(),
             };
-            let mut peer = Peer::new(settings, ground.scene.clone(), now).unwrap();
+            let mut peer = Peer::new(new, ground.scene.clone(), now).unwrap();
             let place = ground.free_place(&taken).unwrap();
             taken.push(place);
             let new = NewObject { index: USER, radius: RADIUS, aura: AURA, place, velocity: DVec3::ZERO };
@@ -135,7 +135,7 @@ fn it_sees_others_where_the_peer_sees_them_and_walks_as_it_wishes() {
     // Away from the other, so that nobody is in the way.
     let away = (start - scene.peers[1].own().next().unwrap().1.pos).normalize();
     let parts = |speed: f64| (speed * 256.0) as i16;
-    scene.client.intend(Step { velocity: [parts(away.x), 0, parts(away.z)], ..Step::default() });
+    scene.client.intend(InputStep { velocity: [parts(away.x), 0, parts(away.z)], ..InputStep::default() });
     scene.peers[1].walk(USER, DVec3::new(0.5, 0.0, 0.5));
     scene.run(60);
     let own = scene.peers[0].own().next().unwrap().1;
@@ -170,7 +170,7 @@ fn the_last_page_counts_and_nonsense_ends_a_link() {
         &mut scene.peers[0],
     );
     scene.carry();
-    assert!(matches!(scene.client.phase(), Phase::Ended(refused) if refused.reason == wire::Reason::Resumed));
+    assert!(matches!(scene.client.phase(), Phase::Ended(refused) if refused.reason == wire::CloseReason::Resumed));
     for _ in 0..30 {
         scene.window.handle(
             scene.now,

@@ -1,9 +1,9 @@
 //! A stream that lost its first packets holds up all that follows. Two peers know each other without it: hellos, and what each
 //! owns, come in datagrams too, until they are answered. What the stream says later counts nevertheless.
 
-use kinesphere_peer::rules::Rules;
-use kinesphere_peer::{NewObject, Peer, PeerSettings};
-use motion::Scene;
+use kinesphere_peer::settings::PeerSettings;
+use kinesphere_peer::{NewObject, NewPeer, Peer};
+use motion::CollisionScene;
 use space::workload::Random;
 use space::{DVec3, NodeId, Time};
 use wire::peer::{Owns, PEER_VERSION, PeerHello, Report};
@@ -17,9 +17,9 @@ fn at(us: i64) -> Time {
 }
 
 fn peer(node: u64) -> Peer {
-    let settings =
-        PeerSettings { node: NodeId::new(node), name: "Ann".into(), frame_us: FRAME_US, rules: Rules::default() };
-    let mut peer = Peer::new(settings, Scene::empty(), at(0)).unwrap();
+    let new =
+        NewPeer { node: NodeId::new(node), name: "Ann".into(), frame_us: FRAME_US, settings: PeerSettings::default() };
+    let mut peer = Peer::new(new, CollisionScene::empty(), at(0)).unwrap();
     let place = DVec3::X * (10.0 * node as f64);
     peer.add(NewObject { index: 1, radius: 1.0, aura: 30.0, place, velocity: DVec3::ZERO }, at(0)).unwrap();
     peer
@@ -74,7 +74,7 @@ fn a_late_datagram_brings_nothing_back_and_the_stream_counts() {
         version: PEER_VERSION,
         node: 9,
         name: "Bob".into(),
-        settings: Rules::default().hash(),
+        settings: PeerSettings::default().hash(),
         time_us: at(0).micros(),
     };
     hear(&mut peer, Channel::Datagram, &ToPeer::Hello(hello));
@@ -104,8 +104,8 @@ fn a_late_datagram_brings_nothing_back_and_the_stream_counts() {
     assert_eq!(peer.tally().refused.total(), 1);
 }
 
-fn motion() -> wire::peer::Motion {
-    wire::peer::Motion {
+fn motion() -> wire::peer::MotionUpdate {
+    wire::peer::MotionUpdate {
         index: 1,
         seq: 1,
         algorithm: 2,

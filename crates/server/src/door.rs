@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use space::{NodeId, Time};
 use wire::cluster::{Seek, Sought};
-use wire::{Hello, Reason, ToNode};
+use wire::{CloseReason, Hello, ToNode};
 
 use super::Server;
 use super::fleet::Fleet;
@@ -86,7 +86,7 @@ impl Server {
         let most = self.settings.limits.join_queue;
         if fleet.door.waiting.len() >= most {
             let sentence = format!("{most} users are looked for at other servers already. Try again in some seconds.");
-            self.refuse(link, Reason::Full, sentence);
+            self.refuse(link, CloseReason::Full, sentence);
             return true;
         }
         if fleet.door.waiting.values().any(|waiting| waiting.link == link) {
@@ -130,7 +130,7 @@ impl Server {
                 Verdict::LetIn => self.greet_new(now, link, &hello),
                 Verdict::Taken => {
                     let sentence = format!("Somebody is called {} already; choose another name.", hello.nickname);
-                    self.refuse(link, Reason::NicknameTaken, sentence);
+                    self.refuse(link, CloseReason::NicknameTaken, sentence);
                 }
             }
         }

@@ -37,7 +37,7 @@ use std::collections::{BTreeMap, VecDeque};
 use interest::{Audience, AudienceSettings, Aura, AuraError};
 use space::{NodeId, ObjectId, Pair, Slot, Time};
 use wire::session::ResumeKey;
-use wire::{Hello, Moves, Reason, Refused, ToClient, ToServer, VERSION};
+use wire::{CloseReason, Hello, Moves, Refused, ToClient, ToServer, VERSION};
 use world::{Act, Input, World};
 
 use self::fleet::Fleet;
@@ -257,7 +257,7 @@ impl Server {
     }
 
     /// Sends a user away, with a sentence to read. False if there is no such user.
-    pub fn drop_user(&mut self, sender: NodeId, reason: Reason, sentence: &str) -> bool {
+    pub fn drop_user(&mut self, sender: NodeId, reason: CloseReason, sentence: &str) -> bool {
         if !self.sessions.contains_key(&sender) {
             return false;
         }
@@ -275,7 +275,7 @@ impl Server {
     /// Ends all connections; users find their places again when the server comes back, or at once at another of its world.
     pub fn stop(&mut self) {
         self.send_everybody_on();
-        let refused = refusal(Reason::Stopping, "The server stops; the world is kept.".to_owned());
+        let refused = refusal(CloseReason::Stopping, "The server stops; the world is kept.".to_owned());
         for link in self.links.keys().copied().collect::<Vec<_>>() {
             self.tell(link, &ToClient::Closed(refused.clone()));
             self.effects.push_back(Effect::Close { link });
@@ -328,7 +328,7 @@ impl Server {
         {
             let sentence =
                 format!("This server speaks version {VERSION} of the protocol, you speak version {version}.");
-            self.refuse(id, Reason::Version, sentence);
+            self.refuse(id, CloseReason::Version, sentence);
             return;
         }
         let message = match ToServer::decode(bytes) {
@@ -361,7 +361,7 @@ impl Server {
                 self.tell(id, &ToClient::Pong { asked_us, received_us, replied_us, tick, ticked_us });
             }
             ToServer::Leave => {
-                self.send_away(sender, Reason::Left, "Goodbye.".to_owned());
+                self.send_away(sender, CloseReason::Left, "Goodbye.".to_owned());
             }
             // Whoever is not in yet has nothing to say: the client may not know.
             _ if session.slot().is_none() => {}
@@ -435,24 +435,28 @@ impl Server {
     fn greet_new(&mut self, now: Time, id: LinkId, hello: &Hello) {
         let nickname = match Nickname::new(&hello.nickname) {
             Ok(nickname) => nickname,
-            Err(error) => return self.refuse(id, Reason::Nickname, error.to_string()),
+            Err(error) => return self.refuse(id, CloseReason::Nickname, error.to_string()),
         };
         let Limits { clients, join_queue, .. } = self.settings.limits;
         if self.names.contains_key(&nickname.key()) {
             let sentence = format!("Somebody is called {} already; choose another name.", nickname.as_str());
-            return self.refuse(id, Reason::NicknameTaken, sentence);
+            return self.refuse(id, CloseReason::NicknameTaken, sentence);
         }
         let avatars = self.truth.avatars();
         if usize::from(hello.avatar) >= avatars {
             let sentence = format!("This world has {avatars} avatars, there is no number {}.", hello.avatar);
-            return self.refuse(id, Reason::Avatar, sentence);
+            return self.refuse(id, CloseReason::Avatar, sentence);
         }
         if self.sessions.len() >= clients {
-            return self.refuse(id, Reason::Full, format!("The server is full: {clients} users. Try again later."));
+            return self.refuse(
+                id,
+                CloseReason::Full,
+                format!("The server is full: {clients} users. Try again later."),
+            );
         }
         if self.queue.len() >= join_queue {
             let sentence = format!("{join_queue} users wait to be let in already. Try again in some seconds.");
-            return self.refuse(id, Reason::Full, sentence);
+            return self.refuse(id, CloseReason::Full, sentence);
         }
         let Some(link) = self.links.get_mut(&id) else { return };
         let sender = NodeId::new(self.next_sender);
@@ -482,14 +486,14 @@ impl Server {
         if let Some(last) = last {
             self.links.remove(&last);
             let sentence = "Your session goes on over another connection.".to_owned();
-            self.tell(last, &ToClient::Closed(refusal(Reason::Resumed, sentence)));
+            self.tell(last, &ToClient::Closed(refusal(CloseReason::Resumed, sentence)));
             self.effects.push_back(Effect::Close { link: last });
         }
         self.counts.resumed += 1;
         self.welcome(sender, true);
     }
 
-    fn refuse(&mut self, id: LinkId, reason: Reason, sentence: String) {
+    fn refuse(&mut self, id: LinkId, reason: CloseReason, sentence: String) {
         self.counts.refused += 1;
         self.tell(id, &ToClient::Refused(refusal(reason, sentence)));
         self.effects.push_back(Effect::Close { link: id });
@@ -506,15 +510,15 @@ impl Server {
         }
         let sentence = format!("More than {most} of your messages within a minute made no sense or came too fast.");
         match link.session {
-            Some(sender) => self.send_away(sender, Reason::Misbehaved, sentence),
-            None => self.refuse(id, Reason::Misbehaved, sentence),
+            Some(sender) => self.send_away(sender, CloseReason::Misbehaved, sentence),
+            None => self.refuse(id, CloseReason::Misbehaved, sentence),
         }
     }
 
     /// Ends a session: its avatar leaves with the next tick.
-    fn send_away(&mut self, sender: NodeId, reason: Reason, sentence: String) {
+    fn send_away(&mut self, sender: NodeId, reason: CloseReason, sentence: String) {
         let Some(session) = self.sessions.get_mut(&sender) else { return };
-        self.counts.dropped += u64::from(reason != Reason::Left);
+        self.counts.dropped += u64::from(reason != CloseReason::Left);
         let link = session.link.take();
         if let Stage::In { slot, .. } = session.stage {
             self.users.remove(&slot);
@@ -552,7 +556,7 @@ impl Participant for Server {
             Event::Opened { link, secret } => {
                 let most = self.settings.limits.links;
                 if self.links.len() >= most {
-                    return self.refuse(link, Reason::Full, format!("The server has {most} connections already."));
+                    return self.refuse(link, CloseReason::Full, format!("The server has {most} connections already."));
                 }
                 self.links.insert(link, Link::new(now, secret, &self.settings.limits));
             }
@@ -585,7 +589,7 @@ impl Participant for Server {
     }
 }
 
-fn refusal(reason: Reason, sentence: String) -> Refused {
+fn refusal(reason: CloseReason, sentence: String) -> Refused {
     Refused { version: VERSION, reason, sentence }
 }
 

@@ -6,7 +6,7 @@ use space::{NodeId, ObjectId, Time};
 use wire::pose::heading_radians;
 use wire::session::{Entered, Roster, Welcome};
 use wire::state::{Head, Own};
-use wire::{Handle, Reason, Scene, ToClient, VERSION};
+use wire::{CloseReason, Handle, Scene, ToClient, VERSION};
 use world::{Act, Input};
 
 use super::session::{Session, Stage};
@@ -104,7 +104,7 @@ impl Server {
         let silent: Vec<_> = self.links.iter().filter(|(_, link)| is_silent(link)).map(|(id, _)| *id).collect();
         for id in silent {
             let seconds = limits.hello_us / 1_000_000;
-            self.refuse(id, Reason::Idle, format!("You did not say hello within {seconds} seconds."));
+            self.refuse(id, CloseReason::Idle, format!("You did not say hello within {seconds} seconds."));
         }
         let leaving = self.sessions.values().filter(|session| session.stage == Stage::Leaving);
         for sender in leaving.map(|session| session.sender).collect::<Vec<_>>() {
@@ -115,7 +115,7 @@ impl Server {
                 None => self.forget(sender),
             }
         }
-        let mut ends: Vec<(NodeId, Reason, String)> = Vec::new();
+        let mut ends: Vec<(NodeId, CloseReason, String)> = Vec::new();
         for session in self.sessions.values() {
             if !matches!(session.stage, Stage::In { .. }) {
                 continue;
@@ -123,15 +123,15 @@ impl Server {
             let seconds = |micros: i64| micros / 1_000_000;
             if session.link.is_none() {
                 if now - session.lost_at > limits.resume_us {
-                    ends.push((session.sender, Reason::Left, String::new()));
+                    ends.push((session.sender, CloseReason::Left, String::new()));
                 }
             } else if now - session.heard_at > limits.idle_us {
                 let sentence = format!("Nothing was heard of you for {} seconds.", seconds(limits.idle_us));
-                ends.push((session.sender, Reason::Idle, sentence));
+                ends.push((session.sender, CloseReason::Idle, sentence));
             } else if session.behind_since.is_some_and(|since| now - since > limits.unheard_us) {
                 let sentence =
                     format!("What you are sent has not been answered for {} seconds.", seconds(limits.unheard_us));
-                ends.push((session.sender, Reason::Slow, sentence));
+                ends.push((session.sender, CloseReason::Slow, sentence));
             }
         }
         for (sender, reason, sentence) in ends {
@@ -175,7 +175,6 @@ impl Server {
                 push(session, Act::Jump);
             }
         }
-        self.inputs.sort_unstable_by_key(|input| (input.sender, input.sequence));
     }
 
     /// What the world did, for those who hear and are heard.
@@ -246,13 +245,13 @@ impl Server {
                 continue;
             }
             let reason = match refusal.reason {
-                world::RefusalReason::NoRoom => Reason::NoRoom,
-                world::RefusalReason::NoSuchAvatar { .. } => Reason::Avatar,
-                _ => Reason::Full,
+                world::RefusalReason::NoRoom => CloseReason::NoRoom,
+                world::RefusalReason::NoSuchAvatar { .. } => CloseReason::Avatar,
+                _ => CloseReason::Full,
             };
             let link = session.link;
             self.forget(refusal.sender);
-            let elsewhere = if reason == Reason::NoRoom { self.elsewhere() } else { None };
+            let elsewhere = if reason == CloseReason::NoRoom { self.elsewhere() } else { None };
             if let (Some(link), Some(address)) = (link, elsewhere) {
                 self.redirect(link, &address);
             } else if let Some(link) = link {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use space::{GridPoint, ObjectId};
 use wire::inside::Wanted;
-use wire::operator::{Known, OBJECTS_MAX, ToOperator, View};
+use wire::operator::{Known, OBJECTS_MAX, ToOperator, WorldView};
 use wire::scene::SOLIDS_MAX;
 use wire::{Scene, session::EnteredKind};
 use world::{Kind, World};
@@ -73,7 +73,7 @@ impl Told {
         let mut messages = self.introduce(sight.known.values());
         let mut parts = sight.places.chunks(OBJECTS_MAX).peekable();
         let view = |places: &[(ObjectId, GridPoint)], is_last| {
-            ToOperator::View(View { tick: sight.tick, is_live, is_last, places: places.to_vec() })
+            ToOperator::View(WorldView { tick: sight.tick, is_live, is_last, places: places.to_vec() })
         };
         if parts.peek().is_none() {
             messages.push(view(&[], true));

@@ -1,5 +1,5 @@
-//! Objects of any speed and size among any number that stand: everybody is followed at a pace of its own, some look around
-//! together and some alone, and what is found is what brute force finds, tick after tick.
+//! Objects of any speed and size among any number that stand: everybody is followed at a pace of its own, some look
+//! around together and some alone, and what is found is what brute force finds, tick after tick.
 //!
 //! A failure prints the seed and the tick; a world depends on nothing else.
 
@@ -17,8 +17,8 @@ struct Room {
 }
 
 impl Room {
-    /// A room anywhere, with a crowd of up to so many. Most of the crowd stands or walks; one in a few is up to a thousand times
-    /// as fast, or fifty times as large.
+    /// A room anywhere, with a crowd of up to so many. Most of the crowd stands or walks; one in a few is up to a
+    /// thousand times as fast, or fifty times as large.
     fn new(seed: u64, crowd: u32) -> Room {
         let mut random = Random::new(seed);
         let objects = random.whole(crowd / 4, crowd);

@@ -1,8 +1,8 @@
-//! What began and what ended is what comparing the pairs of two ticks finds, whatever the method does to find them: while
-//! it follows courses, while it does not, and when it changes its mind.
+//! What began and what ended is what comparing the pairs of two ticks finds, whatever the method does to find them:
+//! while it follows courses, while it does not, and when it changes its mind.
 //!
-//! One thing lists do not show: where a slot changed hands, pairs of the same two slots ended and began. Who looks again in
-//! the same tick is not told so again.
+//! One thing lists do not show: where a slot changed hands, pairs of the same two slots ended and began. Who looks
+//! again in the same tick is not told so again.
 
 mod scenes;
 
@@ -122,7 +122,8 @@ fn in_every_workload() {
     }
 }
 
-/// Whoever asks for the pairs is told which slots changed hands since it asked last, however often the world was taken in meanwhile.
+/// Whoever asks for the pairs is told which slots changed hands since it asked last, however often the world was taken
+/// in meanwhile.
 #[test]
 fn when_a_slot_changes_hands_and_nobody_asks() {
     for is_eager in [false, true] {

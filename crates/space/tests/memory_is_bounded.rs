@@ -152,7 +152,8 @@ fn places_that_were_left_are_forgotten() {
         }
         (kinesphere.bytes(), followed)
     };
-    // Tiles are used again and again, and have all had as many objects as any by and by. Every now and then courses begin anew.
+    // Tiles are used again and again, and have all had as many objects as any by and by. Every now and then courses
+    // begin anew.
     let (early, _) = caravan(&mut kinesphere, 0..40_000);
     let (late, followed) = caravan(&mut kinesphere, 40_000..240_000);
     println!("{early} bytes early, {late} bytes late, {followed} followed");

@@ -234,8 +234,8 @@ fn when_a_tick_is_asked_about_hundreds_of_times() {
     }
 }
 
-/// A slot that goes from one to the next hundreds of times in a tick has one course in the end: meetings of the first one
-/// are nobody's, however many came in between.
+/// A slot that goes from one to the next hundreds of times in a tick has one course in the end: meetings of the first
+/// one are nobody's, however many came in between.
 #[test]
 fn when_a_slot_is_handed_on_hundreds_of_times() {
     let mut world = SCENES[0].play(7);

@@ -1,5 +1,5 @@
-//! A world that goes on as it did hardly ever takes memory that the default broad phase does not already have: a list that
-//! varies by chance is longer than ever before now and then.
+//! A world that goes on as it did hardly ever takes memory that the default broad phase does not already have: a list
+//! that varies by chance is longer than ever before now and then.
 
 use space::workload::{Motion, Settings, Workload};
 use space::{BroadPhase, Kinesphere};

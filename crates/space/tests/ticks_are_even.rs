@@ -1,6 +1,6 @@
 //! Once courses are followed, what has to be looked at is spread over the ticks: no tick has much more to do than the
-//! others, whether all move or a few, and whatever their sizes. Work is counted, not timed, so that it is the same on every
-//! machine.
+//! others, whether all move or a few, and whatever their sizes. Work is counted, not timed, so that it is the same on
+//! every machine.
 
 use space::broad::PlainGrid;
 use space::workload::{Motion, Random, Settings, Workload};
@@ -45,8 +45,8 @@ fn work_is_spread_over_the_ticks() {
     }
 }
 
-/// In a small world, where courses do not pay and pairs are found afresh, no tick has more tests than others; nor have those
-/// in which courses are considered again.
+/// In a small world, where courses do not pay and pairs are found afresh, no tick has more tests than others; nor have
+/// those in which courses are considered again.
 #[test]
 fn small_worlds_have_the_same_to_do_in_every_tick() {
     let mut workload = Workload::new(Settings { objects: 4_000, ..Settings::default() }).unwrap();
@@ -70,8 +70,9 @@ fn step(spheres: &mut Spheres, slot: Slot, velocity: &mut Vec3, side: f32) {
     spheres.move_to(slot, next).unwrap();
 }
 
-/// A world of standing objects in which one in so many begins to walk at tick 100; and in which, if so wanted, one races
-/// through it from the first. For each tick from 300 on: tests, objects of renewed tiles, and the tests of a plain grid.
+/// A world of standing objects in which one in so many begins to walk at tick 100; and in which, if so wanted, one
+/// races through it from the first. For each tick from 300 on: tests, objects of renewed tiles, and the tests of a
+/// plain grid.
 fn awakening(objects: usize, one_in: usize, is_raced_through: bool) -> Vec<[u64; 3]> {
     let mut random = Random::new(7);
     let side = (objects as f32 * 84.0).cbrt();
@@ -112,8 +113,8 @@ fn those_who_begin_to_move_are_spread_over_the_ticks() {
     }
 }
 
-/// An object that races through a world looks at the few along its way, and no other object has more to look at because of
-/// it.
+/// An object that races through a world looks at the few along its way, and no other object has more to look at because
+/// of it.
 #[test]
 fn one_fast_object_does_not_slow_the_others() {
     for one_in in [usize::MAX, 1_000, 100, 10] {

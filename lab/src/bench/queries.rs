@@ -11,6 +11,7 @@ use space::impact::spheres::contact;
 use space::workload::{self, Motion, Random, Workload};
 use space::{Slot, Sphere, Spheres, Vec3};
 
+use crate::allocator::growth;
 use crate::report::number::{grouped, significant};
 use crate::setting::{self, SettingsError};
 use crate::stopwatch::{Stopwatch, timed};
@@ -130,12 +131,13 @@ pub fn measure(
     })?;
     let total = settings.ticks + KINDS.len() as u32;
     let mut finder = Finder::new();
-    let ((), build) = timed(stopwatch, || finder.update(workload.spheres()));
+    let (((), build), mut bytes) = growth(|| timed(stopwatch, || finder.update(workload.spheres())));
     let mut update_cpu_ms = 0.0;
     for tick in 0..settings.ticks {
         progress(tick, total);
         workload.step();
-        let ((), elapsed) = timed(stopwatch, || finder.update(workload.spheres()));
+        let (((), elapsed), grown) = growth(|| timed(stopwatch, || finder.update(workload.spheres())));
+        bytes += grown;
         update_cpu_ms += elapsed.cpu_ms / f64::from(settings.ticks);
     }
     let spheres = workload.spheres();
@@ -174,7 +176,7 @@ pub fn measure(
         seed: settings.seed,
         build_cpu_ms: build.cpu_ms,
         update_cpu_ms,
-        bytes_per_object: finder.bytes() as f64 / settings.objects.max(1) as f64,
+        bytes_per_object: bytes.max(0) as f64 / settings.objects.max(1) as f64,
         disagreements,
         rows,
     })

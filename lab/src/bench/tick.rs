@@ -10,7 +10,7 @@ use server::limits::Limits;
 use server::{Part, Server, ServerSettings};
 use space::workload::Random;
 use space::{Time, Vec3};
-use wire::{Channel, Effect, Event, Hello, LinkId, Moves, Participant, Step, ToClient, ToServer, VERSION};
+use wire::{Channel, Effect, Event, Hello, InputStep, LinkId, Moves, Participant, ToClient, ToServer, VERSION};
 
 use crate::report::number::{grouped, significant};
 use crate::setting::{self, OutOfRange};
@@ -222,7 +222,7 @@ struct Caller {
     link: LinkId,
     heard: u16,
     number: u32,
-    step: Step,
+    step: InputStep,
     hearing: usize,
 }
 
@@ -253,7 +253,7 @@ impl Bench {
         let now = Time::from_micros(0);
         let server = Server::new(world, server_settings, now).expect("auras are positive");
         let clients = (0..settings.clients as u64)
-            .map(|number| Caller { link: LinkId(number), heard: 0, number: 0, step: Step::default(), hearing: 0 })
+            .map(|number| Caller { link: LinkId(number), heard: 0, number: 0, step: InputStep::default(), hearing: 0 })
             .collect();
         Bench { server, clients, random, now, side, times: Default::default(), wall_ms: 0.0 }
     }
@@ -319,7 +319,7 @@ impl Caller {
             let (speed, heading) = (2.0 * 256.0, random.whole(0, 256) as u8);
             let angle = f64::from(wire::pose::heading_radians(heading));
             let velocity = [(speed * libm::sin(angle)) as i16, 0, (speed * libm::cos(angle)) as i16];
-            self.step = Step { velocity, heading, is_jump: false };
+            self.step = InputStep { velocity, heading, is_jump: false };
         }
         let steps = vec![self.step; 3];
         let moves = Moves { heard: self.heard, tick: self.number, newest: self.number, steps };

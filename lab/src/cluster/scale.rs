@@ -19,8 +19,8 @@ use space::{Grid, NodeId, Time, Vec3, snap};
 use wire::cluster::Member;
 use wire::session::ResumeKey;
 use wire::state::VELOCITY_PARTS;
-use wire::{Channel, Event, Hello, LinkId, Moves, Participant, Step, ToClient, ToServer, VERSION};
-use world::{Block, Plaza, World};
+use wire::{Channel, Event, Hello, InputStep, LinkId, Moves, Participant, ToClient, ToServer, VERSION};
+use world::{GridBox, Plaza, World};
 
 use super::TICK_US;
 use super::spent::{ARRIVALS, BETWEEN, FAN_OUT, Spent};
@@ -279,7 +279,7 @@ impl Swarm {
             let part = |along: f32| (along * speed * VELOCITY_PARTS as f32) as i16;
             let velocity = [part(libm::cosf(heading)), 0, part(libm::sinf(heading))];
             walker.number += 1;
-            let step = Step { velocity, heading: (heading * 40.0) as u8, is_jump: false };
+            let step = InputStep { velocity, heading: (heading * 40.0) as u8, is_jump: false };
             let tick = self.servers[walker.server].world().tick().number() as u32 + 1;
             let moves = Moves { heard: walker.heard, tick, newest: walker.number, steps: vec![step; 3] };
             self.posts[walker.server].push(link, &ToServer::Moves(moves));
@@ -355,8 +355,8 @@ fn tapes(foundings: &[Founding], territory: &Territory, grid: Grid) -> BTreeMap<
 /// How long the borders of a node with others are, in metres.
 fn border_m(territory: &Territory, node: NodeId, grid: Grid) -> f32 {
     let ([low, high], all) = ([grid.low(), grid.high()], territory::everything(grid));
-    let ground = Block { low: [low.x, low.y, low.z], high: [high.x, high.y, high.z] };
-    let sides = |leaf: &Block| {
+    let ground = GridBox { low: [low.x, low.y, low.z], high: [high.x, high.y, high.z] };
+    let sides = |leaf: &GridBox| {
         let inside = leaf.within(&ground);
         let long = |axis: usize| i64::from(inside.high[axis] - inside.low[axis]);
         let open =

@@ -10,9 +10,9 @@ pub mod outcomes;
 pub mod watcher;
 
 use motion::decision::Policy;
-use peer::rules::Rules;
+use peer::settings::PeerSettings;
 use peer::tally::Tally;
-use peer::{NewObject, Peer, PeerSettings};
+use peer::{NewObject, NewPeer, Peer};
 use space::workload::Random;
 use space::{NodeId, Time};
 use wire::{Effect, Event, LinkId, Participant};
@@ -47,7 +47,7 @@ pub struct Settings {
     /// For how long.
     pub seconds: u32,
     /// The rules that all follow.
-    pub rules: Rules,
+    pub rules: PeerSettings,
     /// The network between any two.
     pub link: LinkSettings,
     /// Whether hosts come late, leave and crash, and the network falls apart at times.
@@ -88,8 +88,8 @@ impl Settings {
 }
 
 /// The rules of the hall, with this policy.
-pub fn rules(policy: Policy) -> Rules {
-    Rules { policy, silence_us: 5_000_000, latency_us_max: 150_000, ..Rules::default() }
+pub fn rules(policy: Policy) -> PeerSettings {
+    PeerSettings { policy, silence_us: 5_000_000, latency_us_max: 150_000, ..PeerSettings::default() }
 }
 
 /// A host: its clock, its user, and, unless it crashed, its peer.
@@ -240,7 +240,7 @@ fn live(now: Time, index: usize, hosts: &mut [Host], mesh: &mut Mesh, settings: 
         host.since = now;
         let here = host.here(now);
         let name = format!("host {}", index + 1);
-        let peer_settings = PeerSettings { node: host.node, name, frame_us: FRAME_US, rules: settings.rules };
+        let peer_settings = NewPeer { node: host.node, name, frame_us: FRAME_US, settings: settings.rules };
         let mut peer =
             Peer::new(peer_settings, hall::hall(settings.hosts, settings.cell), here).expect("hosts count from one");
         let new = NewObject {

@@ -6,6 +6,7 @@ use std::hint::black_box;
 use space::{BroadPhase, Pair, Spheres};
 
 use super::report::{Disagreement, Row};
+use crate::allocator::growth;
 use crate::fingerprint::Fingerprint;
 use crate::method::{Circumstances, Method};
 use crate::stopwatch::{Elapsed, Stopwatch, timed};
@@ -20,6 +21,8 @@ pub struct Runner {
     broad_phase: Box<dyn BroadPhase>,
     times: Vec<Elapsed>,
     sphere_tests: u64,
+    /// By how much the heap grew while it ran, without the list of pairs.
+    bytes: i64,
     last: Fingerprint,
     /// When it first found other pairs than the rest.
     pub disagreement: Option<Disagreement>,
@@ -37,6 +40,7 @@ impl Runner {
                     broad_phase: contender.broad_phase,
                     times: Vec::new(),
                     sphere_tests: 0,
+                    bytes: 0,
                     last: Fingerprint::default(),
                     disagreement: None,
                 });
@@ -47,7 +51,9 @@ impl Runner {
 
     /// One tick, from new positions to the complete list of pairs.
     pub fn run(&mut self, spheres: &Spheres, pairs: &mut Vec<Pair>, stopwatch: &mut dyn Stopwatch, is_measured: bool) {
-        let (work, elapsed) = timed(stopwatch, || self.broad_phase.pairs(spheres, pairs));
+        let capacity = pairs.capacity();
+        let ((work, elapsed), bytes) = growth(|| timed(stopwatch, || self.broad_phase.pairs(spheres, pairs)));
+        self.bytes += bytes - (pairs.capacity() as i64 - capacity as i64) * size_of::<Pair>() as i64;
         if is_measured {
             self.times.push(elapsed);
             self.sphere_tests += work.sphere_tests;
@@ -75,7 +81,7 @@ impl Runner {
             cpu_ms_max: cpu().fold(0.0, f64::max),
             wall_ms_mean: mean(self.times.iter().map(|time| time.wall_ms)),
             sphere_tests: self.sphere_tests / self.times.len() as u64,
-            bytes_per_object: self.broad_phase.bytes() as f64 / objects.max(1) as f64,
+            bytes_per_object: self.bytes.max(0) as f64 / objects.max(1) as f64,
             agrees: self.disagreement.is_none(),
         }
     }

@@ -19,6 +19,7 @@ use space::{Quat, Vec3};
 
 pub use coherence::Coherence;
 
+use crate::allocator::growth;
 use crate::report::number::significant;
 use crate::setting::{self, OutOfRange};
 use crate::stopwatch::{Stopwatch, timed};
@@ -118,7 +119,8 @@ pub fn measure(
 ) -> Result<Report, BenchError> {
     let counts = [("pairs", settings.pairs), ("rounds", settings.rounds)];
     setting::check(counts.map(|(field, count)| (field, f64::from(count), 1.0..=1e5, "1 to 100,000")))?;
-    let tree = wrap(&settings.mesh, settings.method, settings.depth)?;
+    let (tree, tree_bytes) = growth(|| wrap(&settings.mesh, settings.method, settings.depth));
+    let tree = tree?;
     let mesh = ParryMesh::new(&settings.mesh).ok_or_else(|| BenchError::Parry(settings.name.clone()))?;
     let size = tree.ball(0).radius;
     let tolerance = 2.0 * tree.error_at(u8::MAX);
@@ -146,7 +148,7 @@ pub fn measure(
         method,
         depth: *depth,
         leaves: tree.ends(u8::MAX).len(),
-        tree_bytes: tree.bytes(),
+        tree_bytes: tree_bytes.max(0) as usize,
         tolerance,
         disagreements,
         rows,

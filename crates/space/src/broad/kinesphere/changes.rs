@@ -1,10 +1,10 @@
 //! Which pairs began and ended, whether they come from the schedule or from the plain grid.
 //!
-//! The schedule says itself what changed. A grid has millions of pairs and a few thousand that changed, and to sort two long
-//! lists takes longer than to find the pairs. But whether two spheres overlapped in the last tick can be seen from where
-//! they were. So those spheres are kept: a pair began if it did not overlap there, and a pair of the last tick ended if it
-//! does not overlap now. Where one takes over from the other, all old pairs are taken back and all new ones are new: what
-//! is in both lists cancels out.
+//! The schedule says itself what changed. A grid has millions of pairs and a few thousand that changed, and to sort two
+//! long lists takes longer than to find the pairs. But whether two spheres overlapped in the last tick can be seen from
+//! where they were. So those spheres are kept: a pair began if it did not overlap there, and a pair of the last tick
+//! ended if it does not overlap now. Where one takes over from the other, all old pairs are taken back and all new ones
+//! are new: what is in both lists cancels out.
 
 use super::schedule::Turnover;
 use crate::pair::difference;
@@ -148,11 +148,13 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Whatever moves, grows, comes and goes: it finds what two sorted lists differ in, and the pairs of a slot that
-        /// was handed on.
+        /// Whatever moves, grows, comes and goes: it finds what two sorted lists differ in, and the pairs of a slot
+        /// that was handed on.
         #[test]
         fn it_finds_what_sorted_lists_differ_in(
-            ticks in prop::collection::vec(prop::collection::vec((0u32..12, 0u8..9, 0f32..6.0, 0.1f32..2.0), 0..12), 1..12),
+            ticks in prop::collection::vec(
+                prop::collection::vec((0u32..12, 0u8..9, 0f32..6.0, 0.1f32..2.0), 0..12), 1..12,
+            ),
         ) {
             let mut spheres = Spheres::new();
             let (mut tracker, mut sorted) = (ChangeTracker::new(), PairChanges::new());

@@ -1,9 +1,10 @@
 //! The event queue: events by the tick at which they happen, modulo the number of ticks, in one piece of memory.
 //!
-//! The lists of all ticks together hardly vary in length, each by itself does. So they are chains of blocks, and a block
-//! that one list gives back is the next one's.
+//! The lists of all ticks together hardly vary in length, each by itself does. So they are chains of blocks, and a
+//! block that one list gives back is the next one's.
 //!
-//! Invariants: a block is in exactly one list, or free; all blocks of a list but the last one are full, and none is empty.
+//! Invariants: a block is in exactly one list, or free; all blocks of a list but the last one are full, and none is
+//! empty.
 
 /// Events per block. How many the last block has is noted beside the list, so that adding one only writes to the block.
 const BLOCK: usize = 31;

@@ -72,8 +72,8 @@ const NOWHERE: Lines = Lines {
     slack2: [0.0; 8],
 };
 
-/// How far two evaluations of one plan, or a few sums and differences of them, can differ by rounding for coordinates of
-/// at most `extent`.
+/// How far two evaluations of one plan, or a few sums and differences of them, can differ by rounding for coordinates
+/// of at most `extent`.
 pub fn drift(extent: f32) -> f32 {
     extent * (16.0 * f32::EPSILON) + LEAST
 }
@@ -163,8 +163,8 @@ impl FlightPlans {
         self.set(row, now, plan);
     }
 
-    /// Whether it is time to look for a better plan for an object whose tile is renewed at `now` for `life` ticks. `round`
-    /// differs from renewal to renewal.
+    /// Whether it is time to look for a better plan for an object whose tile is renewed at `now` for `life` ticks.
+    /// `round` differs from renewal to renewal.
     #[inline]
     pub fn is_refinable(&self, id: u32, now: u64, life: u64, round: u64) -> bool {
         let age = self.known_age(id, now);
@@ -173,8 +173,8 @@ impl FlightPlans {
         (is_its_turn || age + life > AGE_MAX) && age >= AGE_TO_REFINE
     }
 
-    /// A better plan for an object that is [refinable](FlightPlans::is_refinable). Nothing that was derived from the old
-    /// plan reaches beyond this tick.
+    /// A better plan for an object that is [refinable](FlightPlans::is_refinable). Nothing that was derived from the
+    /// old plan reaches beyond this tick.
     pub fn refined(&self, id: u32, now: u64, columns: Columns<'_>) -> Option<Refinement> {
         let tolerance = Tolerance::from_byte(self.tolerances[id as usize]);
         let age = self.known_age(id, now);
@@ -257,8 +257,8 @@ impl FlightPlans {
         let time = ticks_since_reference(block, now) as f32;
         let place = plan.place - plan.velocity * time;
         let lines = &mut self.blocks[block];
-        (lines.x[lane], lines.y[lane], lines.z[lane]) = place.into();
-        (lines.vx[lane], lines.vy[lane], lines.vz[lane]) = plan.velocity.into();
+        [lines.x[lane], lines.y[lane], lines.z[lane]] = place.into();
+        [lines.vx[lane], lines.vy[lane], lines.vz[lane]] = plan.velocity.into();
         lines.slack2[lane] = slack2(plan.slack);
         if plan.velocity == Vec3::ZERO {
             self.moving.remove(row as usize);

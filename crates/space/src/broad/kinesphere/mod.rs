@@ -1,10 +1,10 @@
 //! The default broad phase: a kinetic data structure on a grid.
 //!
-//! Most motion is smooth for tens of ticks. So every object gets a *flight plan*: a line, and how far off it the object may
-//! be. What follows from two flight plans holds until one of them is left: that a pair is apart until some tick (a
-//! *certificate*, which waits in an *event queue*), or that it overlaps until some tick. A tick checks every flight plan
-//! against the positions, repairs the structure around the few objects that departed from theirs, and reads off the pairs.
-//! The words are those of Basch, Guibas and Hershberger, *Data structures for mobile data* (1997).
+//! Most motion is smooth for tens of ticks. So every object gets a *flight plan*: a line, and how far off it the object
+//! may be. What follows from two flight plans holds until one of them is left: that a pair is apart until some tick (a
+//! *certificate*, which waits in an *event queue*), or that it overlaps until some tick. A tick checks every flight
+//! plan against the positions, repairs the structure around the few objects that departed from theirs, and reads off
+//! the pairs. The words are those of Basch, Guibas and Hershberger, *Data structures for mobile data* (1997).
 //!
 //! | here | elsewhere | what it is |
 //! |---|---|---|
@@ -18,8 +18,8 @@
 //! | [`tile`] | block of cells | objects that are sorted, by a counting sort, and searched together |
 //! | expiry, [`renewal`] | lazy rebuilding | a tile's objects are entered anew, for another life |
 //!
-//! Where flight plans do not pay, pairs come from the [plain grid](super::PlainGrid), while a [survey](tuning) looks out for
-//! better times. `docs/broad-phase.md` has pictures, and says why it is exact.
+//! Where flight plans do not pay, pairs come from the [plain grid](super::PlainGrid), while a [survey](tuning) looks
+//! out for better times. `docs/broad-phase.md` has pictures, and says why it is exact.
 
 mod changes;
 mod event_queue;
@@ -110,8 +110,8 @@ const MEMORY: f64 = 16.0;
 const PAUSES: (u64, u64) = (8, 512);
 /// A structure that lasted for so many times the last pause was worth it.
 const WORTH_IT: u64 = 8;
-/// Ticks may be looked at again, after changes, so often within [`LOOK_AHEAD`] ticks. An object gets up to two versions per
-/// look, and they are counted modulo 256: more might bring an encounter that waits back to life.
+/// Ticks may be looked at again, after changes, so often within [`LOOK_AHEAD`] ticks. An object gets up to two versions
+/// per look, and they are counted modulo 256: more might bring an encounter that waits back to life.
 const EXTRA_LOOKS: u64 = 8;
 
 impl Kinesphere {
@@ -128,16 +128,16 @@ impl Kinesphere {
         Kinesphere { structure: Structure::with_threads(threads), ..Kinesphere::default() }
     }
 
-    /// Follows objects wherever flight plans last at all, even if the plain grid would be cheaper, as in small worlds. For
-    /// tests and demonstrations; the pairs are the same.
+    /// Follows objects wherever flight plans last at all, even if the plain grid would be cheaper, as in small worlds.
+    /// For tests and demonstrations; the pairs are the same.
     #[must_use]
     pub fn eager(mut self) -> Kinesphere {
         self.is_eager = true;
         self
     }
 
-    /// Also tells, after each tick, which pairs [began](Kinesphere::began) and which [ended](Kinesphere::ended). To be called
-    /// before the first tick.
+    /// Also tells, after each tick, which pairs [began](Kinesphere::began) and which [ended](Kinesphere::ended). To be
+    /// called before the first tick.
     #[must_use]
     pub fn tracking_changes(mut self) -> Kinesphere {
         self.changes = Some(ChangeTracker::new());

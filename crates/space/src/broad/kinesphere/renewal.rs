@@ -1,11 +1,12 @@
 //! The renewal of tiles that expire: their objects are entered anew, for another life.
 //!
-//! An object that has moved on to the next tile is not sent there at once, since finding a place for each is slow. It stays
-//! up to a cell outside its tile until the tile that it has moved to is renewed and *adopts* it: there, too, everything has
-//! to be sorted and searched. Only an object that is farther out emigrates, and arrives elsewhere as a newcomer.
+//! An object that has moved on to the next tile is not sent there at once, since finding a place for each is slow. It
+//! stays up to a cell outside its tile until the tile that it has moved to is renewed and *adopts* it: there, too,
+//! everything has to be sorted and searched. Only an object that is farther out emigrates, and arrives elsewhere as a
+//! newcomer.
 //!
-//! Threads share the tiles. In a first step nothing is changed, and each [`Renewal`] notes what becomes of its tile; then
-//! one thread settles what concerns several tiles; then each tile takes its new rows.
+//! Threads share the tiles. In a first step nothing is changed, and each [`Renewal`] notes what becomes of its tile;
+//! then one thread settles what concerns several tiles; then each tile takes its new rows.
 
 use rayon::prelude::*;
 

@@ -1,14 +1,14 @@
 //! The schedule: encounters that wait in the event queue, run, or last for as long as two objects stand.
 //!
-//! While an encounter waits it is the certificate that its pair is apart; the certificate fails at its first tick. While it
-//! runs it is looked at once per tick: in the ticks at which the pair must overlap it is reported as it is, in the others
-//! the positions are compared. It ends when one of its tiles expires, which finds it again. Two standing objects have tiles
-//! that never expire: their encounter lasts until one of them departs from its plan.
+//! While an encounter waits it is the certificate that its pair is apart; the certificate fails at its first tick.
+//! While it runs it is looked at once per tick: in the ticks at which the pair must overlap it is reported as it is, in
+//! the others the positions are compared. It ends when one of its tiles expires, which finds it again. Two standing
+//! objects have tiles that never expire: their encounter lasts until one of them departs from its plan.
 //!
 //! Invariants:
 //! - At any tick at which two objects may overlap there is exactly one encounter of the two that runs or lasts.
-//! - An encounter is void once one of its objects has another version: running ones at once, waiting ones when their time
-//!   comes.
+//! - An encounter is void once one of its objects has another version: running ones at once, waiting ones when their
+//!   time comes.
 
 use super::LOOK_AHEAD;
 use super::event_queue::EventQueue;
@@ -125,7 +125,8 @@ impl Schedule {
         }
     }
 
-    /// Adds to `pairs` all pairs that overlap, and to `turnover` what changed. Returns how many positions were compared.
+    /// Adds to `pairs` all pairs that overlap, and to `turnover` what changed. Returns how many positions were
+    /// compared.
     pub fn report(&mut self, view: &ReportView<'_>, pairs: &mut Vec<Pair>, turnover: &mut Turnover) -> u64 {
         self.advance(view);
         self.report_resting(view, pairs, turnover);

@@ -1,11 +1,12 @@
-//! Which objects may meet: renewed tiles are searched cell by cell, newcomers and objects of thinly filled layers one by one.
+//! Which objects may meet: renewed tiles are searched cell by cell, newcomers and objects of thinly filled layers one
+//! by one.
 //!
 //! Every encounter has to be found exactly once. A pair is found
 //! - by the newcomer, if one of the two came into its tile in this tick; by the one with the higher id if both did;
 //! - otherwise by the tile that was renewed in this tick; by the one with the higher number if both were.
 //!
-//! A single object looks along its path: into the cells in which an object may be entered that it may touch until its tile
-//! expires. If it is fast or large, that is a small part of what is within its reach.
+//! A single object looks along its path: into the cells in which an object may be entered that it may touch until its
+//! tile expires. If it is fast or large, that is a small part of what is within its reach.
 
 use std::iter::Sum;
 use std::ops::Range;
@@ -118,7 +119,8 @@ struct ReachedCells {
 /// threads can share one or two large tiles.
 const SLICE_ROWS: u32 = 128;
 
-/// So many encounters are found before they are entered: what that takes is anywhere in memory, and is fetched meanwhile.
+/// So many encounters are found before they are entered: what that takes is anywhere in memory, and is fetched
+/// meanwhile.
 const MET_TOGETHER: usize = 32;
 
 /// So many rows, or a run more, are gathered for a single object and then tested: they stay in the fastest cache.
@@ -265,8 +267,8 @@ impl EncounterSearch<'_> {
         });
     }
 
-    /// Finds the lines of cells around the line at `y` and `z` of a tile: those ahead of it in the tile itself, since the
-    /// ones behind have looked already, and all in the tiles around. And the tiles of other layers that are near.
+    /// Finds the lines of cells around the line at `y` and `z` of a tile: those ahead of it in the tile itself, since
+    /// the ones behind have looked already, and all in the tiles around. And the tiles of other layers that are near.
     fn find_strips(&self, number: u32, y: i32, z: i32, scratch: &mut SearchScratch) {
         let tile = self.tiles.get(number);
         let CellBox { low, high } = tile.cells();
@@ -413,8 +415,8 @@ struct Looker {
 }
 
 impl EncounterSearch<'_> {
-    /// Finds what each looker may meet, but for the tiles that are `spared` and the pairs that are not `is_mine`. While one
-    /// looks, the rows that the next one will look at are fetched.
+    /// Finds what each looker may meet, but for the tiles that are `spared` and the pairs that are not `is_mine`. While
+    /// one looks, the rows that the next one will look at are fetched.
     fn look_alone(
         &self,
         mut lookers: impl Iterator<Item = Looker>,

@@ -121,8 +121,8 @@ impl Structure {
         Structure { threads, ..Structure::default() }
     }
 
-    /// Gives every object a flight plan at tick `now`, enters all into tiles and finds all encounters. `velocity` says how
-    /// a row moves, as far as is known.
+    /// Gives every object a flight plan at tick `now`, enters all into tiles and finds all encounters. `velocity` says
+    /// how a row moves, as far as is known.
     pub fn start(
         &mut self,
         spheres: &Spheres,
@@ -206,7 +206,8 @@ impl Structure {
         self.compared
     }
 
-    /// Whether it was tuned for another world: many objects are in layers that were not planned, or move though they stood.
+    /// Whether it was tuned for another world: many objects are in layers that were not planned, or move though they
+    /// stood.
     pub fn has_outgrown_its_tuning(&self, objects: usize) -> bool {
         self.tiles.unplanned() * 5 > objects || self.tiles.moving() > self.movers_max
     }
@@ -273,8 +274,8 @@ impl Structure {
         self.departed.sort_unstable_by_key(|&row| (tiles.home(row), row));
     }
 
-    /// Takes what departed out of the tiles, and gives it other plans. Each row has one version more afterwards, whatever
-    /// became of its object and of others that had the slot meanwhile.
+    /// Takes what departed out of the tiles, and gives it other plans. Each row has one version more afterwards,
+    /// whatever became of its object and of others that had the slot meanwhile.
     fn replan_departed(&mut self, spheres: &Spheres) {
         const AHEAD: usize = 4;
         let columns = spheres.columns();

@@ -1,8 +1,9 @@
 //! A tile: the objects of one block of cells, sorted by cell.
 //!
-//! Every object of a tile is entered where its flight plan is at the tile's *middle*, the tick halfway through the tile's
-//! life. When the tile is renewed its objects are entered anew by a counting sort. In between, an object that leaves makes
-//! a *hole*, and an object that comes takes the nearest hole behind its cell, the rows between moving up by one.
+//! Every object of a tile is entered where its flight plan is at the tile's *middle*, the tick halfway through the
+//! tile's life. When the tile is renewed its objects are entered anew by a counting sort. In between, an object that
+//! leaves makes a *hole*, and an object that comes takes the nearest hole behind its cell, the rows between moving up
+//! by one.
 //!
 //! Invariants, except between [`Tile::push`] and [`Tile::sort`]:
 //! - A row is an object's, or a hole: NaN, so that no test ever finds it.
@@ -421,8 +422,8 @@ impl Tile {
         self.make_room_for_cells(grid);
         let mut number: usize = self.size.iter().map(|&cells| cells as usize).product();
         self.starts.resize(number + 1, rows);
-        // From the end: every cell's number becomes larger or stays, so what was not looked at is not overwritten. An empty
-        // cell starts where the next one does.
+        // From the end: every cell's number becomes larger or stays, so what was not looked at is not overwritten. An
+        // empty cell starts where the next one does.
         let mut start = rows;
         for z in (low[2]..=high[2]).rev() {
             for y in (low[1]..=high[1]).rev() {
@@ -468,8 +469,8 @@ impl Tile {
     }
 }
 
-/// Room for a count that varies by chance, as a number of independent events does: by its root. Eight times that much more
-/// than usual hardly ever comes.
+/// Room for a count that varies by chance, as a number of independent events does: by its root. Eight times that much
+/// more than usual hardly ever comes.
 pub fn roomy(usual: usize) -> usize {
     usual + 8 * usual.isqrt() + 8
 }
@@ -487,7 +488,8 @@ mod tests {
     use super::*;
     use crate::workload::Random;
 
-    /// Whatever comes and goes, in a tile or a cell outside it: every object is in the rows of its cell, and only there.
+    /// Whatever comes and goes, in a tile or a cell outside it: every object is in the rows of its cell, and only
+    /// there.
     #[test]
     fn every_object_is_among_the_rows_of_its_cell() {
         for seed in 0..60 {

@@ -1,13 +1,13 @@
 //! Space, cut into tiles: where each object is entered, and which tiles to look into.
 //!
-//! Until its tile expires an object stays within its *reach* of the place where it is entered: the radius of the ball that
-//! its swept sphere fits into. Objects of similar reach share a *layer*, a grid whose cells are at least twice as wide as
-//! the largest reach in it, so fast or large objects do not widen the cells of others. Standing objects have layers of
-//! their own, whose tiles never expire.
+//! Until its tile expires an object stays within its *reach* of the place where it is entered: the radius of the ball
+//! that its swept sphere fits into. Objects of similar reach share a *layer*, a grid whose cells are at least twice as
+//! wide as the largest reach in it, so fast or large objects do not widen the cells of others. Standing objects have
+//! layers of their own, whose tiles never expire.
 //!
 //! Invariants:
-//! - An object is in exactly one tile, which `homes` names: one that holds its place at the tile's middle, or is at most a
-//!   cell away from it.
+//! - An object is in exactly one tile, which `homes` names: one that holds its place at the tile's middle, or is at
+//!   most a cell away from it.
 //! - Two objects that may meet before either tile expires are entered within the sum of their reaches.
 //! - A tile with moving objects is listed once, under the tick at which it expires, at most a life ahead.
 
@@ -71,8 +71,8 @@ pub struct Tiles {
     unsorted: Unsorted,
 }
 
-/// An object with a reach so many times below a layer's least gets another layer: in cells that are too wide there are too
-/// many others.
+/// An object with a reach so many times below a layer's least gets another layer: in cells that are too wide there are
+/// too many others.
 const LOOSE: f32 = 6.0;
 /// But there are no more layers than this, since every object looks into every layer.
 const LAYERS_MAX: usize = 24;
@@ -207,8 +207,8 @@ impl Tiles {
         self.homes[id as usize] = to;
     }
 
-    /// Adds to `found` every tile that has an object entered within `reach` and its own reach of a part of space. Returns
-    /// what that took, as [`TileMap::within`].
+    /// Adds to `found` every tile that has an object entered within `reach` and its own reach of a part of space.
+    /// Returns what that took, as [`TileMap::within`].
     pub fn near(&self, low: Vec3, high: Vec3, reach: f32, found: &mut Vec<u32>) -> u64 {
         let mut passed = 0;
         for layer in self.layers.iter().filter(|layer| layer.objects > 0) {
@@ -283,8 +283,8 @@ impl Tiles {
 
     /// The tile for an object, made if need be, and how it is entered there.
     ///
-    /// Tiles differ in their middles: which tile it is depends on where the object is entered, and that on the tile. So it
-    /// takes a try or two. A cell outside a tile will do.
+    /// Tiles differ in their middles: which tile it is depends on where the object is entered, and that on the tile. So
+    /// it takes a try or two. A cell outside a tile will do.
     fn tile_for(&mut self, now: u64, id: u32, radius: f32, plans: &FlightPlans) -> Option<(u32, Row)> {
         let entry_at = |middle: u64| entered(id, plans.at(id, now, (middle as i64 - now as i64) as f32), radius);
         let here = entry_at(now);
@@ -343,8 +343,8 @@ impl Tiles {
         self.layers[self.tiles[number as usize].layer as usize].objects += 1;
     }
 
-    /// The narrowest layer for objects of this reach. If there is none, a layer of small tiles is added: if many objects
-    /// are in it, the structure is soon tuned anew.
+    /// The narrowest layer for objects of this reach. If there is none, a layer of small tiles is added: if many
+    /// objects are in it, the structure is soon tuned anew.
     fn layer_for(&mut self, reach: f32, stands: bool) -> u32 {
         let takes = |layer: &GridLayer| layer.stands == stands && layer.reach >= reach;
         let candidates = self.layers.iter().enumerate().filter(|(_, layer)| takes(layer));

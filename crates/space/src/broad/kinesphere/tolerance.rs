@@ -1,7 +1,7 @@
 //! How much slack an object's flight plans need, and which velocity its next plan has.
 //!
-//! A narrow slack decides almost every pair without looking at positions, but an unsteady object soon departs from such a
-//! plan. An object whose plans are short gets more slack; an object whose plans are long gets less.
+//! A narrow slack decides almost every pair without looking at positions, but an unsteady object soon departs from such
+//! a plan. An object whose plans are short gets more slack; an object whose plans are long gets less.
 
 use super::flight_plans::drift;
 use crate::Vec3;
@@ -38,8 +38,8 @@ const SHORT: u8 = 8;
 /// A plan that was kept for more ticks was wide enough, perhaps too wide.
 const LONG: u8 = 40;
 
-/// The size that slack is a share of: the radius, or a share of the step if the radius is next to nothing. Not more of the
-/// step, since slack makes an object larger to the search.
+/// The size that slack is a share of: the radius, or a share of the step if the radius is next to nothing. Not more of
+/// the step, since slack makes an object larger to the search.
 pub fn size(radius: f32, step: f32) -> f32 {
     radius.max(0.1 * step)
 }
@@ -105,16 +105,17 @@ impl Tolerance {
     }
 }
 
-/// The velocity of an object that got off its line little by little. On a steady bend the error grows with the square of
-/// the time, and the velocity has changed by twice the mean; with a wrong velocity by the mean. 1.5 improves both.
+/// The velocity of an object that got off its line little by little. On a steady bend the error grows with the square
+/// of the time, and the velocity has changed by twice the mean; with a wrong velocity by the mean. 1.5 improves both.
 pub fn bent(velocity: Vec3, off: Vec3, ticks: f32) -> Vec3 {
     velocity + off * (1.5 / ticks)
 }
 
 /// The velocity of an object that turned since the last tick and got off its line by so much.
 ///
-/// An object that keeps its speed, bounced off a wall or not, changes its velocity along the way it got off: the velocity
-/// is mirrored there, whenever within the tick it turned. Where that does not fit, the last step is the best guess.
+/// An object that keeps its speed, bounced off a wall or not, changes its velocity along the way it got off: the
+/// velocity is mirrored there, whenever within the tick it turned. Where that does not fit, the last step is the best
+/// guess.
 fn turned(velocity: Vec3, off: Vec3) -> Vec3 {
     let along = velocity.dot(off) / off.length_squared();
     if along < -0.499 { velocity - off * (2.0 * along) } else { velocity + off }

@@ -1,10 +1,10 @@
 //! How to cut space and time: whether flight plans pay, how long tiles live, how much slack there is, and which layers.
 //!
-//! A long life means that an object is sorted and searched rarely, but then it reaches farther and has more neighbours. A
-//! wide slack means that plans are kept longer, but more pairs are doubtful. Layers keep large reaches from widening the
-//! cells of small ones, but every object has to look into every layer. All this is weighed by an estimate of what a tick
-//! costs, on a sample that is followed for a few ticks. No clock is involved, so the outcome is the same on every machine:
-//! the prices below are nanoseconds on one machine, and only their ratios matter.
+//! A long life means that an object is sorted and searched rarely, but then it reaches farther and has more neighbours.
+//! A wide slack means that plans are kept longer, but more pairs are doubtful. Layers keep large reaches from widening
+//! the cells of small ones, but every object has to look into every layer. All this is weighed by an estimate of what a
+//! tick costs, on a sample that is followed for a few ticks. No clock is involved, so the outcome is the same on every
+//! machine: the prices below are nanoseconds on one machine, and only their ratios matter.
 
 use super::flight_plans::drift;
 use super::search::{SearchCounts, THIN_LAYER};
@@ -74,15 +74,15 @@ const OBJECTS_PER_SAMPLE: usize = 48;
 const TURNED: f32 = 0.05;
 const UNLIKE: f32 = 4.0;
 
-/// A tick, however few objects there are: lists of tiles and ticks that are in no cache. In a small world the grid is as
-/// good, and more even.
+/// A tick, however few objects there are: lists of tiles and ticks that are in no cache. In a small world the grid is
+/// as good, and more even.
 const TICK: f64 = 100_000.0;
 /// Checking a flight plan, and reporting its share of encounters.
 const CHECK: f64 = 3.0;
 /// Entering an object anew and sorting it.
 const SORT: f64 = 80.0;
-/// Looking into a layer, and at one line of cells there; and for an object that looks by itself, whose lines are anywhere in
-/// memory.
+/// Looking into a layer, and at one line of cells there; and for an object that looks by itself, whose lines are
+/// anywhere in memory.
 const LOOK: f64 = 80.0;
 const LINE: f64 = 4.0;
 const LINE_ALONE: f64 = 100.0;
@@ -116,8 +116,8 @@ const PROMISE: f64 = 0.8;
 const THIN_TILES: f64 = 1.3;
 /// Objects per cell that cells are widened for, where nothing else asks for wide cells.
 const OCCUPANCY: f64 = 2.5;
-/// A new layer may begin where the reach has grown by one of these factors; the best of them is taken, if it is better than
-/// those before by a tenth.
+/// A new layer may begin where the reach has grown by one of these factors; the best of them is taken, if it is better
+/// than those before by a tenth.
 const LAYER_FACTORS: [f64; 4] = [f64::INFINITY, 8.0, 3.0, 1.7];
 const LAYERS_MAX: usize = 6;
 
@@ -191,8 +191,8 @@ impl Survey {
             // If few move they do not decide: more may begin to, and differently.
             let lives = if census.moving * MANY_MOVE < census.objects { &LIVES[..1] } else { &LIVES[..] };
             for &life in lives {
-                // Plans are refined when tiles are renewed, so only objects depart that get off sooner: one in four where
-                // plans are kept for just as long as tiles live, fewer where they are kept longer.
+                // Plans are refined when tiles are renewed, so only objects depart that get off sooner: one in four
+                // where plans are kept for just as long as tiles live, fewer where they are kept longer.
                 let departures = 0.25 * life as f64 / kept.powi(2) + f64::from(census.turn);
                 if departures * SHORTEST > 1.0 {
                     continue;
@@ -231,8 +231,8 @@ impl Survey {
         census.objects = spheres.len();
         census.moving = *moved * census.movers.len() / (count - *of_all).max(1);
         let sample = &census.sample;
-        // Two estimates of the density: by the space that objects take up, and by how often they overlap, which is higher
-        // where they cluster.
+        // Two estimates of the density: by the space that objects take up, and by how often they overlap, which is
+        // higher where they cluster.
         let n = spheres.len() as f64;
         let largest = sample.iter().map(|(radius, _)| f64::from(*radius)).fold(1e-3, f64::max);
         let bounds = [columns.x, columns.y, columns.z].map(bounds);
@@ -350,8 +350,8 @@ impl Census {
 
 /// The shape of tiles for a layer of so many cells, of which two are to expire in three ticks.
 ///
-/// They are long, since lines of cells are read in one go, and four or two lines thick: thin tiles are mostly surface, and
-/// what is found there is found from both sides.
+/// They are long, since lines of cells are read in one go, and four or two lines thick: thin tiles are mostly surface,
+/// and what is found there is found from both sides.
 fn long_tiles(cells: f64, life: f64) -> [u32; 3] {
     let side = cells.cbrt();
     let across = |thick: u32| (side / f64::from(1 << thick)).max(1.0).powi(2);
@@ -380,8 +380,8 @@ struct LayerCuts {
 }
 
 impl LayerCuts {
-    /// Cuts the reaches of a sample of so many objects, and says what an object costs each time that its tile expires. Those
-    /// `around` have to be looked at, too: standing objects around moving ones.
+    /// Cuts the reaches of a sample of so many objects, and says what an object costs each time that its tile expires.
+    /// Those `around` have to be looked at, too: standing objects around moving ones.
     fn best(reaches: &mut [f64], objects: f64, density: f64, around: Option<&LayerCuts>) -> (LayerCuts, f64) {
         reaches.sort_unstable_by(f64::total_cmp);
         let mut best = (LayerCuts::default(), f64::INFINITY);
