@@ -1,7 +1,7 @@
 //! A world that was wild for a while is not given up for good.
 
-use space::workload::Random;
-use space::{BroadPhase, Kinesphere, Slot, Sphere, Spheres, Vec3};
+use kinesphere_space::workload::Random;
+use kinesphere_space::{BroadPhase, Kinesphere, Slot, Sphere, Spheres, Vec3};
 
 /// One object in so many goes straight, everybody teleports for forty ticks, and then they go straight again.
 #[test]

@@ -1,8 +1,8 @@
 //! A world that goes on as it did hardly ever takes memory that the default broad phase does not already have: a list
 //! that varies by chance is longer than ever before now and then.
 
-use space::workload::{Motion, Settings, Workload};
-use space::{BroadPhase, Kinesphere};
+use kinesphere_space::workload::{Motion, Settings, Workload};
+use kinesphere_space::{BroadPhase, Kinesphere};
 
 /// The ticks of some steady ones that allocated, and how many bytes each took.
 fn allocating_ticks(settings: &Settings, ticks: usize) -> Vec<(usize, u64)> {
