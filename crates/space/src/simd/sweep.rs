@@ -59,13 +59,6 @@ impl Gathered {
         self.len = 0;
     }
 
-    /// Makes room for so many.
-    pub fn reserve(&mut self, rows: usize) {
-        if self.id.len() < rows {
-            self.widen(rows);
-        }
-    }
-
     /// How many were gathered.
     #[inline]
     pub fn len(&self) -> usize {
@@ -135,11 +128,6 @@ impl Gathered {
         }
         let count = self.meets_plain(mover, from, hits);
         &hits[..count]
-    }
-
-    /// Heap memory, in bytes.
-    pub fn bytes(&self) -> usize {
-        9 * 4 * self.id.capacity()
     }
 
     fn widen(&mut self, rows: usize) {

@@ -11,7 +11,6 @@ use crate::pair::difference;
 use crate::simd::apart::apart;
 use crate::{Columns, Edition, Pair, Spheres};
 
-/// What began and ended.
 #[derive(Debug, Default)]
 pub struct ChangeTracker {
     /// What the schedule says has changed; and all pairs that it reported, when it is cleared.
@@ -30,11 +29,9 @@ struct LastTick {
     pairs: Vec<Pair>,
     /// The spheres of all rows, each in one piece of memory, since they are looked at in no order.
     spheres: Vec<[f32; 4]>,
-    /// Scratch: the spheres of this tick.
     now: Vec<[f32; 4]>,
 }
 
-/// A sphere that overlaps nothing.
 const NO_SPHERE: [f32; 4] = [f32::NAN; 4];
 
 impl ChangeTracker {
@@ -75,14 +72,6 @@ impl ChangeTracker {
         }
         gained.clear();
         lost.clear();
-    }
-
-    /// Heap memory, in bytes.
-    pub fn bytes(&self) -> usize {
-        let ChangeTracker { turnover, last: LastTick { pairs, spheres, now }, began, ended, .. } = self;
-        (began.capacity() + ended.capacity() + pairs.capacity()) * size_of::<Pair>()
-            + (spheres.capacity() + now.capacity()) * size_of::<[f32; 4]>()
-            + turnover.bytes()
     }
 }
 

@@ -11,8 +11,7 @@
 //! | flight plan, [`flight_plans`] | flight plan, motion plan | a line and its slack, checked in every tick |
 //! | slack | the skin of a Verlet list | how far an object may be off its line; [`tolerance`] adapts it |
 //! | departure | certificate failure, plan update | an object is farther off than its slack |
-//! | encounter, [`schedule`] | certificate | the [`window`] of ticks in which a pair may overlap |
-//! | [`event_queue`] | event queue | encounters by their first tick |
+//! | encounter, [`schedule`] | certificate, event | the [`window`] of ticks in which a pair may overlap |
 //! | reach | radius of the swept sphere's bounds | how far an object gets from where it is entered |
 //! | layer, [`tiles`] | level of a hierarchical grid | a grid for objects of similar reach |
 //! | [`tile`] | block of cells | objects that are sorted, by a counting sort, and searched together |
@@ -22,7 +21,6 @@
 //! out for better times. `docs/broad-phase.md` has pictures, and says why it is exact.
 
 mod changes;
-mod event_queue;
 mod flight_plans;
 mod renewal;
 mod schedule;
@@ -63,7 +61,7 @@ const LOOK_AHEAD: u64 = 128;
 ///     spheres.end_tick();
 ///     spheres.move_to(bob, spheres.get(bob)?.center - Vec3::new(0.1, 0.0, 0.0))?;
 /// }
-/// # Ok::<(), kinesphere_space::SpheresError>(())
+/// # Ok::<(), space::SpheresError>(())
 /// ```
 #[derive(Debug, Default)]
 pub struct Kinesphere {
@@ -255,7 +253,6 @@ impl Kinesphere {
 }
 
 impl Trial {
-    /// Pauses for longer than the last time.
     fn rest(&mut self, now: u64) {
         self.pause = (2 * self.pause).clamp(PAUSES.0, PAUSES.1);
         self.paused_until = now + self.pause;
@@ -314,14 +311,5 @@ impl BroadPhase for Kinesphere {
             changes.note(spheres, pairs, self.is_following);
         }
         taken_in + work
-    }
-
-    fn bytes(&self) -> usize {
-        let places = self.prepared.as_ref().map_or(0, |(_, places)| places.capacity() * size_of::<Vec3>());
-        self.structure.bytes()
-            + self.grid.bytes()
-            + self.survey.bytes()
-            + places
-            + self.changes.as_ref().map_or(0, ChangeTracker::bytes)
     }
 }

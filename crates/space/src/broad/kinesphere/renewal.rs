@@ -11,7 +11,7 @@
 use rayon::prelude::*;
 
 use super::flight_plans::{FlightPlan, FlightPlans, Refinement};
-use super::tile::{CellGrid, Tile, Unsorted};
+use super::tile::{Tile, Unsorted};
 use super::tiles::{GridLayer, Tiles, entered, reach};
 use crate::simd::sweep::{PADDING, Row};
 use crate::{Columns, Vec3, fetch_ahead};
@@ -20,7 +20,6 @@ use crate::{Columns, Vec3, fetch_ahead};
 #[derive(Debug, Default)]
 pub struct Renewals {
     all: Vec<Renewal>,
-    /// How many of them are of the last tick.
     count: usize,
 }
 
@@ -32,11 +31,9 @@ struct Renewal {
     emigrants: Vec<u32>,
     adopted: Vec<Adoption>,
     refined: Vec<Refinement>,
-    /// Scratch: the tiles around.
     beside: Vec<u32>,
-    /// The tile, while it is out of the lattice, and its grid.
+    /// The tile, while it is taken out.
     tile: Tile,
-    grid: Option<CellGrid>,
 }
 
 /// An object that has moved on from another tile, and its row there.
@@ -46,7 +43,6 @@ struct Adoption {
     from: (u32, u32),
 }
 
-/// What a renewal looks at.
 struct View<'a> {
     now: u64,
     tiles: &'a Tiles,
@@ -75,10 +71,10 @@ impl Renewals {
         each(threads, renewals, |renewal| view.look(renewal));
         renewals.iter_mut().for_each(|renewal| renewal.settle(now, tiles, plans));
         let life = tiles.life();
-        each(threads, renewals, |Renewal { tile, grid, unsorted, .. }| {
+        each(threads, renewals, |Renewal { tile, unsorted, .. }| {
             (tile.middle, tile.expires, tile.renewed) = (now + life / 2, now + life, now);
             tile.lives = tile.lives.wrapping_add(1);
-            tile.replace(&grid.expect("it came with its grid"), unsorted);
+            tile.replace(unsorted);
         });
         for renewal in renewals {
             tiles.put_back(renewal.number, std::mem::take(&mut renewal.tile));
@@ -94,17 +90,6 @@ impl Renewals {
     /// The objects that were adopted by another tile, and have another version.
     pub fn adopted(&self) -> impl Iterator<Item = u32> + '_ {
         self.all[..self.count].iter().flat_map(|renewal| &renewal.adopted).map(|adoption| adoption.id)
-    }
-
-    /// Heap memory, in bytes.
-    pub fn bytes(&self) -> usize {
-        let of_renewal = |renewal: &Renewal| {
-            renewal.unsorted.bytes()
-                + (renewal.beside.capacity() + renewal.emigrants.capacity()) * 4
-                + renewal.adopted.capacity() * size_of::<Adoption>()
-                + renewal.refined.capacity() * size_of::<Refinement>()
-        };
-        self.all.capacity() * size_of::<Renewal>() + self.all.iter().map(of_renewal).sum::<usize>()
     }
 }
 
@@ -127,8 +112,7 @@ impl Renewal {
             // What was found for it holds until the old tile expires; now the new tile finds it.
             plans.outdate(id);
         }
-        let (tile, grid) = tiles.take(self.number);
-        (self.tile, self.grid) = (tile, Some(grid));
+        self.tile = tiles.take(self.number);
     }
 }
 
@@ -170,9 +154,11 @@ impl View<'_> {
             }
             renewal.refined.extend(refined);
             let fits = entry.velocity != [0.0; 3] && reach(&entry, life) <= *widest;
-            match grid.steps(tile.key, grid.cell_at(entry.place.into())) {
-                Some(cell) if fits => renewal.unsorted.push(entry, cell),
-                _ => renewal.emigrants.push(id),
+            let cell = grid.cell_at(entry.place.into());
+            if fits && grid.is_at(tile.key, cell) {
+                renewal.unsorted.push((entry, cell));
+            } else {
+                renewal.emigrants.push(id);
             }
         }
     }
@@ -201,7 +187,7 @@ impl View<'_> {
                     let entry = entered(id, plan, self.columns.radius[id as usize]);
                     let cell = grid.cell_at(entry.place.into());
                     if grid.key(cell) == tile.key {
-                        unsorted.push(entry, grid.steps(tile.key, cell).expect("it is in the tile"));
+                        unsorted.push((entry, cell));
                         adopted.push(Adoption { id, from: (other, row) });
                     }
                 }

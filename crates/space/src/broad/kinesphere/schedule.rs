@@ -11,22 +11,25 @@
 //!   time comes.
 
 use super::LOOK_AHEAD;
-use super::event_queue::EventQueue;
-use super::structure::RowSet;
+use super::tile::roomy;
 use super::window::EncounterWindow;
+use crate::bits::RowSet;
 use crate::simd::mentions::Few;
 use crate::{Columns, Pair, fetch_ahead};
 
+/// The versions of so many encounters are fetched before they are looked at.
+const FETCHED_TOGETHER: usize = 32;
 /// So many resting pairs are passed at a time, in search of those that are over.
 const TOGETHER: usize = 1_024;
 
 /// The encounters of one share of the world.
 #[derive(Debug, Default)]
 pub struct Schedule {
-    waiting: EventQueue<Encounter>,
+    /// The event queue: by the tick at which encounters begin, modulo the number of ticks in a life.
+    waiting: Vec<Vec<Encounter>>,
     running: Vec<Encounter>,
-    /// Encounters of standing objects that the positions decide.
-    standing: Vec<StandingEncounter>,
+    /// Encounters of standing objects that the positions decide. They have no ticks.
+    standing: Vec<Encounter>,
     /// Pairs of standing objects that overlap wherever they are within their slack, ready to be reported.
     resting: Vec<Pair>,
     /// The versions of both objects of each of those.
@@ -54,22 +57,11 @@ struct Encounter {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct StandingEncounter {
-    a: u32,
-    b: u32,
-    version_a: u8,
-    version_b: u8,
-    was_reported: bool,
-}
-
-/// What a report looks at.
-#[derive(Clone, Copy, Debug)]
 pub struct ReportView<'a> {
     pub now: u64,
     pub columns: Columns<'a>,
     /// The rows that have another version than in the last tick.
     pub outdated: &'a RowSet,
-    /// Those of them that stood.
     pub stood: Few,
     pub versions: &'a [u8],
 }
@@ -77,7 +69,6 @@ pub struct ReportView<'a> {
 /// Pairs whose encounters began or ceased to report them. A pair is in both lists if its encounter was found anew.
 #[derive(Debug, Default)]
 pub struct Turnover {
-    /// If not, nothing is noted.
     pub is_wanted: bool,
     pub gained: Vec<Pair>,
     pub lost: Vec<Pair>,
@@ -88,7 +79,7 @@ impl Schedule {
     pub fn open(&mut self, life: u64) {
         debug_assert!(life <= LOOK_AHEAD, "ticks are unambiguous");
         self.clear(&mut Vec::new());
-        self.waiting.reset(life as usize);
+        self.waiting.resize_with(life as usize, Vec::new);
         self.suspects.reserve(TOGETHER);
     }
 
@@ -107,9 +98,15 @@ impl Schedule {
         };
         if window.may_from == 0 {
             self.running.push(encounter);
-        } else {
-            self.waiting.push(now + u64::from(window.may_from), encounter);
+            return;
         }
+        let ticks = self.waiting.len();
+        let waiting = &mut self.waiting[(now as usize + usize::from(window.may_from)) % ticks];
+        if waiting.len() == waiting.capacity() {
+            // Not twice as much: there are many lists, and each is as long as the others at some time.
+            waiting.reserve_exact(roomy(waiting.len()) - waiting.len());
+        }
+        waiting.push(encounter);
     }
 
     /// Adds an encounter of two standing objects, which `must` overlap wherever they are within their slack, or may.
@@ -121,7 +118,7 @@ impl Schedule {
             self.resting.push(pair);
             self.resting_versions.push(in_order);
         } else {
-            self.standing.push(StandingEncounter { a, b, version_a, version_b, was_reported: false });
+            self.standing.push(Encounter { a, b, version_a, version_b, ..Encounter::default() });
         }
     }
 
@@ -135,10 +132,10 @@ impl Schedule {
 
     /// Drops everything, adding the pairs that were reported last to `lost`.
     pub fn clear(&mut self, lost: &mut Vec<Pair>) {
-        lost.extend(self.running.iter().filter(|one| one.was_reported).map(|one| Pair::of_rows(one.a, one.b)));
-        lost.extend(self.standing.iter().filter(|one| one.was_reported).map(|one| Pair::of_rows(one.a, one.b)));
+        let reported = self.running.iter().chain(&self.standing).filter(|one| one.was_reported);
+        lost.extend(reported.map(|one| Pair::of_rows(one.a, one.b)));
         lost.extend_from_slice(&self.resting[..self.resting_reported]);
-        self.waiting.reset(self.waiting.ticks());
+        self.waiting.iter_mut().for_each(Vec::clear);
         self.running.clear();
         self.standing.clear();
         self.resting.clear();
@@ -146,26 +143,17 @@ impl Schedule {
         self.resting_reported = 0;
     }
 
-    /// Heap memory, in bytes.
-    pub fn bytes(&self) -> usize {
-        self.waiting.bytes()
-            + self.running.capacity() * size_of::<Encounter>()
-            + self.standing.capacity() * size_of::<StandingEncounter>()
-            + self.resting.capacity() * size_of::<Pair>()
-            + self.resting_versions.capacity() * 2
-            + (self.suspects.capacity() + self.doubtful.capacity()) * 4
-            + self.touches.capacity()
-    }
-
     /// Lets the encounters run whose certificates fail in this tick.
     fn advance(&mut self, view: &ReportView<'_>) {
-        let (versions, running) = (view.versions, &mut self.running);
-        let version = |row: u32| &versions[row as usize];
-        self.waiting.drain(view.now, |encounters| {
-            encounters.iter().flat_map(|one| [one.a, one.b]).for_each(|row| fetch_ahead(version(row)));
+        let Schedule { waiting, running, .. } = self;
+        let tick = view.now as usize % waiting.len();
+        let version = |row: u32| &view.versions[row as usize];
+        for some in waiting[tick].chunks(FETCHED_TOGETHER) {
+            some.iter().flat_map(|one| [one.a, one.b]).for_each(|row| fetch_ahead(version(row)));
             let holds = |one: &&Encounter| *version(one.a) == one.version_a && *version(one.b) == one.version_b;
-            running.extend(encounters.iter().filter(holds));
-        });
+            running.extend(some.iter().filter(holds));
+        }
+        waiting[tick].clear();
     }
 
     /// The hot loop. It mostly reads: the last encounter takes the place of one that is over.
@@ -291,11 +279,6 @@ impl Turnover {
             let changed = if is_reported { &mut self.gained } else { &mut self.lost };
             changed.push(pair);
         }
-    }
-
-    /// Heap memory, in bytes.
-    pub fn bytes(&self) -> usize {
-        (self.gained.capacity() + self.lost.capacity()) * size_of::<Pair>()
     }
 }
 

@@ -12,14 +12,13 @@ use std::iter::Sum;
 use std::ops::Range;
 
 use super::schedule::Schedule;
-use super::structure::RowSet;
 use super::tile::{CellBox, NEVER, Tile};
 use super::tiles::{TileArrival, Tiles, ahead, outward};
 use super::window::RelativeMotion;
+use crate::bits::RowSet;
 use crate::simd::sweep::{Gathered, Mover, Row};
 use crate::{Columns, Vec3, fetch_ahead};
 
-/// What a search can see.
 #[derive(Clone, Copy, Debug)]
 pub struct EncounterSearch<'a> {
     pub now: u64,
@@ -29,7 +28,6 @@ pub struct EncounterSearch<'a> {
     pub versions: &'a [u8],
     /// The objects that came into their tiles in this tick.
     pub newcomers: &'a RowSet,
-    /// How many objects there are.
     pub objects: usize,
 }
 
@@ -40,11 +38,8 @@ pub struct SearchCounts {
     pub passed: u64,
     /// Lines of cells that single objects looked into.
     pub lines: u64,
-    /// Runs of rows that were gathered.
     pub runs: u64,
-    /// Tests of two lines against each other.
     pub tests: u64,
-    /// Encounters found.
     pub found: u64,
 }
 
@@ -131,31 +126,6 @@ pub const THIN_LAYER: usize = 10;
 
 /// More ticks than anything is believed for. Finite, since it is multiplied by velocities of zero.
 const ENDLESS: f32 = 1e6;
-
-impl SearchScratch {
-    /// Takes memory for more than a tile usually needs.
-    pub fn reserve(&mut self) {
-        for list in [&mut self.kin, &mut self.others, &mut self.beside] {
-            list.reserve(256);
-        }
-        self.strips.reserve(256);
-        self.runs.reserve(256);
-        self.runs_ahead.reserve(256);
-        self.hits.resize(self.hits.len().max(2_048), 0);
-        self.met.reserve(2 * MET_TOGETHER);
-        self.gathered.reserve(2_048);
-    }
-
-    /// Heap memory, in bytes.
-    pub fn bytes(&self) -> usize {
-        let numbers = [&self.kin, &self.others, &self.beside, &self.hits];
-        numbers.into_iter().map(Vec::capacity).sum::<usize>() * 4
-            + self.strips.capacity() * size_of::<Strip>()
-            + (self.runs.capacity() + self.runs_ahead.capacity()) * size_of::<RowRun>()
-            + self.met.capacity() * size_of::<[Mover; 2]>()
-            + self.gathered.bytes()
-    }
-}
 
 impl TileSlice {
     /// Cuts a tile into slices.

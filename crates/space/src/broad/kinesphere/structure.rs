@@ -14,7 +14,7 @@ use super::search::{EncounterSearch, SearchCounts, SearchScratch, TileSlice};
 use super::tiles::{TileArrival, Tiles};
 use super::tolerance::Tolerance;
 use super::tuning::Tuning;
-use crate::bits::Bits;
+use crate::bits::RowSet;
 use crate::simd::mentions::Few;
 use crate::{Columns, Pair, Slot, Spheres, Vec3};
 
@@ -25,13 +25,6 @@ const SHARES_MAX: usize = 32;
 
 /// If more than one object in so many departs in a tick, nothing is worth remembering.
 const DEPARTED_ONE_IN: usize = 8;
-
-/// A set of rows, small enough for the cache, that is emptied in the time it takes to go through it.
-#[derive(Clone, Debug, Default)]
-pub struct RowSet {
-    bits: Bits,
-    rows: Vec<u32>,
-}
 
 /// All that is remembered about a world whose objects have flight plans.
 #[derive(Debug, Default)]
@@ -67,7 +60,6 @@ struct Share {
     scratch: SearchScratch,
     pairs: Vec<Pair>,
     turnover: Turnover,
-    compared: u64,
 }
 
 /// What a tick took.
@@ -80,39 +72,6 @@ pub struct TickCounts {
     /// Pairs of the last report, and the positions that it compared.
     pub reported: usize,
     pub compared: u64,
-}
-
-impl RowSet {
-    /// Makes room for the rows below `rows`.
-    pub fn grow(&mut self, rows: usize) {
-        self.bits.grow(rows);
-    }
-
-    /// Adds a row. Says whether it is new.
-    pub fn insert(&mut self, row: u32) -> bool {
-        let is_new = !self.contains(row);
-        if is_new {
-            self.bits.insert(row as usize);
-            self.rows.push(row);
-        }
-        is_new
-    }
-
-    #[inline]
-    pub fn contains(&self, row: u32) -> bool {
-        !self.rows.is_empty() && self.bits.words()[row as usize / 64] >> (row % 64) & 1 == 1
-    }
-
-    pub fn clear(&mut self) {
-        for row in self.rows.drain(..) {
-            self.bits.remove(row as usize);
-        }
-    }
-
-    /// Heap memory, in bytes.
-    pub fn bytes(&self) -> usize {
-        self.bits.bytes() + self.rows.capacity() * 4
-    }
 }
 
 impl Structure {
@@ -138,15 +97,7 @@ impl Structure {
         self.forget_last_tick(rows);
         self.expired.clear();
         self.shares.resize_with((spheres.len() / OBJECTS_PER_SHARE).clamp(1, SHARES_MAX), Share::default);
-        for share in &mut self.shares {
-            share.schedule.open(tuning.life);
-            share.scratch.reserve();
-        }
-        let some = 64 + spheres.len() / 64;
-        for list in [&mut self.departed, &mut self.outdated.rows, &mut self.newcomers.rows] {
-            list.reserve(some);
-        }
-        self.arrivals.reserve(some);
+        self.shares.iter_mut().for_each(|share| share.schedule.open(tuning.life));
         for row in spheres.alive().iter() {
             let velocity = velocity(row);
             let slack = tolerance.slack(columns.radius[row], velocity);
@@ -188,11 +139,12 @@ impl Structure {
             self.compared = shares.iter_mut().map(|share| share.schedule.report(&view, pairs, turnover)).sum();
         } else {
             let is_wanted = turnover.is_wanted;
-            shares.par_iter_mut().with_max_len(1).for_each(|share| {
+            let report = |share: &mut Share| {
                 share.pairs.clear();
                 share.turnover.is_wanted = is_wanted;
-                share.compared = share.schedule.report(&view, &mut share.pairs, &mut share.turnover);
-            });
+                share.schedule.report(&view, &mut share.pairs, &mut share.turnover)
+            };
+            self.compared = shares.par_iter_mut().with_max_len(1).map(report).sum();
             // What `pairs` has is overwritten: clearing it would mean to fill it twice.
             pairs.resize(shares.iter().map(|share| share.pairs.len()).sum(), Pair::of_rows(0, 1));
             put_together(shares, pairs);
@@ -200,7 +152,6 @@ impl Structure {
                 turnover.gained.append(&mut share.turnover.gained);
                 turnover.lost.append(&mut share.turnover.lost);
             }
-            self.compared = shares.iter().map(|share| share.compared).sum();
         }
         self.reported = pairs.len();
         self.compared
@@ -225,25 +176,6 @@ impl Structure {
             assert!(off <= slack * 1.000_1 + rounding, "{slot:?} is within {slack} of its line: {off}");
         }
         self.tiles.assert_well_formed(self.now, spheres, &self.plans);
-    }
-
-    /// Heap memory, in bytes.
-    pub fn bytes(&self) -> usize {
-        let of_share = |share: &Share| {
-            share.schedule.bytes()
-                + share.scratch.bytes()
-                + share.turnover.bytes()
-                + share.pairs.capacity() * size_of::<Pair>()
-        };
-        self.plans.bytes()
-            + self.tiles.bytes()
-            + self.renewals.bytes()
-            + self.outdated.bytes()
-            + self.newcomers.bytes()
-            + (self.departed.capacity() + self.expired.capacity()) * 4
-            + self.slices.capacity() * size_of::<TileSlice>()
-            + self.arrivals.capacity() * size_of::<TileArrival>()
-            + self.shares.iter().map(of_share).sum::<usize>()
     }
 
     fn forget_last_tick(&mut self, rows: usize) {

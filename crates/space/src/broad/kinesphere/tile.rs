@@ -27,9 +27,6 @@ pub const NEVER: u64 = u64::MAX;
 /// One cell in so many ends with a hole where cells are well filled, so that none is far.
 const GAP: usize = 8;
 
-/// By how many cells a tile may get longer, wider and thicker before it takes more memory.
-const MARGIN: [i32; 3] = [4, 2, 2];
-
 #[derive(Debug, Default)]
 pub struct Tile {
     pub key: TileKey,
@@ -48,7 +45,6 @@ pub struct Tile {
     size: [i32; 3],
     /// The first row of each cell of that box, and the number of rows.
     starts: Vec<u32>,
-    /// The box of all places.
     low: Vec3,
     high: Vec3,
 }
@@ -69,38 +65,11 @@ pub struct CellBox {
     pub high: [i32; 3],
 }
 
-/// A cell of a tile, or one that touches the tile from outside: the steps from the lowest of those along each axis. The
-/// fourth byte is unused: four are one piece for the processor.
-pub type CellSteps = [u8; 4];
-
-/// Rows that wait to be sorted into a tile, and their cells.
-#[derive(Debug, Default)]
-pub struct Unsorted {
-    rows: Vec<Row>,
-    cells: Vec<CellSteps>,
-}
-
-impl Unsorted {
-    pub fn clear(&mut self) {
-        self.rows.clear();
-        self.cells.clear();
-    }
-
-    #[inline]
-    pub fn push(&mut self, row: Row, cell: CellSteps) {
-        self.rows.push(row);
-        self.cells.push(cell);
-    }
-
-    /// Heap memory, in bytes.
-    pub fn bytes(&self) -> usize {
-        self.rows.capacity() * size_of::<Row>() + self.cells.capacity() * size_of::<CellSteps>()
-    }
-}
+/// Rows that wait to be sorted into a tile, each with its cell.
+pub type Unsorted = Vec<(Row, [i32; 3])>;
 
 impl CellGrid {
     pub fn new(edge: f64, tile_bits: [u32; 3]) -> CellGrid {
-        assert!(tile_bits.iter().all(|&bits| bits < u8::BITS), "steps take a byte for each axis");
         CellGrid { edge, per_metre: 1.0 / edge, tile_bits }
     }
 
@@ -143,19 +112,11 @@ impl CellGrid {
         (Vec3::from(cells.low.map(corner)), Vec3::from(cells.high.map(next)))
     }
 
-    /// Where a cell is in the tile at `key`, if it is there or touches it from outside.
+    /// Whether a cell is in the tile at `key` or touches it from outside.
     #[inline]
-    pub fn steps(&self, key: TileKey, cell: [i32; 3]) -> Option<CellSteps> {
+    pub fn is_at(&self, key: TileKey, cell: [i32; 3]) -> bool {
         let CellBox { low, high } = self.cells_of_tile(key).grown();
-        let is_at = (0..3).all(|axis| (low[axis]..=high[axis]).contains(&cell[axis]));
-        let steps = |axis: usize| (cell[axis].wrapping_sub(low[axis])) as u8;
-        is_at.then(|| [steps(0), steps(1), steps(2), 0])
-    }
-
-    /// How many cells to make room for in a tile that has a box of this size: it may grow, as far as a tile can.
-    fn roomy(&self, size: [i32; 3]) -> usize {
-        let most = self.tile_bits.map(|bits| (1 << bits) + 2);
-        (0..3).map(|axis| (size[axis] + MARGIN[axis]).min(most[axis]).max(size[axis]) as usize).product()
+        (0..3).all(|axis| (low[axis]..=high[axis]).contains(&cell[axis]))
     }
 }
 
@@ -163,14 +124,6 @@ impl CellBox {
     /// With all cells around it.
     pub fn grown(self) -> CellBox {
         CellBox { low: self.low.map(|cell| cell.saturating_sub(1)), high: self.high.map(|cell| cell.saturating_add(1)) }
-    }
-
-    /// The smallest box that has another cell, too.
-    fn with(self, cell: [i32; 3]) -> CellBox {
-        CellBox {
-            low: std::array::from_fn(|axis| self.low[axis].min(cell[axis])),
-            high: std::array::from_fn(|axis| self.high[axis].max(cell[axis])),
-        }
     }
 
     /// The cells that both have; none where a `low` is above its `high`.
@@ -205,7 +158,6 @@ impl Tile {
         self.starts.clear();
     }
 
-    /// How many objects it holds.
     pub fn len(&self) -> usize {
         self.count() - self.holes
     }
@@ -215,7 +167,6 @@ impl Tile {
         self.rows.len().saturating_sub(PADDING)
     }
 
-    /// The rows, and [`PADDING`] more.
     #[inline]
     pub fn rows(&self) -> &[Row] {
         &self.rows
@@ -233,12 +184,12 @@ impl Tile {
     }
 
     /// Adds an object where it belongs.
-    pub fn insert(&mut self, row: Row, grid: &CellGrid) {
-        let place = grid.cell_at(row.place.into());
-        let cell = self.cell_index(place).unwrap_or_else(|| {
-            self.widen_box(place, grid);
-            self.cell_index(place).expect("the box was widened for it")
-        });
+    pub fn insert(&mut self, row: Row, grid: &CellGrid, unsorted: &mut Unsorted) {
+        let Some(cell) = self.cell_index(grid.cell_at(row.place.into())) else {
+            self.push(row);
+            self.sort(grid, unsorted);
+            return;
+        };
         let (start, end) = (self.starts[cell] as usize, self.starts[cell + 1] as usize);
         let count = self.count();
         let hole = match self.rows[start..count].iter().position(|row| row.id == NO_ID) {
@@ -276,19 +227,16 @@ impl Tile {
         self.rows.iter().position(is_it)
     }
 
-    /// The object in `row`, or `None` for a hole.
     #[inline]
     pub fn get(&self, row: usize) -> Option<Row> {
         let row = self.rows[row];
         (row.id != NO_ID).then_some(row)
     }
 
-    /// All objects.
     pub fn objects(&self) -> impl Iterator<Item = Row> + '_ {
         self.rows[..self.count()].iter().copied().filter(|row| row.id != NO_ID)
     }
 
-    /// Makes a row a hole.
     pub fn dig(&mut self, row: usize) {
         self.rows[row] = HOLE;
         self.holes += 1;
@@ -303,27 +251,29 @@ impl Tile {
     pub fn sort(&mut self, grid: &CellGrid, unsorted: &mut Unsorted) {
         unsorted.clear();
         for row in self.objects() {
-            let cell = grid.steps(self.key, grid.cell_at(row.place.into()));
-            unsorted.push(row, cell.expect("an object is at most a cell outside its tile"));
+            unsorted.push((row, grid.cell_at(row.place.into())));
         }
-        self.replace(grid, unsorted);
+        self.replace(unsorted);
     }
 
     /// Forgets its rows and takes others, by a counting sort.
-    pub fn replace(&mut self, grid: &CellGrid, Unsorted { rows, cells }: &Unsorted) {
-        let lowest = self.enclose(grid, rows, cells);
+    pub fn replace(&mut self, rows: &[(Row, [i32; 3])]) {
+        self.enclose(rows);
         let [width, height, depth] = self.size;
         let boxes = (width * height * depth) as usize;
         // Counted two ahead: once summed up, the number one ahead is where a cell begins, and placing its rows moves
         // that to where the next one begins.
         self.starts.clear();
-        self.make_room_for_cells(grid);
+        if self.starts.capacity() < boxes + 2 {
+            self.starts.reserve_exact(roomy(boxes + 2));
+        }
         self.starts.resize(boxes + 2, 0);
-        let index_of = |cell: &CellSteps| {
-            let [x, y, z] = [0, 1, 2].map(|axis| usize::from(cell[axis] - lowest[axis]));
-            (z * height as usize + y) * width as usize + x
+        let origin = self.origin;
+        let index_of = |cell: &[i32; 3]| {
+            let [x, y, z] = [0, 1, 2].map(|axis| cell[axis] - origin[axis]);
+            ((z * height + y) * width + x) as usize
         };
-        for cell in cells {
+        for (_, cell) in rows {
             self.starts[index_of(cell) + 2] += 1;
         }
         let has_gaps = rows.len() > 2 * boxes;
@@ -338,7 +288,7 @@ impl Tile {
             self.rows.reserve_exact(roomy(count + PADDING));
         }
         self.rows.resize(count + PADDING, HOLE);
-        for (row, cell) in rows.iter().zip(cells) {
+        for (row, cell) in rows {
             let place = &mut self.starts[index_of(cell) + 1];
             self.rows[*place as usize] = *row;
             *place += 1;
@@ -360,7 +310,6 @@ impl Tile {
         self.starts[(line + first) as usize]..self.starts[(line + last + 1) as usize]
     }
 
-    /// How many lines of cells there are.
     pub fn lines(&self) -> u32 {
         (self.size[1] * self.size[2]) as u32
     }
@@ -397,52 +346,17 @@ impl Tile {
             & (self.high.z >= low.z)
     }
 
-    /// The box of all places.
     pub fn bounds(&self) -> (Vec3, Vec3) {
         (self.low, self.high)
     }
 
-    /// Heap memory, in bytes.
-    pub fn bytes(&self) -> usize {
-        self.rows.capacity() * size_of::<Row>() + self.starts.capacity() * 4
-    }
-
-    /// The number of a cell, if it is in the box.
+    /// The number of a cell, if it is in the box: along x first, then y, then z.
     #[inline]
     fn cell_index(&self, cell: [i32; 3]) -> Option<usize> {
-        number_in(self.origin, self.size, cell)
-    }
-
-    /// Makes the box large enough for another cell. Rows stay where they are: all cells that come with it are empty.
-    fn widen_box(&mut self, cell: [i32; 3], grid: &CellGrid) {
-        let (old, old_size) = (self.cells(), self.size);
-        let rows = self.starts.last().copied().unwrap_or(0);
-        let CellBox { low, high } = if old.is_empty() { CellBox { low: cell, high: cell } } else { old.with(cell) };
-        (self.origin, self.size) = (low, std::array::from_fn(|axis| high[axis] - low[axis] + 1));
-        self.make_room_for_cells(grid);
-        let mut number: usize = self.size.iter().map(|&cells| cells as usize).product();
-        self.starts.resize(number + 1, rows);
-        // From the end: every cell's number becomes larger or stays, so what was not looked at is not overwritten. An
-        // empty cell starts where the next one does.
-        let mut start = rows;
-        for z in (low[2]..=high[2]).rev() {
-            for y in (low[1]..=high[1]).rev() {
-                for x in (low[0]..=high[0]).rev() {
-                    if let Some(old) = number_in(old.low, old_size, [x, y, z]) {
-                        start = self.starts[old];
-                    }
-                    number -= 1;
-                    self.starts[number] = start;
-                }
-            }
-        }
-    }
-
-    fn make_room_for_cells(&mut self, grid: &CellGrid) {
-        let cells: usize = self.size.iter().map(|&cells| cells as usize).product();
-        if self.starts.capacity() < cells + 2 {
-            self.starts.reserve_exact(grid.roomy(self.size) + 2 - self.starts.len());
-        }
+        let [x, y, z]: [i32; 3] = std::array::from_fn(|axis| cell[axis].wrapping_sub(self.origin[axis]));
+        let [width, height, depth] = self.size;
+        let is_in = (0..width).contains(&x) && (0..height).contains(&y) && (0..depth).contains(&z);
+        is_in.then(|| ((z * height + y) * width + x) as usize)
     }
 
     fn widen_bounds(&mut self, row: Row) {
@@ -450,22 +364,19 @@ impl Tile {
         self.high = self.high.max(row.place.into());
     }
 
-    /// Finds the box of some rows, and the cells that it takes. Returns the lowest of those.
-    fn enclose(&mut self, grid: &CellGrid, rows: &[Row], cells: &[CellSteps]) -> CellSteps {
+    /// Finds the box of some rows, and the box of their cells.
+    fn enclose(&mut self, rows: &[(Row, [i32; 3])]) {
         (self.low, self.high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-        let (mut lowest, mut highest) = ([u8::MAX; 4], [0; 4]);
-        rows.iter().for_each(|row| self.widen_bounds(*row));
-        for cell in cells {
-            lowest = std::array::from_fn(|axis| lowest[axis].min(cell[axis]));
-            highest = std::array::from_fn(|axis| highest[axis].max(cell[axis]));
-        }
+        rows.iter().for_each(|(row, _)| self.widen_bounds(*row));
         (self.origin, self.size) = ([0; 3], [0; 3]);
-        if lowest <= highest {
-            let corner = grid.cells_of_tile(self.key).grown().low;
-            self.origin = std::array::from_fn(|axis| corner[axis] + i32::from(lowest[axis]));
-            self.size = std::array::from_fn(|axis| i32::from(highest[axis] - lowest[axis]) + 1);
+        if let Some(&(_, first)) = rows.first() {
+            let (mut low, mut high) = (first, first);
+            for (_, cell) in rows {
+                low = std::array::from_fn(|axis| low[axis].min(cell[axis]));
+                high = std::array::from_fn(|axis| high[axis].max(cell[axis]));
+            }
+            (self.origin, self.size) = (low, std::array::from_fn(|axis| high[axis] - low[axis] + 1));
         }
-        lowest
     }
 }
 
@@ -473,14 +384,6 @@ impl Tile {
 /// more than usual hardly ever comes.
 pub fn roomy(usual: usize) -> usize {
     usual + 8 * usual.isqrt() + 8
-}
-
-/// The number of a cell in a box of this size, if it is there: along x first, then y, then z.
-#[inline]
-fn number_in(origin: [i32; 3], [width, height, depth]: [i32; 3], cell: [i32; 3]) -> Option<usize> {
-    let [x, y, z]: [i32; 3] = std::array::from_fn(|axis| cell[axis].wrapping_sub(origin[axis]));
-    let is_in = (0..width).contains(&x) && (0..height).contains(&y) && (0..depth).contains(&z);
-    is_in.then(|| ((z * height + y) * width + x) as usize)
 }
 
 #[cfg(test)]
@@ -517,7 +420,7 @@ mod tests {
                     });
                     let row = Row { place, radius: 1.0, velocity: [0.1; 3], id: step };
                     twin.push(row);
-                    tile.insert(row, &grid);
+                    tile.insert(row, &grid, &mut Unsorted::default());
                 }
                 let context = format!("seed {seed}, step {step}");
                 assert_eq!(tile.len(), twin.len(), "{context}");

@@ -18,7 +18,6 @@ pub struct TileMap {
 }
 
 impl TileMap {
-    /// The tile at `key`.
     #[inline]
     pub fn get(&self, key: TileKey) -> Option<u32> {
         if self.slots.is_empty() {
@@ -77,11 +76,6 @@ impl TileMap {
         self.slots[slot_of_last] = index;
         self.tiles.swap_remove(index as usize);
         self.close(slot);
-    }
-
-    /// Heap memory, in bytes.
-    pub fn bytes(&self) -> usize {
-        self.tiles.capacity() * size_of::<(TileKey, u32)>() + self.slots.capacity() * 4
     }
 
     /// The slot of `key`, or the empty one where it belongs.

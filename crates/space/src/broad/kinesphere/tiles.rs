@@ -18,10 +18,8 @@ use super::tile_map::{TileKey, TileMap};
 use crate::simd::sweep::Row;
 use crate::{Spheres, Vec3};
 
-/// No tile.
 pub const NOWHERE: u32 = u32::MAX;
 
-/// What a layer is to be like.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LayerSettings {
     /// The smallest reach that it is meant for, and the largest that it takes.
@@ -31,7 +29,6 @@ pub struct LayerSettings {
     pub edge: f32,
     /// A tile has two to these powers of cells along each axis.
     pub tile_bits: [u32; 3],
-    /// Whether it is for standing objects.
     pub stands: bool,
 }
 
@@ -41,7 +38,6 @@ pub struct GridLayer {
     pub grid: CellGrid,
     pub reach: f32,
     pub stands: bool,
-    /// How many objects it holds.
     pub objects: usize,
     least: f32,
     map: TileMap,
@@ -62,11 +58,9 @@ pub struct Tiles {
     planned_layers: usize,
     tiles: Vec<Tile>,
     spare: Vec<u32>,
-    /// The tile of each row.
     homes: Vec<u32>,
     /// The tiles that expire at a tick, modulo [`LOOK_AHEAD`].
     expiring: Vec<Vec<u32>>,
-    /// How many ticks tiles live for.
     life: u64,
     unsorted: Unsorted,
 }
@@ -88,8 +82,7 @@ impl Tiles {
         layers.iter().for_each(|&layer| self.add_layer(layer));
         self.planned_layers = layers.len();
         self.spare.clear();
-        self.spare.extend((0..self.tiles.len() as u32).rev());
-        self.tiles.iter_mut().for_each(Tile::clear);
+        self.tiles.clear();
         self.homes.clear();
         self.homes.resize(rows, NOWHERE);
         self.expiring.resize_with(LOOK_AHEAD as usize, || Vec::with_capacity(16));
@@ -141,7 +134,7 @@ impl Tiles {
         self.settle(id, number);
         let tile = &mut self.tiles[number as usize];
         let GridLayer { grid, .. } = &self.layers[tile.layer as usize];
-        tile.insert(entry, grid);
+        tile.insert(entry, grid, &mut self.unsorted);
         if tile.expires == NEVER && tile.is_sparse() {
             tile.sort(grid, &mut self.unsorted);
         }
@@ -184,11 +177,9 @@ impl Tiles {
         is_used
     }
 
-    /// Takes a tile out, with the grid of its layer, for others to work on meanwhile.
-    pub fn take(&mut self, number: u32) -> (Tile, CellGrid) {
-        let tile = std::mem::take(&mut self.tiles[number as usize]);
-        let grid = self.layers[tile.layer as usize].grid;
-        (tile, grid)
+    /// Takes a tile out, for others to work on meanwhile.
+    pub fn take(&mut self, number: u32) -> Tile {
+        std::mem::take(&mut self.tiles[number as usize])
     }
 
     pub fn put_back(&mut self, number: u32, tile: Tile) {
@@ -256,12 +247,10 @@ impl Tiles {
         self.life
     }
 
-    /// How many objects there are.
     pub fn objects(&self) -> usize {
         self.layers.iter().map(|layer| layer.objects).sum()
     }
 
-    /// How many of them move.
     pub fn moving(&self) -> usize {
         self.layers.iter().filter(|layer| !layer.stands).map(|layer| layer.objects).sum()
     }
@@ -269,16 +258,6 @@ impl Tiles {
     /// How many of them are in layers that were not planned.
     pub fn unplanned(&self) -> usize {
         self.layers[self.planned_layers..].iter().map(|layer| layer.objects).sum()
-    }
-
-    /// Heap memory, in bytes.
-    pub fn bytes(&self) -> usize {
-        self.layers.iter().map(|layer| layer.map.bytes()).sum::<usize>()
-            + self.tiles.iter().map(Tile::bytes).sum::<usize>()
-            + self.tiles.capacity() * size_of::<Tile>()
-            + (self.spare.capacity() + self.homes.capacity()) * 4
-            + self.expiring.iter().map(|tiles| tiles.capacity() * 4).sum::<usize>()
-            + self.unsorted.bytes()
     }
 
     /// The tile for an object, made if need be, and how it is entered there.
@@ -298,7 +277,7 @@ impl Tiles {
             let Some(number) = self.layers[layer as usize].map.get(key) else { break };
             let entry = if stands { entry } else { entry_at(self.tiles[number as usize].middle) };
             let cell = grid.cell_at(entry.place.into());
-            if grid.steps(key, cell).is_some() {
+            if grid.is_at(key, cell) {
                 return Some((number, entry));
             }
             key = grid.key(cell);
@@ -334,7 +313,8 @@ impl Tiles {
     fn give_up(&mut self, number: u32) {
         let tile = &mut self.tiles[number as usize];
         self.layers[tile.layer as usize].map.remove(tile.key);
-        tile.clear();
+        // With its memory: a caravan would leave it all along its way.
+        *tile = Tile::default();
         self.spare.push(number);
     }
 
@@ -386,7 +366,7 @@ impl Tiles {
                 let (id, place) = (row.id, Vec3::from(row.place));
                 assert_eq!(self.homes[id as usize], number as u32, "row {id} is at home");
                 assert!(!std::mem::replace(&mut seen[id as usize], true), "row {id} is in one tile");
-                assert!(grid.steps(tile.key, grid.cell_at(place)).is_some(), "row {id} is in its tile or beside it");
+                assert!(grid.is_at(tile.key, grid.cell_at(place)), "row {id} is in its tile or beside it");
                 assert!(reach(&row, self.life) <= *widest, "row {id} reaches no farther than its layer");
                 let plan = plans.at(id, now, ahead(tile, now));
                 let off = (plan.place - place).length_squared().sqrt();

@@ -9,7 +9,6 @@ use crate::Vec3;
 /// What is known about how steadily an object moves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tolerance {
-    /// The index into [`SLACKS`].
     level: u8,
     /// The velocity is a guess, made in the tick in which the object turned.
     is_guessed: bool,
@@ -17,13 +16,11 @@ pub struct Tolerance {
     is_warned: bool,
 }
 
-/// How an object departed from its plan.
 #[derive(Clone, Copy, Debug)]
 pub struct Departure {
     /// Where the object is, and where it was expected.
     pub place: Vec3,
     pub expected: Vec3,
-    /// The plan's velocity and slack.
     pub velocity: Vec3,
     pub slack: f32,
     /// The plan's age in ticks, at least one.
@@ -130,14 +127,10 @@ mod tests {
     }
 
     #[test]
-    fn one_short_plan_is_forgiven_and_two_are_not() {
+    fn one_short_plan_is_forgiven_two_are_not_and_a_long_one_narrows_the_slack() {
         let (once, _) = Tolerance::new(0).after_departure(departure(0.1, 0.1, 0.01, 5));
         let again = Tolerance::from_byte(Tolerance { is_guessed: false, ..once }.to_byte());
         assert_eq!((once.level(), again.after_departure(departure(0.1, 0.1, 0.01, 5)).0.level()), (0, 1));
-    }
-
-    #[test]
-    fn a_long_plan_narrows_the_slack() {
         assert_eq!(Tolerance::new(2).after_departure(departure(0.2, 0.1, 0.15, 100)).0.level(), 1);
         assert_eq!(Tolerance::new(2).after_keeping(0.01, 0.15).level(), 1);
         assert_eq!(Tolerance::new(2).after_keeping(0.14, 0.15).level(), 2);

@@ -15,17 +15,13 @@ use crate::bits::Bits;
 use crate::simd::grid::bounds;
 use crate::{Spheres, Vec3};
 
-/// How to cut space and time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tuning {
-    /// How many ticks tiles live for.
     pub life: u64,
-    /// Which of [`SLACKS`] objects begin with.
     pub level: usize,
     pub layers: Vec<LayerSettings>,
     /// If more objects move than this, it no longer fits.
     pub movers_max: usize,
-    /// What a tick costs, per object.
     pub cost: f64,
 }
 
@@ -45,7 +41,6 @@ pub struct Survey {
     reaches: [Vec<f64>; 2],
 }
 
-/// What a survey tells.
 #[derive(Clone, Debug, Default)]
 struct Census {
     /// Radius and speed of some objects that stand for all, and of some that move.
@@ -55,7 +50,6 @@ struct Census {
     moving: usize,
     /// Objects per cubic metre where there are objects.
     density: f64,
-    /// What rounding may add to a reach.
     drift: f64,
     /// How far objects get off the line through their first two places, as a share of their size: three in four get no
     /// farther.
@@ -96,9 +90,8 @@ const TEST: f64 = 1.8;
 const FIND: f64 = 130.0;
 const REPORT: f64 = 7.0;
 const COMPARE: f64 = 10.0;
-/// Another flight plan and another place for an object that departed, where objects move and where they stand.
+/// Another flight plan and another place for an object that departed.
 const DEPARTURE: f64 = 1_200.0;
-const DEPARTURE_STANDING: f64 = 700.0;
 /// The plain grid: sorting an object, testing two, reporting a pair.
 const GRID: f64 = 18.5;
 const GRID_TEST: f64 = 0.7;
@@ -112,8 +105,6 @@ const MANY_MOVE: usize = 20;
 const SHORTEST: f64 = 12.0;
 /// Estimates are rough, so flight plans have to promise this share of the grid's cost, or less.
 const PROMISE: f64 = 0.8;
-/// How much dearer it is to search thin tiles, which are mostly surface.
-const THIN_TILES: f64 = 1.3;
 /// Objects per cell that cells are widened for, where nothing else asks for wide cells.
 const OCCUPANCY: f64 = 2.5;
 /// A new layer may begin where the reach has grown by one of these factors; the best of them is taken, if it is better
@@ -136,12 +127,9 @@ pub fn may_pay(objects: usize, grid_cost: f64) -> bool {
     least_cost(objects) < PROMISE * grid_cost
 }
 
-/// What a tick cost, per object.
 pub fn tick_cost(counts: TickCounts, objects: usize) -> f64 {
     let TickCounts { arrivals, renewed, search: SearchCounts { passed, lines, runs, tests, found }, .. } = counts;
-    // Departures are dearer where tiles expire, since everything moves there.
-    let departure = if renewed > arrivals { DEPARTURE } else { DEPARTURE_STANDING };
-    let cost = arrivals as f64 * departure
+    let cost = arrivals as f64 * DEPARTURE
         + renewed as f64 * (SORT + LOOK)
         + passed as f64 * PASS
         + lines as f64 * LINE_ALONE
@@ -160,7 +148,6 @@ fn sample(rows: &Bits, count: usize) -> impl Iterator<Item = u32> + '_ {
 }
 
 impl Survey {
-    /// Begins again.
     pub fn reset(&mut self) {
         self.rows.clear();
         self.places.clear();
@@ -202,14 +189,6 @@ impl Survey {
             }
         }
         best
-    }
-
-    /// Heap memory, in bytes.
-    pub fn bytes(&self) -> usize {
-        let Census { sample, movers, .. } = &self.census;
-        (self.rows.capacity() + self.offs.capacity()) * 4
-            + self.places.capacity() * size_of::<Vec3>()
-            + (sample.capacity() + movers.capacity() + self.reaches[0].capacity() + self.reaches[1].capacity()) * 8
     }
 
     fn take_census(&mut self, spheres: &Spheres, pairs: usize) {
@@ -295,8 +274,7 @@ impl Census {
         let n = self.objects as f64;
         let still = LayerCuts::best(standing, n * (1.0 - share), self.density * (1.0 - share), None).0;
         let (cuts, each) = LayerCuts::best(moving, n * share, self.density * share, Some(&still));
-        let is_thin = cuts.iter().any(|cut| self.tile_bits(cut, life)[1] < 2);
-        cost += if is_thin { THIN_TILES } else { 1.0 } * each * share / life as f64;
+        cost += each * share / life as f64;
         if cost >= limit {
             return None;
         }
@@ -365,14 +343,11 @@ fn long_tiles(cells: f64, life: f64) -> [u32; 3] {
 struct LayerCut {
     objects: f64,
     density: f64,
-    /// The smallest reach, and the largest.
     least: f64,
     reach: f64,
-    /// The edge of the cells.
     edge: f64,
 }
 
-/// The reaches of some objects, cut into layers.
 #[derive(Clone, Copy, Debug, Default)]
 struct LayerCuts {
     cuts: [LayerCut; LAYERS_MAX],

@@ -29,54 +29,39 @@ fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
 }
 
 impl RelativeMotion {
-    /// The squared distance now.
     pub fn distance2(&self) -> f64 {
         dot(self.offset, self.offset)
     }
 
     /// The ticks of `0..end` at which the pair may overlap, closer than `outer`, and must, closer than `inner`.
     pub fn window(&self, outer: f64, inner: f64, end: u8) -> Option<EncounterWindow> {
-        let speed2 = dot(self.velocity, self.velocity);
-        let quadratic = Quadratic {
-            approach: dot(self.offset, self.velocity),
-            distance2: self.distance2(),
-            speed2,
-            per_speed2: 1.0 / speed2,
-        };
-        let (may_from, may_until) = quadratic.ticks_within(outer, end)?;
-        let (must_from, must_until) = match quadratic.ticks_within(inner, end) {
+        let (may_from, may_until) = self.ticks_within(outer, end)?;
+        let (must_from, must_until) = match self.ticks_within(inner, end) {
             Some((from, until)) => (from.max(may_from), until.min(may_until)),
             None => (may_until, may_until),
         };
         Some(EncounterWindow { may_from, must_from, must_until, may_until })
     }
-}
 
-/// The squared distance over time is a quadratic polynomial.
-struct Quadratic {
-    approach: f64,
-    distance2: f64,
-    speed2: f64,
-    per_speed2: f64,
-}
-
-impl Quadratic {
-    /// The ticks of `0..end` at which the distance is below `reach`, as a half-open range that is not empty.
+    /// The ticks of `0..end` at which the distance is below `reach`, as a half-open range that is not empty. The
+    /// squared distance over time is a quadratic polynomial.
+    #[inline]
     fn ticks_within(&self, reach: f64, end: u8) -> Option<(u8, u8)> {
         if reach <= 0.0 {
             return None;
         }
-        let gap = self.distance2 - reach * reach;
-        if self.speed2 == 0.0 {
+        let (approach, speed2) = (dot(self.offset, self.velocity), dot(self.velocity, self.velocity));
+        let gap = self.distance2() - reach * reach;
+        if speed2 == 0.0 {
             return (gap < 0.0).then_some((0, end));
         }
-        let discriminant = self.approach * self.approach - self.speed2 * gap;
+        let discriminant = approach * approach - speed2 * gap;
         if discriminant <= 0.0 {
             return None;
         }
         let root = discriminant.sqrt();
-        let from = ((-self.approach - root) * self.per_speed2).max(0.0);
-        let until = ((-self.approach + root) * self.per_speed2).min(f64::from(end) - 1.0);
+        let from = ((-approach - root) / speed2).max(0.0);
+        let until = ((-approach + root) / speed2).min(f64::from(end) - 1.0);
         if from > until {
             return None;
         }
