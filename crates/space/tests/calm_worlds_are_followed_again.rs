@@ -3,7 +3,7 @@
 use kinesphere_space::workload::Random;
 use kinesphere_space::{BroadPhase, Kinesphere, Slot, Sphere, Spheres, Vec3};
 
-/// One object in so many goes straight, everybody teleports for forty ticks, and then they go straight again.
+/// Some objects go straight, all teleport for forty ticks, and then the same go straight again.
 #[test]
 fn a_world_that_calms_down_is_followed_again() {
     let (objects, side) = (50_000, 160.0);

@@ -32,7 +32,7 @@ impl<M: BroadPhase> Held<M> {
     }
 }
 
-/// Lets the method look for so many ticks, moving the objects in between.
+/// Lets the method look for `ticks` ticks, moving the objects in between.
 fn look(
     kinesphere: &mut Held<Kinesphere>,
     spheres: &mut Spheres,
@@ -105,7 +105,7 @@ fn two_at_the_ends_of_the_world() {
     }
 }
 
-/// Nobody is near anybody, so every object is alone in its part of space.
+/// No object is near another, so each has a tile of its own.
 #[test]
 fn a_sparse_cloud() {
     for (speed, name) in [(0.0, "standing"), (0.1, "drifting"), (1_000.0, "racing")] {
@@ -175,8 +175,8 @@ fn places_that_were_left_are_forgotten() {
         }
         (kinesphere.bytes, followed)
     };
-    // Tiles are used again and again, and have all had as many objects as any by and by. Every now and then courses
-    // begin anew.
+    // Tiles are used again and again, and have all had as many objects as any by and by. Every now and then flight
+    // plans begin anew.
     let (early, _) = caravan(&mut kinesphere, 0..40_000);
     let (late, followed) = caravan(&mut kinesphere, 40_000..240_000);
     println!("{early} bytes early, {late} bytes late, {followed} followed");

@@ -1,6 +1,6 @@
-//! Once courses are followed, what has to be looked at is spread over the ticks: no tick has much more to do than the
-//! others, whether all move or a few, and whatever their sizes. Work is counted, not timed, so that it is the same on
-//! every machine.
+//! Once flight plans are followed, what has to be looked at is spread over the ticks: no tick has much more to do than
+//! the others, whether all move or a few, and whatever their sizes. Work is counted, not timed, so that it is the same
+//! on every machine.
 
 use kinesphere_space::broad::PlainGrid;
 use kinesphere_space::workload::{Motion, Random, Settings, Workload};
@@ -20,7 +20,7 @@ fn work_per_tick(motion: Motion) -> (Vec<u64>, Vec<u64>) {
     let (mut tests, mut renewed) = (Vec::new(), Vec::new());
     for tick in 0..500 {
         let work = kinesphere.pairs(workload.spheres(), &mut pairs);
-        // The first ticks are not steady: courses begin in one of them, and who moves is found out in the next.
+        // The first ticks are not steady: flight plans begin in one of them, and what moves is found out in the next.
         if tick >= 20 {
             assert!(kinesphere.is_following(), "{} at tick {tick}", motion.name());
             tests.push(work.sphere_tests);
@@ -45,8 +45,8 @@ fn work_is_spread_over_the_ticks() {
     }
 }
 
-/// In a small world, where courses do not pay and pairs are found afresh, no tick has more tests than others; nor have
-/// those in which courses are considered again.
+/// In a small world, where flight plans do not pay, no tick has more tests than others; nor have
+/// those in which flight plans are considered again.
 #[test]
 fn small_worlds_have_the_same_to_do_in_every_tick() {
     let mut workload = Workload::new(Settings { objects: 4_000, ..Settings::default() }).unwrap();
@@ -70,7 +70,7 @@ fn step(spheres: &mut Spheres, slot: Slot, velocity: &mut Vec3, side: f32) {
     spheres.move_to(slot, next).unwrap();
 }
 
-/// A world of standing objects in which one in so many begins to walk at tick 100; and in which, if so wanted, one
+/// A world of standing objects in which one in `one_in` begins to walk at tick 100; and in which, if so wanted, one
 /// races through it from the first. For each tick from 300 on: tests, objects of renewed tiles, and the tests of a
 /// plain grid.
 fn awakening(objects: usize, one_in: usize, is_raced_through: bool) -> Vec<[u64; 3]> {
@@ -100,7 +100,7 @@ fn awakening(objects: usize, one_in: usize, is_raced_through: bool) -> Vec<[u64;
     counts
 }
 
-/// Who moves need not have done so when courses began.
+/// Objects that stood when the structure started may move later.
 #[test]
 fn those_who_begin_to_move_are_spread_over_the_ticks() {
     for one_in in [100, 10] {

@@ -1,5 +1,5 @@
-//! What every broad phase is held to: worlds, what happens to them, and brute force beside it. The file that has this module
-//! says in `methods` which broad phases take part; the lab has another for its rivals.
+//! What every broad phase is held to: worlds, what happens to them, and brute force beside it. The file that has this
+//! module says in `methods` which broad phases take part; the lab has another for its rivals.
 
 use std::fmt::Display;
 

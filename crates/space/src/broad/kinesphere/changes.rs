@@ -137,7 +137,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Whatever moves, grows, comes and goes: it finds what two sorted lists differ in, and the pairs of a slot
+        /// It finds what two sorted lists differ in, and the pairs of a slot
         /// that was handed on.
         #[test]
         fn it_finds_what_sorted_lists_differ_in(

@@ -48,12 +48,13 @@ pub struct Refinement {
     tolerance: Tolerance,
 }
 
-/// After so many ticks a block's reference tick moves on, so that products of velocity and time stay small.
+/// A block's reference tick moves on every 256 ticks, so that products of velocity and time stay small.
 pub const REFERENCE_TICKS: u64 = 256;
 
 /// Ages are known modulo 256: an older plan is made anew when its tile is renewed.
 const AGE_MAX: u64 = 256;
-/// A renewal refines one plan in so many. All plans at every fourth renewal would be as much work, in fewer ticks.
+/// A renewal refines one plan in `REFINE_EVERY`. All plans at every fourth renewal would be as much work, in fewer
+/// ticks.
 pub const REFINE_EVERY: u64 = 4;
 const AGE_TO_REFINE: u64 = 4;
 

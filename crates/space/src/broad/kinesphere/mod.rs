@@ -106,10 +106,10 @@ struct Trial {
 const MEMORY: f64 = 16.0;
 /// The first pause after a survey or a structure that did not pay, and the longest. They double.
 const PAUSES: (u64, u64) = (8, 512);
-/// A structure that lasted for so many times the last pause was worth it.
+/// A structure that lasted for `WORTH_IT` times the last pause was worth it.
 const WORTH_IT: u64 = 8;
-/// Ticks may be looked at again, after changes, so often within [`LOOK_AHEAD`] ticks. An object gets up to two versions
-/// per look, and they are counted modulo 256: more might bring an encounter that waits back to life.
+/// Ticks may be looked at again, after changes, `EXTRA_LOOKS` times within [`LOOK_AHEAD`] ticks. An object gets up to
+/// two versions per look, and they are counted modulo 256: more might bring an encounter that waits back to life.
 const EXTRA_LOOKS: u64 = 8;
 
 impl Kinesphere {
@@ -118,7 +118,7 @@ impl Kinesphere {
         Kinesphere::default()
     }
 
-    /// A broad phase that may use so many threads of the current [rayon] pool. The result is the same for any number.
+    /// A broad phase that may use `threads` threads of the current [rayon] pool. The result is the same for any number.
     ///
     /// It is fastest when called by one of these threads, as in `ThreadPool::install`: a thread that is not of the pool
     /// wakes it for every step of a tick, and waits.

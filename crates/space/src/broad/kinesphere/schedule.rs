@@ -17,14 +17,14 @@ use crate::bits::RowSet;
 use crate::simd::mentions::Few;
 use crate::{Columns, Pair, fetch_ahead};
 
-/// The versions of so many encounters are fetched before they are looked at.
+/// The versions of this many encounters are fetched before they are looked at.
 const FETCHED_TOGETHER: usize = 32;
-/// So many resting pairs are passed at a time, in search of those that are over.
+/// Resting pairs are passed 1,024 at a time, in search of those that are over.
 const TOGETHER: usize = 1_024;
 
 /// The encounters of one share of the world.
 #[derive(Debug, Default)]
-pub struct Schedule {
+pub struct EncounterSchedule {
     /// The event queue: by the tick at which encounters begin, modulo the number of ticks in a life.
     waiting: Vec<Vec<Encounter>>,
     running: Vec<Encounter>,
@@ -74,7 +74,7 @@ pub struct Turnover {
     pub lost: Vec<Pair>,
 }
 
-impl Schedule {
+impl EncounterSchedule {
     /// Empties it, for encounters that begin less than `life` ticks after they are found.
     pub fn open(&mut self, life: u64) {
         debug_assert!(life <= LOOK_AHEAD, "ticks are unambiguous");
@@ -145,7 +145,7 @@ impl Schedule {
 
     /// Lets the encounters run whose certificates fail in this tick.
     fn advance(&mut self, view: &ReportView<'_>) {
-        let Schedule { waiting, running, .. } = self;
+        let EncounterSchedule { waiting, running, .. } = self;
         let tick = view.now as usize % waiting.len();
         let version = |row: u32| &view.versions[row as usize];
         for some in waiting[tick].chunks(FETCHED_TOGETHER) {
@@ -216,7 +216,7 @@ impl Schedule {
     /// Drops what is void. Some at a time, the last ones first: where one is dropped, one takes its place that has been
     /// looked at.
     fn forget_resting(&mut self, view: &ReportView<'_>, turnover: &mut Turnover) {
-        let Schedule { resting, resting_versions, resting_reported, suspects, .. } = self;
+        let EncounterSchedule { resting, resting_versions, resting_reported, suspects, .. } = self;
         for first in (0..resting.len()).step_by(TOGETHER).rev() {
             let end = resting.len().min(first + TOGETHER);
             suspects.clear();
@@ -318,13 +318,13 @@ mod tests {
         versions: [u32; 2],
     }
 
-    /// Whatever departs, waits, runs, stands or rests: a schedule reports what its slow twin does, and what it says has
+    /// A schedule reports what its slow twin does, and what it says has
     /// changed leads from one tick to the next.
     #[test]
     fn a_schedule_reports_what_was_promised() {
         for seed in 0..60 {
             let mut random = Random::new(seed);
-            let mut schedule = Schedule::default();
+            let mut schedule = EncounterSchedule::default();
             schedule.open(LIFE);
             let mut promises: Vec<Promise> = Vec::new();
             let (mut departures, mut reported) = ([0; ROWS as usize], Vec::new());

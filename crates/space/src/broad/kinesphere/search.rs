@@ -11,7 +11,7 @@
 use std::iter::Sum;
 use std::ops::Range;
 
-use super::schedule::Schedule;
+use super::schedule::EncounterSchedule;
 use super::tile::{CellBox, NEVER, Tile};
 use super::tiles::{TileArrival, Tiles, ahead, outward};
 use super::window::RelativeMotion;
@@ -110,18 +110,19 @@ struct ReachedCells {
     cells: CellBox,
 }
 
-/// A slice has so many rows, or is one line: enough that it is worth looking for the tiles around, and few enough that
-/// threads can share one or two large tiles.
+/// A slice has `SLICE_ROWS` rows, or is one line: enough that it is worth looking for the tiles around, and few enough
+/// that threads can share one or two large tiles.
 const SLICE_ROWS: u32 = 128;
 
-/// So many encounters are found before they are entered: what that takes is anywhere in memory, and is fetched
+/// `MET_TOGETHER` encounters are found before they are entered: what that takes is anywhere in memory, and is fetched
 /// meanwhile.
 const MET_TOGETHER: usize = 32;
 
-/// So many rows, or a run more, are gathered for a single object and then tested: they stay in the fastest cache.
+/// `GATHERED_TOGETHER` rows, or a run more, are gathered for a single object and then tested: they stay in the fastest
+/// cache.
 const GATHERED_TOGETHER: usize = 512;
 
-/// The objects of a layer that has less than one in so many of all look one by one.
+/// The objects of a layer that has less than a tenth of all look one by one.
 pub const THIN_LAYER: usize = 10;
 
 /// More ticks than anything is believed for. Finite, since it is multiplied by velocities of zero.
@@ -147,7 +148,7 @@ impl TileSlice {
 
 impl EncounterSearch<'_> {
     /// Finds the encounters of a slice of a tile that was renewed in this tick.
-    pub fn search_slice(&self, slice: &TileSlice, scratch: &mut SearchScratch, schedule: &mut Schedule) {
+    pub fn search_slice(&self, slice: &TileSlice, scratch: &mut SearchScratch, schedule: &mut EncounterSchedule) {
         let tile = self.tiles.get(slice.tile);
         if self.tiles.layer_of(tile).objects * THIN_LAYER < self.objects {
             self.search_one_by_one(slice, scratch, schedule);
@@ -162,13 +163,18 @@ impl EncounterSearch<'_> {
     }
 
     /// Finds the encounters of some newcomers.
-    pub fn search_newcomers(&self, arrivals: &[TileArrival], scratch: &mut SearchScratch, schedule: &mut Schedule) {
+    pub fn search_newcomers(
+        &self,
+        arrivals: &[TileArrival],
+        scratch: &mut SearchScratch,
+        schedule: &mut EncounterSchedule,
+    ) {
         let lookers = arrivals.iter().map(|&TileArrival { tile, entry }| Looker { tile, entry, before: u32::MAX });
         let is_mine = |id: u32, other: u32| !self.newcomers.contains(other) || other < id;
         self.look_alone(lookers, |_| false, is_mine, scratch, schedule);
     }
 
-    fn search_one_by_one(&self, slice: &TileSlice, scratch: &mut SearchScratch, schedule: &mut Schedule) {
+    fn search_one_by_one(&self, slice: &TileSlice, scratch: &mut SearchScratch, schedule: &mut EncounterSchedule) {
         let tile = self.tiles.get(slice.tile);
         let rows = slice.lines().flat_map(|line| tile.rows_of_line(line));
         let entries = rows.filter_map(|row| tile.get(row as usize).map(|entry| (row, entry)));
@@ -181,7 +187,7 @@ impl EncounterSearch<'_> {
         self.look_alone(lookers, looks_itself, |_, other| !self.newcomers.contains(other), scratch, schedule);
     }
 
-    fn search_line(&self, number: u32, y: i32, z: i32, scratch: &mut SearchScratch, schedule: &mut Schedule) {
+    fn search_line(&self, number: u32, y: i32, z: i32, scratch: &mut SearchScratch, schedule: &mut EncounterSchedule) {
         let tile = self.tiles.get(number);
         let (stored, shift, ticks) = (tile.rows(), self.shift(tile), self.ticks(tile, tile));
         let CellBox { low, high } = tile.cells();
@@ -323,7 +329,7 @@ impl EncounterSearch<'_> {
         &self,
         index: usize,
         scratch: &mut SearchScratch,
-        schedule: &mut Schedule,
+        schedule: &mut EncounterSchedule,
         is_mine: impl Fn(u32, u32) -> bool,
     ) {
         let mover = scratch.gathered.get(index);
@@ -343,12 +349,12 @@ impl EncounterSearch<'_> {
         }
     }
 
-    fn enter_met(&self, scratch: &mut SearchScratch, schedule: &mut Schedule) {
+    fn enter_met(&self, scratch: &mut SearchScratch, schedule: &mut EncounterSchedule) {
         scratch.counts.found += scratch.met.len() as u64;
         scratch.met.drain(..).for_each(|[mine, other]| self.enter(mine, other, schedule));
     }
 
-    fn enter(&self, mine: Mover, other: Mover, schedule: &mut Schedule) {
+    fn enter(&self, mine: Mover, other: Mover, schedule: &mut EncounterSchedule) {
         let radius = |id: u32| f64::from(self.columns.radius[id as usize]);
         let outer = f64::from(mine.radius) + f64::from(other.radius);
         let inner = 2.0 * (radius(mine.id) + radius(other.id)) - outer;
@@ -393,7 +399,7 @@ impl EncounterSearch<'_> {
         is_spared: impl Fn(u32) -> bool,
         is_mine: impl Fn(u32, u32) -> bool,
         scratch: &mut SearchScratch,
-        schedule: &mut Schedule,
+        schedule: &mut EncounterSchedule,
     ) {
         let mut next = lookers.next();
         next.iter().for_each(|looker| self.list_runs(looker, &is_spared, scratch));

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::flight_plans::{FlightPlan, FlightPlans, drift};
 use super::renewal::Renewals;
-use super::schedule::{ReportView, Schedule, Turnover};
+use super::schedule::{EncounterSchedule, ReportView, Turnover};
 use super::search::{EncounterSearch, SearchCounts, SearchScratch, TileSlice};
 use super::tiles::{TileArrival, Tiles};
 use super::tolerance::Tolerance;
@@ -18,12 +18,12 @@ use crate::bits::RowSet;
 use crate::simd::mentions::Few;
 use crate::{Columns, Pair, Slot, Spheres, Vec3};
 
-/// Encounters are kept in one schedule for so many objects, whatever the number of threads, so that the result cannot
+/// There is one schedule for every 16,384 objects, whatever the number of threads, so that the result cannot
 /// depend on that.
 const OBJECTS_PER_SHARE: usize = 16_384;
 const SHARES_MAX: usize = 32;
 
-/// If more than one object in so many departs in a tick, nothing is worth remembering.
+/// If more than one object in eight departs in a tick, nothing is worth remembering.
 const DEPARTED_ONE_IN: usize = 8;
 
 /// All that is remembered about a world whose objects have flight plans.
@@ -56,7 +56,7 @@ pub struct Structure {
 /// The encounters that one task looks after, and its memory.
 #[derive(Debug, Default)]
 struct Share {
-    schedule: Schedule,
+    schedule: EncounterSchedule,
     scratch: SearchScratch,
     pairs: Vec<Pair>,
     turnover: Turnover,
@@ -75,7 +75,7 @@ pub struct TickCounts {
 }
 
 impl Structure {
-    /// One that uses so many threads.
+    /// A structure that uses `threads` threads.
     pub fn with_threads(threads: usize) -> Structure {
         Structure { threads, ..Structure::default() }
     }
@@ -112,7 +112,7 @@ impl Structure {
         self.shares.iter_mut().for_each(|share| share.schedule.clear(lost));
     }
 
-    /// Takes in the positions of tick `now`. Says what that took, or `None` if so many departed that it gave up.
+    /// Takes in the positions of tick `now`. Says what that took, or `None` if too many departed.
     pub fn advance(&mut self, spheres: &Spheres, now: u64) -> Option<TickCounts> {
         self.now = now;
         self.forget_last_tick(spheres.rows());

@@ -24,7 +24,7 @@ const HOLE: Row = Row { place: [f32::NAN; 3], radius: 0.0, velocity: [0.0; 3], i
 /// A tick that never comes: tiles of standing objects expire then.
 pub const NEVER: u64 = u64::MAX;
 
-/// One cell in so many ends with a hole where cells are well filled, so that none is far.
+/// One cell in `GAP` ends with a hole where cells are well filled, so that none is far.
 const GAP: usize = 8;
 
 #[derive(Debug, Default)]
@@ -242,7 +242,7 @@ impl Tile {
         self.holes += 1;
     }
 
-    /// Whether there are so many holes that sorting pays, for a tile that never expires.
+    /// Whether there are enough holes for sorting to pay, for a tile that never expires.
     pub fn is_sparse(&self) -> bool {
         self.holes > 16 + self.count() / 4
     }
@@ -391,7 +391,7 @@ mod tests {
     use super::*;
     use crate::workload::Random;
 
-    /// Whatever comes and goes, in a tile or a cell outside it: every object is in the rows of its cell, and only
+    /// Objects come and go, in a tile and a cell outside it: every object is in the rows of its cell, and only
     /// there.
     #[test]
     fn every_object_is_among_the_rows_of_its_cell() {

@@ -7,7 +7,7 @@ pub type TileKey = [i32; 3];
 
 const EMPTY: u32 = u32::MAX;
 
-/// A lookup in the table takes so many times as long as a step through the list.
+/// A lookup in the table takes `LOOKUP` times as long as a step through the list.
 const LOOKUP: usize = 2;
 
 #[derive(Debug, Default)]

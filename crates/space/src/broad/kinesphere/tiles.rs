@@ -65,7 +65,7 @@ pub struct Tiles {
     unsorted: Unsorted,
 }
 
-/// An object with a reach so many times below a layer's least gets another layer: in cells that are too wide there are
+/// An object with a reach `LOOSE` times below a layer's least gets another layer: in cells that are too wide there are
 /// too many others.
 const LOOSE: f32 = 6.0;
 /// But there are no more layers than this, since every object looks into every layer.
@@ -75,7 +75,7 @@ const LAYERS_MAX: usize = 24;
 const ROUND_UP: f32 = 1.0 + 1e-5;
 
 impl Tiles {
-    /// Forgets all objects, and takes other layers, whose tiles live for so many ticks.
+    /// Forgets all objects, and takes other layers, whose tiles live for `life` ticks.
     pub fn reset(&mut self, rows: usize, life: u64, layers: &[LayerSettings]) {
         self.life = life;
         self.layers.clear();

@@ -108,7 +108,7 @@ pub fn bent(velocity: Vec3, off: Vec3, ticks: f32) -> Vec3 {
     velocity + off * (1.5 / ticks)
 }
 
-/// The velocity of an object that turned since the last tick and got off its line by so much.
+/// The velocity of an object that turned since the last tick and got `off` its line.
 ///
 /// An object that keeps its speed, bounced off a wall or not, changes its velocity along the way it got off: the
 /// velocity is mirrored there, whenever within the tick it turned. Where that does not fit, the last step is the best

@@ -64,7 +64,7 @@ const FOLLOWED: usize = 4;
 const SAMPLE: (usize, usize) = (64, 1_024);
 const OBJECTS_PER_SAMPLE: usize = 48;
 
-/// An object that gets off its line by this share of its size, and so many times as far as most, has turned.
+/// An object that gets off its line by this share of its size, and `UNLIKE` times as far as most, has turned.
 const TURNED: f32 = 0.05;
 const UNLIKE: f32 = 4.0;
 
@@ -99,7 +99,7 @@ const GRID_PAIR: f64 = 14.0;
 
 /// Lives that are considered; the first will do anywhere.
 const LIVES: [u64; 9] = [48, 64, 96, 32, 24, 16, 12, 8, 6];
-/// If fewer than one in so many objects move, whatever life they have will do.
+/// If fewer than one object in `MANY_MOVE` moves, whatever life they have will do.
 const MANY_MOVE: usize = 20;
 /// Plans that are kept for fewer ticks, on average, are not worth making.
 const SHORTEST: f64 = 12.0;
@@ -117,12 +117,12 @@ fn least_cost(objects: usize) -> f64 {
     CHECK + TICK / objects.max(1) as f64
 }
 
-/// What a tick of the plain grid costs, per object, that makes so many tests to find so many pairs.
+/// What a tick of the plain grid costs, per object, that makes `tests` tests to find `pairs` pairs.
 pub fn grid_cost(objects: usize, pairs: usize, tests: u64) -> f64 {
     GRID + (tests as f64 * GRID_TEST + pairs as f64 * GRID_PAIR) / objects.max(1) as f64
 }
 
-/// Whether there may be a tuning that pays where the grid costs so much.
+/// Whether there may be a tuning that pays where the grid has this cost.
 pub fn may_pay(objects: usize, grid_cost: f64) -> bool {
     least_cost(objects) < PROMISE * grid_cost
 }
@@ -166,7 +166,7 @@ impl Survey {
         self.of_all > 0 && self.places.len() == self.rows.len() * (FOLLOWED + 1)
     }
 
-    /// The best tuning for what was observed, if one pays where the grid finds so many pairs at such a cost.
+    /// The best tuning for what was observed, if one pays where the grid finds `pairs` pairs at `grid_cost`.
     pub fn tune(&mut self, spheres: &Spheres, pairs: usize, grid_cost: f64) -> Option<Tuning> {
         self.take_census(spheres, pairs);
         self.reset();
@@ -317,7 +317,7 @@ impl Census {
     fn tile_bits(&self, cut: &LayerCut, life: u64) -> [u32; 3] {
         let in_a_cell = (cut.density * cut.edge.powi(3)).min(cut.objects);
         if cut.objects * (THIN_LAYER as f64) < self.objects as f64 {
-            // Each of a few objects among many looks at so many others that a tick should not have many of them.
+            // Each of a few objects among many looks at many others, so a tick should not have many of them.
             let bits = (cut.objects / (4.0 * life as f64) / in_a_cell).max(1.0).log2() as u32;
             let thick = (bits / 3).min(2);
             return [(bits - 2 * thick).min(6), thick, thick];
@@ -326,7 +326,7 @@ impl Census {
     }
 }
 
-/// The shape of tiles for a layer of so many cells, of which two are to expire in three ticks.
+/// The shape of tiles for a layer of `cells` cells, of which two are to expire in three ticks.
 ///
 /// They are long, since lines of cells are read in one go, and four or two lines thick: thin tiles are mostly surface,
 /// and what is found there is found from both sides.
@@ -355,8 +355,8 @@ struct LayerCuts {
 }
 
 impl LayerCuts {
-    /// Cuts the reaches of a sample of so many objects, and says what an object costs each time that its tile expires.
-    /// Those `around` have to be looked at, too: standing objects around moving ones.
+    /// Cuts the reaches of a sample of `objects` objects, and says what an object costs each time that its tile
+    /// expires. Those `around` have to be looked at, too: standing objects around moving ones.
     fn best(reaches: &mut [f64], objects: f64, density: f64, around: Option<&LayerCuts>) -> (LayerCuts, f64) {
         reaches.sort_unstable_by(f64::total_cmp);
         let mut best = (LayerCuts::default(), f64::INFINITY);
