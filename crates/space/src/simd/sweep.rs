@@ -59,18 +59,6 @@ impl Gathered {
         self.len = 0;
     }
 
-    /// Makes room for so many.
-    pub fn reserve(&mut self, rows: usize) {
-        if self.id.len() < rows {
-            self.widen(rows);
-        }
-    }
-
-    /// For how many there is room.
-    pub fn room(&self) -> usize {
-        self.id.len()
-    }
-
     /// How many were gathered.
     #[inline]
     pub fn len(&self) -> usize {
@@ -140,11 +128,6 @@ impl Gathered {
         }
         let count = self.meets_plain(mover, from, hits);
         &hits[..count]
-    }
-
-    /// Heap memory, in bytes.
-    pub fn bytes(&self) -> usize {
-        9 * 4 * self.id.capacity()
     }
 
     fn widen(&mut self, rows: usize) {
