@@ -7,7 +7,7 @@ use kinesphere_space::{BroadPhase, Kinesphere, Pair, Spheres, Work};
 use rayon::ThreadPool;
 use scenes::SCENES;
 
-/// The method with so many threads, in a pool of its own.
+/// The method in a thread pool of its own.
 struct Team {
     pool: ThreadPool,
     kinesphere: Kinesphere,
@@ -34,7 +34,7 @@ fn check(teams: &mut [Team], spheres: &Spheres, circumstances: &str) {
     let (one, others) = teams.split_first().unwrap();
     for (other, work) in others.iter().zip(&works[1..]) {
         let threads = other.pool.current_num_threads();
-        // Not `assert_eq`: nobody wants to read thousands of pairs.
+        // Not `assert_eq`, which would print thousands of pairs.
         assert!(one.pairs == other.pairs, "{circumstances}: pairs differ between one thread and {threads}");
         assert!(one.kinesphere.began() == other.kinesphere.began(), "{circumstances}: {threads} threads, began");
         assert!(one.kinesphere.ended() == other.kinesphere.ended(), "{circumstances}: {threads} threads, ended");

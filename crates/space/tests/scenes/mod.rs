@@ -12,7 +12,7 @@ pub struct Scene {
     pub name: &'static str,
     start: fn(&mut World),
     step: fn(&mut World),
-    /// In at least so many ticks of a hundred, motion is so smooth that courses should be followed.
+    /// The percentage of ticks in which motion is smooth enough that tracks should be followed, at least.
     #[allow(dead_code)] // Not every test asks.
     pub followed_percent: usize,
 }
@@ -296,7 +296,7 @@ impl Scene {
         world
     }
 
-    /// Moves everybody; ending the tick is left to the caller.
+    /// Moves all objects; the caller ends the tick.
     pub fn step(&self, world: &mut World) {
         world.tick += 1;
         (self.step)(world);
