@@ -1,3 +1,7 @@
+#![doc = include_str!("../README.md")]
+//!
+//! ## How it is made
+//!
 //! A client: says hello, moves its own avatar at once, and shows the others where they are by now.
 //!
 //! [`bot`] and [`hostile`] are clients with a will of their own.
@@ -9,6 +13,9 @@ pub mod hostile;
 pub mod others;
 pub mod own;
 pub mod walk;
+
+/// What the API takes and returns.
+pub use {motion, space, wire};
 
 pub use bot::Bot;
 pub use hostile::Hostile;

@@ -1,3 +1,7 @@
+#![doc = include_str!("../README.md")]
+//!
+//! ## How it is made
+//!
 //! Many servers that are one world.
 //!
 //! Every point of space has one node that decides who may be there, and every object one that moves it. Who decides where
@@ -36,6 +40,9 @@ mod telling;
 pub mod tenancy;
 pub mod territory;
 mod turn;
+
+/// What the API takes and returns.
+pub use {space, wire, world};
 
 pub use part::Part;
 

@@ -1,3 +1,7 @@
+#![doc = include_str!("../README.md")]
+//!
+//! ## How it is made
+//!
 //! A peer: a participant of a world without a server.
 //!
 //! It moves its own objects and nobody else's; their [names](wire::peer::name) say whose they are. To those who hear an
@@ -26,6 +30,9 @@ pub mod verdicts;
 pub mod wanderer;
 pub mod window;
 pub mod words;
+
+/// What the API takes and returns.
+pub use {motion, space, wire};
 
 use std::collections::{BTreeMap, VecDeque};
 

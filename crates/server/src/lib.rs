@@ -1,3 +1,7 @@
+#![doc = include_str!("../README.md")]
+//!
+//! ## How it is made
+//!
 //! The server: it takes in what clients ask for, steps the world, and tells each client about its area of interest.
 //!
 //! ```text
@@ -29,6 +33,9 @@ mod shared;
 mod tick;
 mod truth;
 pub mod watch;
+
+/// What the API takes and returns.
+pub use {interest, space, wire, world};
 
 pub use attention::Attention;
 pub use bodies::Bodies;

@@ -11,11 +11,9 @@ use std::ops::Range;
 pub struct Row {
     /// Where it is at some moment.
     pub place: [f32; 3],
-    /// How wide it is.
     pub radius: f32,
     /// How it moves per tick.
     pub velocity: [f32; 3],
-    /// Who it is.
     pub id: u32,
 }
 
@@ -40,13 +38,11 @@ pub struct Gathered {
 /// One of the gathered.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mover {
-    /// Who it is.
     pub id: u32,
     /// Where it is now.
     pub place: [f32; 3],
     /// How it moves per tick.
     pub velocity: [f32; 3],
-    /// How wide it is.
     pub radius: f32,
     /// For how many ticks that holds.
     pub ticks: f32,

@@ -219,7 +219,7 @@ fn whatever_happens_to_whichever_world() {
     for (world, make) in WORLDS {
         for seed in 0..16 {
             let mut random = Random::new(seed);
-            // From nobody over one to more than a grid of few cells takes lightly.
+            // From no object to more than a grid of few cells holds well.
             let objects = [0, 1, 2, 9, 40, 100, 200, 350][seed as usize % 8];
             let mut spheres = strew(make, objects, &mut random);
             let mut contest = Contest::new();
@@ -310,7 +310,7 @@ fn in_every_workload() {
 }
 
 /// A crowd in one place is slow for some, but neither panics nor fills the memory: two that are 2e9 apart, thousands
-/// in one spot, and giants that reach over everybody.
+/// in one spot, and giants that overlap all objects.
 #[test]
 fn in_worlds_made_to_break_them() {
     let mut random = Random::new(1);
@@ -332,7 +332,7 @@ fn in_worlds_made_to_break_them() {
     }
 }
 
-/// Nobody has to be told of a world before it is asked for its pairs.
+/// A method may be asked for pairs without an update first.
 #[test]
 fn when_asked_before_anything_was_taken_in() {
     Contest::new().ask(&Spheres::new(), "An empty world");

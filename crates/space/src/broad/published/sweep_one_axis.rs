@@ -3,7 +3,7 @@
 //!
 //! Invariants, from `update` to `find`:
 //! - `ends` are the low ends of all objects along `axis`, sorted, and `sorted` are the objects in that order.
-//! - Whoever overlaps an object and comes later in the order has its low end no higher than the object's high end.
+//! - If two objects overlap, the low end of the later one is not above the high end of the earlier one.
 
 use super::aabb::Aabb;
 use super::interval_ends::{End, insertion_sort, low_end, row};
