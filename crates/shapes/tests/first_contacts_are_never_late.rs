@@ -14,7 +14,15 @@ use space::{Quat, Vec3};
 /// Rounding of positions to `f32`, a few metres from the origin.
 const ROUNDING: f32 = 4e-6;
 
-fn check(case: &str, a: &Shape, am: &RigidMotion, b: &Shape, bm: &RigidMotion, gap: f32, moments: usize) -> Option<f32> {
+fn check(
+    case: &str,
+    a: &Shape,
+    am: &RigidMotion,
+    b: &Shape,
+    bm: &RigidMotion,
+    gap: f32,
+    moments: usize,
+) -> Option<f32> {
     let contact = exact::first_contact(a, am, b, bm, gap);
     let at = |time: f32| exact::distance(a, &am.at(time), b, &bm.at(time));
     let start = at(0.0);
