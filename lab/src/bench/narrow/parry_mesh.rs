@@ -1,21 +1,20 @@
-//! parry3d's mesh against mesh, used as well as we know how: what walks down sphere-trees are measured against.
+//! parry3d's mesh against mesh, the rival of walks down sphere-trees in benches.
 
-use parry3d::math::{Pose as ParryPose, Rotation};
+use parry3d::math::{Pose as ParryPose, Rotation, Vector};
 use parry3d::query::{
     ClosestPoints, ContactManifold, ContactManifoldsWorkspace, DefaultQueryDispatcher, PersistentQueryDispatcher,
     QueryDispatcher,
 };
 use parry3d::shape::TriMesh;
 
-use super::Pose;
-use super::parry::{all_to_parry, to_parry};
-use crate::mesh::TriangleMesh;
+use shapes::Pose;
+use shapes::mesh::TriangleMesh;
+use space::Vec3;
 
-/// A triangle mesh of parry's.
 #[derive(Clone)]
 pub struct ParryMesh(TriMesh);
 
-/// What parry keeps from question to question.
+/// What parry keeps between queries.
 #[derive(Default)]
 pub struct ParryContacts {
     manifolds: Vec<ContactManifold<(), ()>>,
@@ -23,9 +22,9 @@ pub struct ParryContacts {
 }
 
 impl ParryMesh {
-    /// The mesh; `None` if parry refuses it.
     pub fn new(mesh: &TriangleMesh) -> Option<ParryMesh> {
-        TriMesh::new(all_to_parry(mesh.vertices()), mesh.triangles().to_vec()).ok().map(ParryMesh)
+        let vertices = mesh.vertices().iter().copied().map(to_parry).collect();
+        TriMesh::new(vertices, mesh.triangles().to_vec()).ok().map(ParryMesh)
     }
 
     /// Whether the surfaces have a point in common.
@@ -34,13 +33,13 @@ impl ParryMesh {
         found.is_ok_and(|found| found.intersecting)
     }
 
-    /// Whether the surfaces are no farther apart than `distance`.
+    /// Whether the surfaces are at most `distance` apart.
     pub fn is_within(&self, at: &Pose, other: &ParryMesh, bt: &Pose, distance: f32) -> bool {
         let found = DefaultQueryDispatcher.closest_points(&relative(at, bt), &self.0, &other.0, distance);
         !matches!(found, Ok(ClosestPoints::Disjoint) | Err(_))
     }
 
-    /// How many contacts there are, of all pairs of triangles that are no farther apart than `prediction`.
+    /// The number of contacts of all pairs of triangles that are at most `prediction` apart.
     pub fn contacts(
         &self,
         at: &Pose,
@@ -62,7 +61,11 @@ impl ParryMesh {
     }
 }
 
-/// The second pose, seen from the first.
+fn to_parry(vector: Vec3) -> Vector {
+    Vector::new(vector.x, vector.y, vector.z)
+}
+
+/// The second pose in the coordinates of the first.
 fn relative(at: &Pose, bt: &Pose) -> ParryPose {
     let pose =
         |pose: &Pose| ParryPose::from_parts(to_parry(pose.position), Rotation::from_array(pose.rotation.to_array()));
