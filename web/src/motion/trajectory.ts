@@ -1,5 +1,5 @@
 // Remote collision prediction: the path from an update's stamp onwards, with the bounces off what stands worked out.
-// The twin of `motion::collision_prediction::Course` for motion with constant acceleration.
+// The twin of `motion::collision_prediction::Trajectory` for motion with constant acceleration.
 
 import { type Ballistic, type Touch, bounced, deflected, positionAt, reach, velocityAt } from './ballistic.ts';
 import { type Scene, contact } from './scene.ts';
@@ -15,18 +15,18 @@ interface Leg {
   readonly curve: Ballistic;
 }
 
-export class Course {
+export class Trajectory {
   private legs: Leg[];
   /** Seconds from the start up to which the contacts are known. */
   planned = 0;
 
-  /** The course of a ball that starts at `start`, a moment in microseconds. */
+  /** The trajectory of a ball that starts at `start`, a moment in microseconds. */
   constructor(readonly start: number, curve: Ballistic, readonly radius: number) {
     this.legs = [{ from: 0, curve }];
   }
 
-  copy(): Course {
-    const copy = new Course(this.start, this.legs[0]!.curve, this.radius);
+  copy(): Trajectory {
+    const copy = new Trajectory(this.start, this.legs[0]!.curve, this.radius);
     copy.legs = [...this.legs];
     copy.planned = this.planned;
     return copy;
@@ -60,7 +60,7 @@ export class Course {
     return this.legAt(dt).curve.acc;
   }
 
-  /** Turns the course to another velocity, and forgets what was planned after that. */
+  /** Turns the trajectory to another velocity, and forgets what was planned after that. */
   deflect(dt: number, vel: Vec, normal: Vec): void {
     const leg = this.legAt(dt);
     const curve =
