@@ -23,9 +23,9 @@ use crate::link::{Inbox, LinkEvent, Outbox, Party};
 use crate::meters::{self, Direction, Meters};
 use crate::order::{Answer, Order};
 use crate::origin::Origins;
-use crate::store::keeper::{Keeper, Status};
+use crate::store::keeper::{KeeperStatus, StoreKeeper};
 use crate::watch::Watchers;
-use crate::why::{self, Hearing, Reach};
+use crate::why::{self, Evidence, Reach};
 use crate::{kept, token};
 
 /// Messages taken in before the clock is looked at again.
@@ -44,7 +44,7 @@ pub struct Drive {
     /// Who is let through.
     pub gate: Gate,
     /// What is kept; none for a world that is forgotten.
-    pub keeper: Option<Keeper>,
+    pub keeper: Option<StoreKeeper>,
     /// What an operator asks for.
     pub orders: mpsc::Receiver<(Order, oneshot::Sender<Answer>)>,
     /// What `/healthz` tells.
@@ -166,7 +166,7 @@ impl Wheel {
         if self.now() - due > tick_us {
             metrics::counter!("kinesphere_tick_overruns_total").increment(1);
         }
-        if self.drive.keeper.as_ref().is_some_and(Keeper::wants_snapshot) {
+        if self.drive.keeper.as_ref().is_some_and(StoreKeeper::wants_snapshot) {
             self.keep_snapshot();
         }
         self.look_after_cluster();
@@ -430,7 +430,7 @@ impl Wheel {
                 let begins = settings.focus + settings.nimbus;
                 let reach = Reach { begins, ends: begins * settings.hysteresis };
                 let [one, other] = [why::find(server.world(), &listener)?.id, why::find(server.world(), &speaker)?.id];
-                let known = Hearing::Live(server.hears(one, other), server.attention(one, other).map(Into::into));
+                let known = Evidence::Live(server.hears(one, other), server.attention(one, other).map(Into::into));
                 let found = why::explain(server.world(), reach, &listener, &speaker, known)?;
                 Ok(serde_json::to_string(&found).expect("an explanation is plain data"))
             }
@@ -451,12 +451,14 @@ impl Wheel {
         let server = &self.drive.server;
         let tick = server.world().tick().number();
         let (users, queued, links) = (server.users().count(), server.queued(), self.outboxes.len());
-        let kept = match self.drive.keeper.as_ref().map(Keeper::status) {
+        let kept = match self.drive.keeper.as_ref().map(StoreKeeper::status) {
             None => "The world is kept in memory only.".to_owned(),
-            Some(Status { paused: Some(why), .. }) => {
+            Some(KeeperStatus { paused: Some(why), .. }) => {
                 format!("Keeping pauses, and what happens now would be lost by a crash: {why}")
             }
-            Some(Status { flushed_tick: Some(flushed), .. }) => format!("The world is kept up to tick {flushed}."),
+            Some(KeeperStatus { flushed_tick: Some(flushed), .. }) => {
+                format!("The world is kept up to tick {flushed}.")
+            }
             Some(_) => "The world is about to be kept.".to_owned(),
         };
         format!(
