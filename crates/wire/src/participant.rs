@@ -1,101 +1,80 @@
-//! A participant as a pure state machine: events and time in, effects out.
+//! A participant as a pure state machine: events and times go in, effects come out.
 
 use space::Time;
 
-/// A connection, as its driver names it. A name is not used twice.
+/// The name that a driver gives to a connection. It is not used twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkId(pub u64);
 
-/// How a message travels.
+/// The way of a message over a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Channel {
-    /// For certain and in order.
+    /// Reliable and in order.
     Stream,
-    /// At once or never.
+    /// Unreliable: it arrives at once or never.
     Datagram,
 }
 
-/// Something happened on a link.
+/// An event on a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event<'a> {
-    /// A connection stands.
     Opened {
-        /// Which.
         link: LinkId,
-        /// Bytes that nobody can guess: a node draws no random numbers of its own.
+        /// Random bytes from the driver, as a participant has no source of randomness.
         secret: [u8; 16],
     },
     /// A message arrived.
     Arrived {
-        /// Over which connection.
         link: LinkId,
-        /// How.
         channel: Channel,
-        /// What.
         bytes: &'a [u8],
     },
-    /// A connection is gone.
     Closed {
-        /// Which.
         link: LinkId,
     },
 }
 
-/// What a node wants done.
+/// An order of a participant to its driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Send a message.
     Send {
-        /// Over which connection.
         link: LinkId,
-        /// How.
         channel: Channel,
-        /// What.
         bytes: Vec<u8>,
     },
-    /// End a connection after what was sent on its stream.
+    /// Closes a connection after everything was sent on its stream.
     Close {
-        /// Which.
         link: LinkId,
     },
-    /// Keep this: a server that starts again asks for it.
+    /// Stores a record, which a server needs when it starts again.
     Persist(Record),
 }
 
-/// What must outlive a server.
+/// State that must outlive a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Record {
     /// The inputs of a tick, as the world's journal writes them.
     Tick(Vec<u8>),
-    /// A session began, or is as it was after a restart.
+    /// A session began or was restored.
     Session(SessionRecord),
-    /// A session is over.
-    Ended {
-        /// Which: the number of its sender.
-        sender: u64,
-    },
+    /// The session of this sender ended.
+    Ended { sender: u64 },
 }
 
-/// What makes a session resumable after a restart.
+/// The parts of a session that a restart needs to resume it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionRecord {
-    /// Who the world knows it as.
+    /// The sender of its inputs in the world.
     pub sender: u64,
-    /// What its user is called.
     pub nickname: String,
-    /// What its user comes back with.
     pub resume_key: crate::session::ResumeKey,
 }
 
-/// A participant. Its driver calls `handle` for each event and `wake` when `next_wake` has come, and after either
-/// carries out what `poll` hands out until that is `None`.
+/// A participant. Its driver calls `handle` for each event and `wake` at the time of `next_wake`, and after each of
+/// these carries out the effects of `poll` until it returns `None`.
 pub trait Participant {
-    /// Takes in an event.
     fn handle(&mut self, now: Time, event: Event<'_>);
-    /// Does what is due.
     fn wake(&mut self, now: Time);
-    /// When there is something to do.
     fn next_wake(&self) -> Time;
-    /// The next thing to be done for it.
     fn poll(&mut self) -> Option<Effect>;
 }

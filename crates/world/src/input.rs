@@ -15,7 +15,6 @@ pub struct Input {
     pub act: Act,
 }
 
-/// A request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Act {
     /// Enters the world with an avatar.

@@ -72,8 +72,8 @@ pub(crate) fn round_shape(solid: RoundedBox) -> Shape {
     }
 }
 
-/// An object's body at the start. Upright shapes are rounded to the grid; others keep their shape and get a box around
-/// it.
+/// An object's body at the start. Upright shapes are rounded to the grid; others keep their shape, with a
+/// box around it.
 pub(crate) fn object(spec: &ObjectSpec) -> Result<Made, SpecError> {
     let turn = Turn::nearest(spec.rotation);
     let rotation = turn.quat();

@@ -1,8 +1,7 @@
 //! The objects that can move, in columns by use: bodies in every test, drives and cards when a mover proposes and
 //! settles, labels for views.
 //!
-//! No outcome may depend on the number of a row, as a restored world may have other rows. An order goes by
-//! [`ObjectId`].
+//! No outcome may depend on the number of a row, as a restored world may have other rows: orders go by [`ObjectId`].
 
 use space::bits::Bits;
 use space::{GridPoint, NodeId, ObjectId, Turn, Vec3, snap};

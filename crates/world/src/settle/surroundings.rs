@@ -9,7 +9,6 @@ use super::sweep::{Other, Sweep, SweepHit};
 use crate::outcome::TickWork;
 use crate::solid::{CLOSEST, GAP, Joint};
 
-/// An obstacle.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NearSolid {
     /// Its name, and the part of the body that may meet it: they break ties, rows never do.

@@ -96,7 +96,6 @@ impl Default for WorldLimits {
 #[derive(Clone, Debug, PartialEq)]
 pub struct AvatarSpec {
     pub name: String,
-    /// In metres.
     pub radius: f32,
     /// The height of the whole capsule, in metres.
     pub height: f32,

@@ -66,7 +66,6 @@ pub fn nearest_movable(world: &World, sender: NodeId) -> Option<ObjectId> {
     movable.min_by(|a, b| a.position().distance(at).total_cmp(&b.position().distance(at))).map(|object| object.id)
 }
 
-/// A participant.
 pub struct Person {
     pub sender: NodeId,
     pub avatar: ObjectId,
