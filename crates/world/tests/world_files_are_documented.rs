@@ -61,7 +61,7 @@ fn every_key_is_documented() {
 fn every_part_of_a_shape_and_of_a_route_is_documented() {
     let object = expected(&format!("{BOUNDS}[[object]]\nunheard_of = 1"));
     let mut tables = 0;
-    for section in ["\n### Shapes\n", "\n### Rules\n"] {
+    for section in ["\n### Shapes\n", "\n### Routes\n"] {
         for key in documented(section) {
             assert!(object.contains(&key), "{key}");
             let found = expected(&format!("{BOUNDS}[[object]]\n{key} = {{ unheard_of = 1 }}"));
