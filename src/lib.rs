@@ -8,7 +8,7 @@
 //! - [`visit`]: a program's visit to a server; [`bots`]: many clients in one process, which check the server's
 //!   promises.
 //! - [`cluster`]: one server of several that share a world.
-//! - [`gate`] and [`token`]: who may come in; [`order`]: what an operator may ask for.
+//! - [`admission`] and [`token`]: who may come in; [`order`]: what an operator may ask for.
 //! - [`store`]: the world on disk; [`kept`]: a world in it.
 //! - [`watch`]: the operator's map, live and replayed.
 //! - [`why`]: why a user is told of an object, or not.
@@ -22,6 +22,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod admission;
 pub mod bots;
 pub mod certificate;
 pub mod cluster;
@@ -29,7 +30,7 @@ pub mod connection;
 pub mod drive;
 pub mod failure;
 pub mod fetch;
-pub mod gate;
+
 pub mod http;
 #[cfg(feature = "zenoh")]
 pub mod join;

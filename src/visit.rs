@@ -21,7 +21,7 @@ use bytes::Bytes;
 use space::Time;
 use thiserror::Error;
 use tokio::time::{Instant, sleep_until};
-use wire::{Effect, Event, LinkId, Participant, Refused};
+use wire::{Effect, Endpoint, Event, LinkId, Participant, Refused};
 
 use crate::link::client::{self, ConnectError, Host};
 use crate::link::{Inbox, LinkEvent, LinkLimits, Links, Outbox};
@@ -188,13 +188,13 @@ impl Visit {
         match event {
             LinkEvent::Opened { link, outbox, .. } => {
                 self.outbox = Some((link, outbox));
-                self.client.handle(now, Event::Opened { link, secret: [0; 16] });
+                self.client.handle(now, Event::Opened { from: link.into(), secret: [0; 16] });
             }
             LinkEvent::Received { link, channel, bytes, .. } => {
-                self.client.handle(now, Event::Arrived { link, channel, bytes: &bytes });
+                self.client.handle(now, Event::Arrived { from: link.into(), channel, bytes: &bytes });
             }
             LinkEvent::Closed { link, .. } => {
-                self.client.handle(now, Event::Closed { link });
+                self.client.handle(now, Event::Closed { from: link.into() });
                 self.outbox.take_if(|(open, _)| *open == link);
             }
         }
@@ -205,10 +205,10 @@ impl Visit {
             let Some((open, outbox)) = &self.outbox else { continue };
             match effect {
                 // A message that cannot be sent has a link that closes.
-                Effect::Send { link, channel, bytes } if link == *open => {
+                Effect::Send { to: Endpoint::Link(link), channel, bytes } if link == *open => {
                     let _ = outbox.send(channel, Bytes::from(bytes));
                 }
-                Effect::Close { link } if link == *open => outbox.close(),
+                Effect::Close { to: Endpoint::Link(link) } if link == *open => outbox.close(),
                 _ => {}
             }
         }

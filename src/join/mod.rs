@@ -22,7 +22,7 @@ use thiserror::Error;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};
 use wire::peer::name;
-use wire::{Effect, Event, LinkId, Participant, ToPeer};
+use wire::{Effect, Endpoint, Event, LinkId, Participant, ToPeer};
 use world::{Spec, World};
 
 use crate::certificate::Certificates;
@@ -284,7 +284,7 @@ impl Join {
             LinkEvent::Opened { link, peer: Party::Node(node), outbox, .. } => {
                 self.names.insert(number(&node), node.clone());
                 self.outboxes.insert(link, (node, outbox));
-                self.peer.handle(now, Event::Opened { link, secret: token::random() });
+                self.peer.handle(now, Event::Opened { from: link.into(), secret: token::random() });
             }
             // Only nodes come over the fabric.
             LinkEvent::Opened { outbox, .. } => outbox.close(),
@@ -296,14 +296,14 @@ impl Join {
                 {
                     self.refused += 1;
                     outbox.close();
-                    self.peer.handle(now, Event::Closed { link });
+                    self.peer.handle(now, Event::Closed { from: link.into() });
                     return;
                 }
-                self.peer.handle(now, Event::Arrived { link, channel, bytes: &bytes });
+                self.peer.handle(now, Event::Arrived { from: link.into(), channel, bytes: &bytes });
             }
             LinkEvent::Closed { link, .. } => {
                 self.outboxes.remove(&link);
-                self.peer.handle(now, Event::Closed { link });
+                self.peer.handle(now, Event::Closed { from: link.into() });
             }
         }
     }
@@ -313,14 +313,14 @@ impl Join {
         match event {
             LinkEvent::Opened { link, outbox, .. } => {
                 self.page_outboxes.insert(link, outbox);
-                self.window.handle(now, Event::Opened { link, secret: token::random() }, &mut self.peer);
+                self.window.handle(now, Event::Opened { from: link.into(), secret: token::random() }, &mut self.peer);
             }
             LinkEvent::Received { link, channel, bytes, .. } => {
-                self.window.handle(now, Event::Arrived { link, channel, bytes: &bytes }, &mut self.peer);
+                self.window.handle(now, Event::Arrived { from: link.into(), channel, bytes: &bytes }, &mut self.peer);
             }
             LinkEvent::Closed { link, .. } => {
                 self.page_outboxes.remove(&link);
-                self.window.handle(now, Event::Closed { link }, &mut self.peer);
+                self.window.handle(now, Event::Closed { from: link.into() }, &mut self.peer);
             }
         }
     }
@@ -413,17 +413,17 @@ impl Join {
 /// A message that cannot be sent has a link that closes: it will be told so.
 fn carry<'a>(effect: Effect, outbox: impl Fn(&LinkId) -> Option<&'a Outbox>) {
     match effect {
-        Effect::Send { link, channel, bytes } => {
+        Effect::Send { to: Endpoint::Link(link), channel, bytes } => {
             if let Some(outbox) = outbox(&link) {
                 let _ = outbox.send(channel, Bytes::from(bytes));
             }
         }
-        Effect::Close { link } => {
+        Effect::Close { to: Endpoint::Link(link) } => {
             if let Some(outbox) = outbox(&link) {
                 outbox.close();
             }
         }
-        Effect::Persist(_) => {}
+        _ => {}
     }
 }
 

@@ -27,7 +27,7 @@ use wire::{CollisionShape, Handle, Hello, InputStep, Moves, Refused, State, ToCl
 use self::others::{Others, OthersSettings};
 use self::own::Own;
 use self::walk::{Ground, Walker};
-use wire::{Channel, Effect, Event, LinkId, Participant};
+use wire::{Channel, Effect, Endpoint, Event, LinkId, Participant};
 
 /// A client's first pings come so often, and later ones so rarely, in microseconds.
 const PING_US: [i64; 2] = [200_000, 1_000_000];
@@ -298,7 +298,7 @@ impl Client {
     fn tell(&mut self, message: &ToServer) {
         let Some(link) = self.link else { return };
         let channel = if message.is_datagram() { Channel::Datagram } else { Channel::Stream };
-        self.effects.push_back(Effect::Send { link, channel, bytes: message.encode() });
+        self.effects.push_back(Effect::Send { to: link.into(), channel, bytes: message.encode() });
     }
 
     fn receive(&mut self, now: Time, bytes: &[u8]) {
@@ -354,7 +354,7 @@ impl Client {
 
     /// Ends the connection, to make another.
     fn part(&mut self) {
-        self.effects.extend(self.link.map(|link| Effect::Close { link }));
+        self.effects.extend(self.link.map(|link| Effect::Close { to: link.into() }));
         self.phase = Phase::Apart;
     }
 
@@ -467,7 +467,7 @@ impl Client {
 impl Participant for Client {
     fn handle(&mut self, now: Time, event: Event<'_>) {
         match event {
-            Event::Opened { link, .. } => {
+            Event::Opened { from: Endpoint::Link(link), .. } => {
                 self.link = Some(link);
                 self.phase = Phase::Greeting;
                 (self.greeted, self.heard_at) = (now, now);
@@ -476,8 +476,10 @@ impl Participant for Client {
                 let hello = Hello { version: VERSION, nickname, avatar: *avatar, token, resume: self.resume_key };
                 self.tell(&ToServer::Hello(hello));
             }
-            Event::Arrived { link, bytes, .. } if self.link == Some(link) => self.receive(now, bytes),
-            Event::Closed { link } if self.link == Some(link) => {
+            Event::Arrived { from: Endpoint::Link(link), bytes, .. } if self.link == Some(link) => {
+                self.receive(now, bytes)
+            }
+            Event::Closed { from: Endpoint::Link(link) } if self.link == Some(link) => {
                 self.link = None;
                 if self.phase == Phase::Joined || self.phase == Phase::Greeting {
                     self.phase = Phase::Apart;

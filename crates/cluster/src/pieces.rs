@@ -125,7 +125,7 @@ mod tests {
                 ToNode::Query { version, piece, objects },
                 ToNode::Known { version, piece, objects: known },
             ] {
-                assert!(seal(u64::MAX, Some(u64::MAX), &message).len() <= NODE_MESSAGE_MAX / 4);
+                assert!(seal(u64::MAX, Some(u64::MAX), &message.encode()).len() <= NODE_MESSAGE_MAX / 4);
                 assert!(ToNode::decode(&message.encode()) == Ok(message));
             }
         }

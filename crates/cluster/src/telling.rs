@@ -241,11 +241,12 @@ mod tests {
             // What is on its way is lost with the connection.
             let is_cut = wake == 5;
             while let Some((_, message)) = teller.poll() {
-                let bytes = wire::cluster::seal(1, Some(2), &message);
+                let bytes = wire::cluster::seal(1, Some(2), &message.encode());
                 assert!(bytes.len() <= wire::cluster::NODE_MESSAGE_MAX / 4);
                 if !is_cut {
                     let heard = wire::cluster::open(&bytes).expect("a node can read what another says");
-                    hearer.handle(now(wake), nodes[0], &heard.message, second);
+                    let message = ToNode::decode(heard.message).expect("a node can read what another says");
+                    hearer.handle(now(wake), nodes[0], &message, second);
                 }
             }
             if hearer.declared.contains(&nodes[0]) {

@@ -68,7 +68,7 @@ fn random_object<'t>(random: &mut Random, trees: &'t [BallTree]) -> Formed<'t> {
 #[test]
 fn a_tree_is_never_closer_than_its_root_nor_farther_than_what_it_holds() {
     // Few balls, as all pairs are compared.
-    let trees = [(5.0, 0.5, 50.0), (3.0, 2.0, 1.0)].map(|half| BallTree::around_box(half.into(), 2).unwrap());
+    let trees = [[5.0, 0.5, 50.0], [3.0, 2.0, 1.0]].map(|half| BallTree::around_box(half.into(), 2).unwrap());
     let (mut close, mut far) = (0, 0);
     for seed in 0..400 {
         let mut random = Random::new(seed);

@@ -83,3 +83,17 @@ fn motion_is_the_same_to_the_bit() {
     hash.number(bounds::second_order(0.5, 9.0, 20.0, delay));
     assert_eq!(hash.0, 0xd9e3_1b44_65a6_f9a8, "{:#018x}", hash.0);
 }
+
+/// Feature `shapes` brings parry3d, which has glam build without SIMD: that must not reach our results. So the test above
+/// is built once more, alone and without the feature.
+#[cfg(feature = "shapes")]
+#[test]
+fn motion_is_the_same_without_shapes() {
+    let test = std::process::Command::new(env!("CARGO"))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(["test", "--quiet", "--offline", "--test", "motion_is_the_same_to_the_bit"])
+        .output()
+        .expect("cargo starts");
+    assert!(test.status.success(), "{}", String::from_utf8_lossy(&test.stderr));
+    assert!(String::from_utf8_lossy(&test.stdout).contains("1 passed"), "the test without shapes did not run");
+}

@@ -20,7 +20,7 @@ impl Peer {
     pub(super) fn opened(&mut self, now: Time, link: LinkId) {
         if self.links.len() >= LINKS_MAX {
             self.tally.refused.beyond_bounds += 1;
-            self.effects.push_back(Effect::Close { link });
+            self.effects.push_back(Effect::Close { to: link.into() });
             return;
         }
         self.links.insert(link, RemotePeer::new(link, now));
@@ -78,7 +78,7 @@ impl Peer {
             }
             ToPeer::Leave => {
                 self.part(link);
-                self.effects.push_back(Effect::Close { link });
+                self.effects.push_back(Effect::Close { to: link.into() });
             }
             ToPeer::Says { text } => {
                 if known.pace.may_speak(now) {
@@ -102,7 +102,7 @@ impl Peer {
         if hello.version != PEER_VERSION || hello.settings != self.world_hash || is_taken {
             self.tally.refused.hellos += 1;
             self.links.remove(&link);
-            self.effects.push_back(Effect::Close { link });
+            self.effects.push_back(Effect::Close { to: link.into() });
             return;
         }
         self.by_node.insert(node, link);

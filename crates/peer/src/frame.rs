@@ -110,7 +110,7 @@ impl Peer {
         for link in silent {
             self.tally.silent += 1;
             self.part(link);
-            self.effects.push_back(Effect::Close { link });
+            self.effects.push_back(Effect::Close { to: link.into() });
         }
         let due: Vec<LinkId> = self.links.values_mut().filter_map(|k| k.frame(now).then_some(k.link)).collect();
         for link in due {

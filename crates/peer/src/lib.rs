@@ -44,7 +44,7 @@ use self::settings::PeerSettings;
 use self::tally::Tally;
 use self::verdicts::AllVerdicts;
 use self::words::{Pace, Said, Words};
-use wire::{Channel, Effect, Event, LinkId, Participant};
+use wire::{Channel, Effect, Endpoint, Event, LinkId, Participant};
 
 /// Links at most: a mesh of more peers wants a server.
 const LINKS_MAX: usize = 256;
@@ -252,7 +252,7 @@ impl Peer {
         self.broadcast(&ToPeer::Leave);
         for link in self.links.keys().copied().collect::<Vec<_>>() {
             self.part(link);
-            self.effects.push_back(Effect::Close { link });
+            self.effects.push_back(Effect::Close { to: link.into() });
         }
     }
 
@@ -370,7 +370,7 @@ impl Peer {
             Channel::Stream => self.tally.messages_sent += 1,
         }
         self.tally.bytes_sent += bytes.len() as u64;
-        self.effects.push_back(Effect::Send { link, channel, bytes });
+        self.effects.push_back(Effect::Send { to: link.into(), channel, bytes });
     }
 
     /// To all who said hello.
@@ -443,9 +443,10 @@ fn single(place: DVec3) -> Vec3 {
 impl Participant for Peer {
     fn handle(&mut self, now: Time, event: Event<'_>) {
         match event {
-            Event::Opened { link, .. } => self.opened(now, link),
-            Event::Arrived { link, channel, bytes } => self.arrived(now, link, channel, bytes),
-            Event::Closed { link } => self.part(link),
+            Event::Opened { from: Endpoint::Link(link), .. } => self.opened(now, link),
+            Event::Arrived { from: Endpoint::Link(link), channel, bytes } => self.arrived(now, link, channel, bytes),
+            Event::Closed { from: Endpoint::Link(link) } => self.part(link),
+            _ => {}
         }
     }
 

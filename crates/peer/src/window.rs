@@ -17,7 +17,7 @@ use super::words::Words;
 use super::{Peer, name, single};
 use server::{Bodies, FanOut, Listener};
 use wire::input::is_newer;
-use wire::{Channel, Effect, Event, LinkId};
+use wire::{Channel, Effect, Endpoint, Event, LinkId};
 
 /// The peer's object that its user moves.
 pub const USER: u32 = 1;
@@ -116,17 +116,20 @@ impl Window {
     /// Something happened on a page's link.
     pub fn handle(&mut self, now: Time, event: Event<'_>, peer: &mut Peer) {
         match event {
-            Event::Opened { link, secret } => {
+            Event::Opened { from: Endpoint::Link(link), secret } => {
                 if self.links.len() >= LINKS_MAX {
                     return self.refuse(link, CloseReason::Full, "Too many pages are connected to this peer.");
                 }
                 self.links.insert(link, Link { secret, faults: 0 });
             }
-            Event::Arrived { link, channel, bytes } => self.arrived(now, link, channel, bytes, peer),
-            Event::Closed { link } => {
+            Event::Arrived { from: Endpoint::Link(link), channel, bytes } => {
+                self.arrived(now, link, channel, bytes, peer)
+            }
+            Event::Closed { from: Endpoint::Link(link) } => {
                 self.links.remove(&link);
                 self.pane.take_if(|pane| pane.link == link);
             }
+            _ => {}
         }
     }
 
@@ -342,7 +345,7 @@ impl Window {
         let Window { pane: Some(pane), bodies, fan_out, objects, slots, effects, settings, .. } = self else { return };
         let link = pane.link;
         let mut tell = |message: ToClient| {
-            effects.push_back(Effect::Send { link, channel: Channel::Stream, bytes: message.encode() });
+            effects.push_back(Effect::Send { to: link.into(), channel: Channel::Stream, bytes: message.encode() });
         };
         if let Some(at) = pane.scene_at {
             let end = settings.solids.len().min(at + SOLIDS_MAX / 4);
@@ -373,13 +376,13 @@ impl Window {
             Own { acknowledged: pane.applied as u16, velocity: state.vel.to_array().map(part), is_grounded: true };
         let head = Head { tick: tick as u32, anchor: bodies.place(slot), own: Some(own) };
         fan_out.run(&mut pane.listener, bodies, &head, tick, BUDGET, |bytes| {
-            effects.push_back(Effect::Send { link, channel: Channel::Datagram, bytes });
+            effects.push_back(Effect::Send { to: link.into(), channel: Channel::Datagram, bytes });
         });
     }
 
     fn tell(&mut self, link: LinkId, message: &ToClient) {
         let channel = if message.is_datagram() { Channel::Datagram } else { Channel::Stream };
-        self.effects.push_back(Effect::Send { link, channel, bytes: message.encode() });
+        self.effects.push_back(Effect::Send { to: link.into(), channel, bytes: message.encode() });
     }
 
     fn refuse(&mut self, link: LinkId, reason: CloseReason, sentence: &str) {
@@ -395,7 +398,7 @@ impl Window {
     fn part(&mut self, link: LinkId) {
         self.links.remove(&link);
         self.pane.take_if(|pane| pane.link == link);
-        self.effects.push_back(Effect::Close { link });
+        self.effects.push_back(Effect::Close { to: link.into() });
     }
 }
 

@@ -6,7 +6,7 @@ use kinesphere_peer::settings::PeerSettings;
 use kinesphere_peer::window::{USER, Window};
 use kinesphere_peer::{NewObject, NewPeer, Peer};
 use space::{DVec3, NodeId, Time};
-use wire::{Channel, Effect, Event, InputStep, LinkId, Participant, ToServer};
+use wire::{Channel, Effect, Endpoint, Event, InputStep, LinkId, Participant, ToServer};
 use world::{Plaza, World};
 
 const FRAME_US: i64 = 16_667;
@@ -52,10 +52,10 @@ impl Scene {
 
     fn connect(&mut self) {
         for peer in &mut self.peers {
-            peer.handle(self.now, Event::Opened { link: BETWEEN, secret: [0; 16] });
+            peer.handle(self.now, Event::Opened { from: BETWEEN.into(), secret: [0; 16] });
         }
-        self.window.handle(self.now, Event::Opened { link: PAGE, secret: [3; 16] }, &mut self.peers[0]);
-        self.client.handle(self.now, Event::Opened { link: PAGE, secret: [0; 16] });
+        self.window.handle(self.now, Event::Opened { from: PAGE.into(), secret: [3; 16] }, &mut self.peers[0]);
+        self.client.handle(self.now, Event::Opened { from: PAGE.into(), secret: [0; 16] });
     }
 
     /// Everything arrives within a frame.
@@ -78,25 +78,33 @@ impl Scene {
             while let Some(effect) = self.peers[from].poll() {
                 let Some(to) = self.peers.get_mut(1 - from) else { continue };
                 match effect {
-                    Effect::Send { link, channel, bytes } => {
-                        to.handle(self.now, Event::Arrived { link, channel, bytes: &bytes });
+                    Effect::Send { to: Endpoint::Link(link), channel, bytes } => {
+                        to.handle(self.now, Event::Arrived { from: link.into(), channel, bytes: &bytes });
                     }
-                    Effect::Close { link } => to.handle(self.now, Event::Closed { link }),
-                    Effect::Persist(_) => {}
+                    Effect::Close { to: Endpoint::Link(link) } => {
+                        to.handle(self.now, Event::Closed { from: link.into() })
+                    }
+                    _ => {}
                 }
             }
         }
         while let Some(effect) = self.client.poll() {
-            if let Effect::Send { link, channel, bytes } = effect {
-                self.window.handle(self.now, Event::Arrived { link, channel, bytes: &bytes }, &mut self.peers[0]);
+            if let Effect::Send { to: Endpoint::Link(link), channel, bytes } = effect {
+                self.window.handle(
+                    self.now,
+                    Event::Arrived { from: link.into(), channel, bytes: &bytes },
+                    &mut self.peers[0],
+                );
             }
         }
         while let Some(effect) = self.window.poll() {
             match effect {
-                Effect::Send { link, channel, bytes } if link == PAGE => {
-                    self.client.handle(self.now, Event::Arrived { link, channel, bytes: &bytes });
+                Effect::Send { to: Endpoint::Link(link), channel, bytes } if link == PAGE => {
+                    self.client.handle(self.now, Event::Arrived { from: link.into(), channel, bytes: &bytes });
                 }
-                Effect::Close { link } if link == PAGE => self.client.handle(self.now, Event::Closed { link }),
+                Effect::Close { to: Endpoint::Link(link) } if link == PAGE => {
+                    self.client.handle(self.now, Event::Closed { from: link.into() })
+                }
                 _ => {}
             }
         }
@@ -161,12 +169,12 @@ fn the_last_page_counts_and_nonsense_ends_a_link() {
     scene.connect();
     scene.run(30);
     let other = LinkId(8);
-    scene.window.handle(scene.now, Event::Opened { link: other, secret: [4; 16] }, &mut scene.peers[0]);
+    scene.window.handle(scene.now, Event::Opened { from: other.into(), secret: [4; 16] }, &mut scene.peers[0]);
     let hello = wire::Hello { version: wire::VERSION, nickname: "again".to_owned(), ..wire::Hello::default() };
     let bytes = ToServer::Hello(hello).encode();
     scene.window.handle(
         scene.now,
-        Event::Arrived { link: other, channel: Channel::Stream, bytes: &bytes },
+        Event::Arrived { from: other.into(), channel: Channel::Stream, bytes: &bytes },
         &mut scene.peers[0],
     );
     scene.carry();
@@ -174,7 +182,7 @@ fn the_last_page_counts_and_nonsense_ends_a_link() {
     for _ in 0..30 {
         scene.window.handle(
             scene.now,
-            Event::Arrived { link: other, channel: Channel::Stream, bytes: &[0xff] },
+            Event::Arrived { from: other.into(), channel: Channel::Stream, bytes: &[0xff] },
             &mut scene.peers[0],
         );
     }
@@ -189,7 +197,7 @@ fn what_users_say_is_heard_by_all_and_not_without_end() {
     let now = scene.now;
     let says = |scene: &mut Scene, text: &str| {
         let bytes = ToServer::Say { text: text.to_owned() }.encode();
-        let event = Event::Arrived { link: PAGE, channel: Channel::Stream, bytes: &bytes };
+        let event = Event::Arrived { from: PAGE.into(), channel: Channel::Stream, bytes: &bytes };
         scene.window.handle(now, event, &mut scene.peers[0]);
     };
     says(&mut scene, "Is anybody here?");

@@ -31,7 +31,7 @@ fn frames_without_a_stream(loss: f32, seed: u64) -> Option<u32> {
     let mut random = Random::new(seed);
     let mut peers = [peer(1), peer(2)];
     for peer in &mut peers {
-        peer.handle(at(0), Event::Opened { link: LINK, secret: [0; 16] });
+        peer.handle(at(0), Event::Opened { from: LINK.into(), secret: [0; 16] });
     }
     (0..200).find(|&frame| {
         let now = at(i64::from(frame) * FRAME_US);
@@ -41,7 +41,7 @@ fn frames_without_a_stream(loss: f32, seed: u64) -> Option<u32> {
                 if let Effect::Send { channel: Channel::Datagram, bytes, .. } = effect
                     && random.unit() >= loss
                 {
-                    let event = Event::Arrived { link: LINK, channel: Channel::Datagram, bytes: &bytes };
+                    let event = Event::Arrived { from: LINK.into(), channel: Channel::Datagram, bytes: &bytes };
                     peers[1 - from].handle(now, event);
                 }
             }
@@ -63,13 +63,13 @@ fn datagrams_are_enough_even_if_most_are_lost() {
 }
 
 fn hear(peer: &mut Peer, channel: Channel, message: &ToPeer) {
-    peer.handle(at(0), Event::Arrived { link: LINK, channel, bytes: &message.encode() });
+    peer.handle(at(0), Event::Arrived { from: LINK.into(), channel, bytes: &message.encode() });
 }
 
 #[test]
 fn a_late_datagram_brings_nothing_back_and_the_stream_counts() {
     let mut peer = peer(1);
-    peer.handle(at(0), Event::Opened { link: LINK, secret: [0; 16] });
+    peer.handle(at(0), Event::Opened { from: LINK.into(), secret: [0; 16] });
     let hello = PeerHello {
         version: PEER_VERSION,
         node: 9,

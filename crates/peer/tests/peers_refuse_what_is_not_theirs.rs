@@ -23,7 +23,7 @@ fn peer() -> Peer {
     let mut peer = Peer::new(new, CollisionScene::empty(), at(0)).unwrap();
     let new = NewObject { index: 1, radius: 1.0, aura: 30.0, place: DVec3::ZERO, velocity: DVec3::X };
     peer.add(new, at(0)).unwrap();
-    peer.handle(at(0), Event::Opened { link: LINK, secret: [0; 16] });
+    peer.handle(at(0), Event::Opened { from: LINK.into(), secret: [0; 16] });
     hear(&mut peer, LINK, &hello(9));
     hear(&mut peer, LINK, &ToPeer::Owns(Owns { index: 1, radius: 1.0, aura: 30.0 }));
     hear(&mut peer, LINK, &report(motion(1, 1)));
@@ -64,7 +64,7 @@ fn report(motion: MotionUpdate) -> ToPeer {
 
 fn hear(peer: &mut Peer, link: LinkId, message: &ToPeer) {
     let channel = if message.is_datagram() { Channel::Datagram } else { Channel::Stream };
-    peer.handle(at(0), Event::Arrived { link, channel, bytes: &message.encode() });
+    peer.handle(at(0), Event::Arrived { from: link.into(), channel, bytes: &message.encode() });
 }
 
 #[test]
@@ -84,10 +84,10 @@ fn nobody_can_speak_of_what_is_not_theirs() {
 fn an_impostor_gets_no_number_that_is_taken() {
     let mut peer = peer();
     for (link, taken) in [(LinkId(2), 9), (LinkId(3), 1)] {
-        peer.handle(at(0), Event::Opened { link, secret: [0; 16] });
+        peer.handle(at(0), Event::Opened { from: link.into(), secret: [0; 16] });
         while peer.poll().is_some() {}
         hear(&mut peer, link, &hello(taken));
-        assert_eq!(peer.poll(), Some(Effect::Close { link }));
+        assert_eq!(peer.poll(), Some(Effect::Close { to: link.into() }));
     }
     assert_eq!(peer.tally().refused.hellos, 2);
     assert_eq!(peer.peers().count(), 1);
@@ -168,7 +168,7 @@ proptest! {
             if let Some(first) = bytes.first_mut() {
                 *first = kind;
             }
-            peer.handle(at(0), Event::Arrived { link: LINK, channel: Channel::Datagram, bytes: &bytes });
+            peer.handle(at(0), Event::Arrived { from: LINK.into(), channel: Channel::Datagram, bytes: &bytes });
             peer.wake(at(20 * (frame as i64 + 2)));
             let states: Vec<_> = peer.own().collect();
             prop_assert_eq!(states.len(), 1);

@@ -74,7 +74,11 @@ fn a_flood_is_dropped_and_others_are_served() {
         let moves = Moves { heard: 0, tick: 0, newest: number, steps: vec![InputStep::default()] };
         hall.server.handle(
             hall.now,
-            Event::Arrived { link: mallory, channel: Channel::Datagram, bytes: &ToServer::Moves(moves).encode() },
+            Event::Arrived {
+                from: mallory.into(),
+                channel: Channel::Datagram,
+                bytes: &ToServer::Moves(moves).encode(),
+            },
         );
     }
     hall.collect();

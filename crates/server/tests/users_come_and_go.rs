@@ -37,7 +37,7 @@ fn a_user_joins_and_leaves() {
 fn a_lost_connection_is_resumed_without_a_second_avatar() {
     let mut hall = limited(|_| {});
     let (link, welcome) = hall.join(1, "Ann");
-    hall.server.handle(hall.now, Event::Closed { link });
+    hall.server.handle(hall.now, Event::Closed { from: link.into() });
     hall.ticks(30);
     assert_eq!(hall.users(), 1, "the avatar waits");
     let again = hall.open(2);
@@ -55,7 +55,7 @@ fn a_lost_connection_is_resumed_without_a_second_avatar() {
     hall.hello(fourth, "Ann", Some([1; 16]));
     assert_eq!(hall.end(fourth).unwrap().reason, CloseReason::NicknameTaken);
     // Nobody waits for ever.
-    hall.server.handle(hall.now, Event::Closed { link: third });
+    hall.server.handle(hall.now, Event::Closed { from: third.into() });
     hall.ticks(30 * 16);
     assert_eq!(hall.users(), 0);
 }

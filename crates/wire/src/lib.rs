@@ -48,7 +48,7 @@ mod to_server;
 pub use cluster::ToNode;
 pub use codec::DecodeError;
 pub use input::{InputStep, Moves};
-pub use participant::{Channel, Effect, Event, LinkId, Participant, Record, SessionRecord};
+pub use participant::{Channel, Effect, Endpoint, Event, LinkId, Participant, Record, SessionRecord};
 pub use peer::ToPeer;
 pub use pose::Handle;
 pub use scene::Scene;

@@ -1,80 +1,105 @@
-//! A participant as a pure state machine: events and times go in, effects come out.
+//! A participant as a pure state machine: events and time go in, effects come out.
+//!
+//! A server, a client and a peer are [`Participant`]s. What a participant talks to is an [`Endpoint`]: a link to a client
+//! or peer, or another node of its cluster. So one driver, or one simulator, can run any of them.
 
-use space::Time;
+use space::{NodeId, Time};
 
-/// The name that a driver gives to a connection. It is not used twice.
+use crate::DecodeError;
+
+/// A connection, as its driver numbers it. No number is used twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkId(pub u64);
 
-/// The way of a message over a connection.
+/// What a participant exchanges messages with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Endpoint {
+    /// A connection to a client or a peer.
+    Link(LinkId),
+    /// Another node of the same cluster. Its messages are [`ToNode`](crate::ToNode).
+    Node(NodeId),
+}
+
+impl From<LinkId> for Endpoint {
+    fn from(link: LinkId) -> Endpoint {
+        Endpoint::Link(link)
+    }
+}
+
+impl From<NodeId> for Endpoint {
+    fn from(node: NodeId) -> Endpoint {
+        Endpoint::Node(node)
+    }
+}
+
+/// How a message travels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Channel {
     /// Reliable and in order.
     Stream,
-    /// Unreliable: it arrives at once or never.
+    /// May be lost or overtaken.
     Datagram,
 }
 
-/// An event on a connection.
+/// What a driver tells a participant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event<'a> {
+    /// An endpoint can be reached from now on.
     Opened {
-        link: LinkId,
-        /// Random bytes from the driver, as a participant has no source of randomness.
+        from: Endpoint,
+        /// Random bytes, for a link: a participant draws no random numbers of its own.
         secret: [u8; 16],
     },
     /// A message arrived.
-    Arrived {
-        link: LinkId,
-        channel: Channel,
-        bytes: &'a [u8],
-    },
-    Closed {
-        link: LinkId,
-    },
+    Arrived { from: Endpoint, channel: Channel, bytes: &'a [u8] },
+    /// An endpoint cannot be reached any more.
+    Closed { from: Endpoint },
 }
 
-/// An order of a participant to its driver.
+/// What a participant asks its driver to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
-    Send {
-        link: LinkId,
-        channel: Channel,
-        bytes: Vec<u8>,
-    },
-    /// Closes a connection after everything was sent on its stream.
-    Close {
-        link: LinkId,
-    },
-    /// Stores a record, which a server needs when it starts again.
+    /// Send a message.
+    Send { to: Endpoint, channel: Channel, bytes: Vec<u8> },
+    /// Close a connection after what was sent on its stream.
+    Close { to: Endpoint },
+    /// A node of the cluster sent a message that cannot be decoded. Its carrier counts these, and closes a connection
+    /// with too many; a server counts those of links itself.
+    Malformed { from: NodeId, error: DecodeError },
+    /// Keep this: a server that starts again asks for it.
     Persist(Record),
 }
 
-/// State that must outlive a server.
+/// What must outlive a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Record {
     /// The inputs of a tick, as the world's journal writes them.
     Tick(Vec<u8>),
-    /// A session began or was restored.
+    /// A session has begun.
     Session(SessionRecord),
-    /// The session of this sender ended.
+    /// The session of this sender has ended.
     Ended { sender: u64 },
 }
 
-/// The parts of a session that a restart needs to resume it.
+/// What makes a session resumable after a restart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionRecord {
-    /// The sender of its inputs in the world.
+    /// The number under which the world knows the user.
     pub sender: u64,
     pub nickname: String,
+    /// What the user's client shows to resume.
     pub resume_key: crate::session::ResumeKey,
 }
 
-/// A participant. Its driver calls `handle` for each event and `wake` at the time of `next_wake`, and after each of
-/// these carries out the effects of `poll` until it returns `None`.
+/// A state machine that talks to endpoints. Its driver calls `handle` for each event, and `wake` when `next_wake` has
+/// come; after either it carries out what `poll` returns until that is `None`.
 pub trait Participant {
+    /// Takes in an event.
     fn handle(&mut self, now: Time, event: Event<'_>);
+    /// Does what is due.
     fn wake(&mut self, now: Time);
+    /// When `wake` is to be called next.
     fn next_wake(&self) -> Time;
+    /// The next effect to carry out.
     fn poll(&mut self) -> Option<Effect>;
 }

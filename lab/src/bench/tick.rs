@@ -7,10 +7,12 @@
 use ::world::{Plaza, World};
 use serde::Serialize;
 use server::limits::Limits;
-use server::{Part, Server, ServerSettings};
+use server::{Server, ServerSettings, TickPart};
 use space::workload::Random;
 use space::{Time, Vec3};
-use wire::{Channel, Effect, Event, Hello, InputStep, LinkId, Moves, Participant, ToClient, ToServer, VERSION};
+use wire::{
+    Channel, Effect, Endpoint, Event, Hello, InputStep, LinkId, Moves, Participant, ToClient, ToServer, VERSION,
+};
 
 use crate::report::number::{grouped, significant};
 use crate::setting::{self, OutOfRange};
@@ -264,10 +266,10 @@ impl Bench {
             let link = self.clients[at].link;
             let mut secret = [0; 16];
             secret[..8].copy_from_slice(&link.0.to_le_bytes());
-            self.server.handle(self.now, Event::Opened { link, secret });
+            self.server.handle(self.now, Event::Opened { from: link.into(), secret });
             let hello = Hello { version: VERSION, nickname: format!("client {}", link.0), ..Hello::default() };
             let bytes = ToServer::Hello(hello).encode();
-            self.server.handle(self.now, Event::Arrived { link, channel: Channel::Stream, bytes: &bytes });
+            self.server.handle(self.now, Event::Arrived { from: link.into(), channel: Channel::Stream, bytes: &bytes });
         }
         for _ in 0..self.clients.len().div_ceil(100) + 20 {
             self.tick(&mut Standstill);
@@ -286,17 +288,17 @@ impl Bench {
             last = read;
         };
         for (link, bytes) in &datagrams {
-            self.server.handle(self.now, Event::Arrived { link: *link, channel: Channel::Datagram, bytes });
+            self.server.handle(self.now, Event::Arrived { from: (*link).into(), channel: Channel::Datagram, bytes });
         }
         lap(&mut self.times[0], stopwatch);
         let times = &mut self.times;
         self.server.tick(self.now, &mut |part| {
-            let at = Part::ALL.iter().position(|(known, _)| *known == part).expect("all parts are known");
+            let at = TickPart::ALL.iter().position(|(known, _)| *known == part).expect("all parts are known");
             lap(&mut times[1 + at], stopwatch);
         });
         let mut streams: Vec<(LinkId, Vec<u8>)> = Vec::new();
         while let Some(effect) = self.server.poll() {
-            if let Effect::Send { link, channel: Channel::Stream, bytes } = effect {
+            if let Effect::Send { to: Endpoint::Link(link), channel: Channel::Stream, bytes } = effect {
                 streams.push((link, bytes));
             }
         }

@@ -23,7 +23,7 @@ use wire::{Channel, Event, Hello, InputStep, LinkId, Moves, Participant, ToClien
 use world::{GridBox, Plaza, World};
 
 use super::TICK_US;
-use super::spent::{ARRIVALS, BETWEEN, FAN_OUT, Spent};
+use super::spent::{ARRIVALS, BETWEEN, Spent};
 use super::tape::{self, Founding, Happening, Tape};
 use crate::stopwatch::Stopwatch;
 
@@ -225,14 +225,13 @@ impl Swarm {
             }
             let mut last = stopwatch.read().cpu;
             for (link, bytes) in post.iter() {
-                server.handle(now, Event::Arrived { link, channel: Channel::Datagram, bytes });
+                server.handle(now, Event::Arrived { from: link.into(), channel: Channel::Datagram, bytes });
             }
             spent.lap(ARRIVALS, &mut last, stopwatch);
-            tape::tick(server, now, spent, &mut last, stopwatch, |link, bytes| told.push((link, bytes)));
-            spent.lap(FAN_OUT, &mut last, stopwatch);
+            tape::tick(server, now, spent, &mut last, stopwatch);
         }
         let mut last = stopwatch.read().cpu;
-        self.talk(now, spent);
+        self.talk(now, spent, &mut told);
         spent.lap(BETWEEN, &mut last, stopwatch);
         for (link, bytes) in told {
             self.walkers[(link.0 & 0xffff_ffff) as usize].hear(link, &bytes);
@@ -256,14 +255,14 @@ impl Swarm {
             if let Some(tape) = &mut tape {
                 tape.note(now, Happening::Opened(link, secret), &[]);
             }
-            server.handle(now, Event::Opened { link, secret });
+            server.handle(now, Event::Opened { from: link.into(), secret });
             let nickname = format!("user {index}");
             let hello = Hello { version: VERSION, nickname, resume: walker.key, ..Hello::default() };
             let bytes = ToServer::Hello(hello).encode();
             if let Some(tape) = &mut tape {
                 tape.note(now, Happening::Greeted(link), &bytes);
             }
-            server.handle(now, Event::Arrived { link, channel: Channel::Stream, bytes: &bytes });
+            server.handle(now, Event::Arrived { from: link.into(), channel: Channel::Stream, bytes: &bytes });
         }
     }
 
@@ -287,7 +286,7 @@ impl Swarm {
     }
 
     /// What nodes say to each other.
-    fn talk(&mut self, now: Time, spent: &mut Spent) {
+    fn talk(&mut self, now: Time, spent: &mut Spent, told: &mut Vec<(LinkId, Vec<u8>)>) {
         let mut under_way: Vec<(NodeId, NodeId, Vec<u8>)> = Vec::new();
         for round in 0..4 {
             let now = now + 1_000 * round;
@@ -296,7 +295,8 @@ impl Swarm {
                     tape.note(now, Happening::Asked, &[]);
                 }
                 let from = NodeId::new(index as u64 + 1);
-                tape::ask(server, spent, |to, bytes| under_way.push((from, to, bytes)));
+                let tell = |link, bytes| told.push((link, bytes));
+                tape::ask(server, spent, tell, |to, bytes| under_way.push((from, to, bytes)));
             }
             for (from, to, bytes) in under_way.drain(..) {
                 let index = to.number() as usize - 1;

@@ -15,7 +15,7 @@ use peer::tally::Tally;
 use peer::{NewObject, NewPeer, Peer};
 use space::workload::Random;
 use space::{NodeId, Time};
-use wire::{Effect, Event, LinkId, Participant};
+use wire::{Effect, Endpoint, Event, LinkId, Participant};
 
 use self::fault::Fault;
 use self::hall::Pilot;
@@ -137,9 +137,9 @@ pub fn run(settings: &Settings, progress: &mut dyn FnMut(u32, u32)) -> Result<Me
             let Some(peer) = &mut host.peer else { continue };
             match &arrival {
                 network::Arrival::Bytes(channel, bytes) => {
-                    peer.handle(here, Event::Arrived { link, channel: *channel, bytes });
+                    peer.handle(here, Event::Arrived { from: link.into(), channel: *channel, bytes });
                 }
-                network::Arrival::Closed => peer.handle(here, Event::Closed { link }),
+                network::Arrival::Closed => peer.handle(here, Event::Closed { from: link.into() }),
             }
             carry_out(now, index, &mut hosts, &mut mesh, settings.fault);
         }
@@ -263,13 +263,13 @@ fn carry_out(now: Time, index: usize, hosts: &mut [Host], mesh: &mut Mesh, fault
     let Some(peer) = &mut hosts[index].peer else { return };
     while let Some(effect) = peer.poll() {
         match effect {
-            Effect::Send { link, channel, bytes } => {
+            Effect::Send { to: Endpoint::Link(link), channel, bytes } => {
                 if let Some(bytes) = fault::in_flight(fault, mesh.to(link, index), bytes, now) {
                     mesh.send(now, index, link, channel, bytes);
                 }
             }
-            Effect::Close { link } => mesh.close(now, index, link),
-            Effect::Persist(_) => {}
+            Effect::Close { to: Endpoint::Link(link) } => mesh.close(now, index, link),
+            _ => {}
         }
     }
 }
@@ -286,7 +286,7 @@ fn open(now: Time, link: LinkId, ends: [usize; 2], hosts: &mut [Host]) {
     for index in ends {
         let here = hosts[index].here(now);
         if let Some(peer) = &mut hosts[index].peer {
-            peer.handle(here, Event::Opened { link, secret: [0; 16] });
+            peer.handle(here, Event::Opened { from: link.into(), secret: [0; 16] });
         }
     }
 }

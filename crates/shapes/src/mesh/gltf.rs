@@ -1,19 +1,19 @@
 //! glTF 2.0, text or binary, through the gltf crate: the triangles of its scene, each in its place.
 //!
-//! The crate reads the JSON and checks that what is named is there. The bytes behind accessors are read here, with every
-//! sum and product checked: a file may promise any count and any offset.
+//! The crate reads the JSON and checks references. The bytes behind accessors are read here, with every sum and product
+//! checked, since a file may contain any count and any offset.
 
 use std::borrow::Cow;
 
-use glam::{DMat4, DVec3, Vec3};
 use gltf::accessor::{DataType, Dimensions};
 use gltf::mesh::Mode;
 use gltf::{Accessor, Document, Node, Primitive, Semantic, buffer};
+use space::{DVec3, Vec3};
 
-use super::read::{Limits, MeshError, Resolver, shown};
+use super::read::{MeshError, MeshLimits, Resolver, shown};
 use super::triangles::TriangleMesh;
 
-pub(super) fn read(bytes: &[u8], limits: &Limits, resolver: &mut Resolver<'_>) -> Result<TriangleMesh, MeshError> {
+pub(super) fn read(bytes: &[u8], limits: &MeshLimits, resolver: &mut Resolver<'_>) -> Result<TriangleMesh, MeshError> {
     check_header(bytes)?;
     let gltf::Gltf { document, blob } = gltf::Gltf::from_slice_without_validation(bytes).map_err(refused)?;
     check_positions(&document)?;
@@ -25,20 +25,20 @@ pub(super) fn read(bytes: &[u8], limits: &Limits, resolver: &mut Resolver<'_>) -
         Some(scene) => reader.scene(scene.nodes().collect(), gltf.nodes().len())?,
         None => {
             for mesh in gltf.meshes() {
-                reader.mesh(&mesh, DMat4::IDENTITY)?;
+                reader.mesh(&mesh, Affine::IDENTITY)?;
             }
         }
     }
     Ok(TriangleMesh::new(reader.vertices, reader.triangles)?)
 }
 
-/// The crate's own words, as far as one wants to read them.
+/// The crate's message, cut to 200 characters.
 fn refused(error: gltf::Error) -> MeshError {
     let words: String = error.to_string().chars().take(200).collect();
     MeshError::element("the file", words)
 }
 
-/// The crate, version 1.4, subtracts the header of a binary file from a length that may be shorter.
+/// gltf 1.4 subtracts the header of a binary file from a length that may be shorter.
 fn check_header(bytes: &[u8]) -> Result<(), MeshError> {
     if !bytes.starts_with(b"glTF") {
         return Ok(());
@@ -53,7 +53,7 @@ fn check_header(bytes: &[u8]) -> Result<(), MeshError> {
     }
 }
 
-/// The crate's check of gltf 1.4 looks up the accessor of every POSITION before it knows that there is one, and panics.
+/// The validation of gltf 1.4 looks up the accessor of every POSITION before it checks that it exists, and panics.
 fn check_positions(document: &Document) -> Result<(), MeshError> {
     let json = document.as_json();
     for (number, mesh) in json.meshes.iter().enumerate() {
@@ -69,25 +69,24 @@ fn check_positions(document: &Document) -> Result<(), MeshError> {
 
 struct Reader<'a> {
     buffers: Vec<Cow<'a, [u8]>>,
-    limits: &'a Limits,
+    limits: &'a MeshLimits,
     vertices: Vec<Vec3>,
     triangles: Vec<[u32; 3]>,
-    /// How many were looked at: nodes that share a large mesh without vertices must end, too.
+    /// The number of primitives visited: it bounds nodes that share a large mesh without vertices.
     primitives: usize,
 }
 
 impl Reader<'_> {
     fn scene(&mut self, roots: Vec<Node<'_>>, nodes: usize) -> Result<(), MeshError> {
         self.limits.check("nodes", nodes, self.limits.nodes)?;
-        // A scene is a forest: whoever is reached twice makes it a knot.
+        // A scene is a forest: no node is reached twice.
         let mut reached = vec![false; nodes];
-        let mut stack: Vec<(Node<'_>, DMat4)> = roots.into_iter().map(|node| (node, DMat4::IDENTITY)).collect();
+        let mut stack: Vec<(Node<'_>, Affine)> = roots.into_iter().map(|node| (node, Affine::IDENTITY)).collect();
         while let Some((node, above)) = stack.pop() {
             if std::mem::replace(&mut reached[node.index()], true) {
                 return Err(MeshError::element(format!("node {}", node.index()), "is reached on two ways"));
             }
-            let own = node.transform().matrix().map(|column| column.map(f64::from));
-            let place = above * DMat4::from_cols_array_2d(&own);
+            let place = above.then(&node.transform().matrix());
             if let Some(mesh) = node.mesh() {
                 self.mesh(&mesh, place)?;
             }
@@ -96,7 +95,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn mesh(&mut self, mesh: &gltf::Mesh<'_>, place: DMat4) -> Result<(), MeshError> {
+    fn mesh(&mut self, mesh: &gltf::Mesh<'_>, place: Affine) -> Result<(), MeshError> {
         for primitive in mesh.primitives() {
             self.primitives += 1;
             self.limits.check("primitives", self.primitives, self.limits.nodes)?;
@@ -109,7 +108,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn primitive(&mut self, primitive: &Primitive<'_>, place: DMat4) -> Result<(), MeshError> {
+    fn primitive(&mut self, primitive: &Primitive<'_>, place: Affine) -> Result<(), MeshError> {
         if matches!(primitive.mode(), Mode::Points | Mode::Lines | Mode::LineLoop | Mode::LineStrip) {
             return Ok(());
         }
@@ -119,7 +118,7 @@ impl Reader<'_> {
         let first = self.vertices.len();
         self.limits.check("vertices", first.saturating_add(positions.count()), self.limits.vertices)?;
         for (number, point) in self.positions(&positions)?.into_iter().enumerate() {
-            let moved = place.transform_point3(point.as_dvec3()).as_vec3();
+            let moved = place.apply(point.as_dvec3()).as_vec3();
             if !moved.is_finite() {
                 return Err(MeshError::element(format!("vertex {number}"), "is not finite"));
             }
@@ -149,8 +148,8 @@ impl Reader<'_> {
             _ => indices.chunks_exact(3).map(|corners| [corners[0], corners[1], corners[2]]).collect(),
         };
         self.limits.check("triangles", self.triangles.len() + made.len(), self.limits.triangles)?;
-        // A mirror turns triangles inside out.
-        let mirrored = mirrors(place);
+        // A reflection reverses triangles.
+        let mirrored = place.mirrors();
         self.triangles.extend(made.into_iter().map(|[a, b, c]| if mirrored { [a, c, b] } else { [a, b, c] }));
         Ok(())
     }
@@ -174,7 +173,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The values of an accessor: those of its view, or zeros, with the sparse ones put over them.
+    /// The values of an accessor: those of its view or zeros, overwritten by sparse ones.
     fn values<T: Copy>(
         &self,
         accessor: &Accessor<'_>,
@@ -186,7 +185,7 @@ impl Reader<'_> {
         let count = accessor.count();
         let mut values = match accessor.view() {
             Some(view) => self.items(&name, &view, accessor.offset(), size, count)?.map(&value).collect(),
-            // The caller has held the count against a limit.
+            // The caller has checked the count.
             None => vec![zero; count],
         };
         if let Some(sparse) = accessor.sparse() {
@@ -209,7 +208,7 @@ impl Reader<'_> {
         Ok(values)
     }
 
-    /// `count` items of `size` bytes in a view, if they are there.
+    /// `count` items of `size` bytes of a view, if they exist.
     fn items<'b>(
         &'b self,
         name: &str,
@@ -238,10 +237,36 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a matrix turns left into right.
-fn mirrors(matrix: DMat4) -> bool {
-    let [x, y, z] = [matrix.x_axis, matrix.y_axis, matrix.z_axis].map(|axis| DVec3::new(axis.x, axis.y, axis.z));
-    x.cross(y).dot(z) < 0.0
+/// An affine map. What glTF writes in the fourth row of a matrix is taken to be 0, 0, 0, 1.
+#[derive(Clone, Copy)]
+struct Affine {
+    columns: [DVec3; 3],
+    shift: DVec3,
+}
+
+impl Affine {
+    const IDENTITY: Affine = Affine { columns: DVec3::AXES, shift: DVec3::ZERO };
+
+    /// The map of a node below one with this map.
+    fn then(&self, matrix: &[[f32; 4]; 4]) -> Affine {
+        let [x, y, z, shift] = matrix.map(|[x, y, z, _]| Vec3::new(x, y, z).as_dvec3());
+        Affine { columns: [x, y, z].map(|column| self.turn(column)), shift: self.apply(shift) }
+    }
+
+    fn turn(&self, vector: DVec3) -> DVec3 {
+        let [x, y, z] = self.columns;
+        x * vector.x + y * vector.y + z * vector.z
+    }
+
+    fn apply(&self, point: DVec3) -> DVec3 {
+        self.turn(point) + self.shift
+    }
+
+    /// Whether it contains a reflection.
+    fn mirrors(&self) -> bool {
+        let [x, y, z] = self.columns;
+        x.cross(y).dot(z) < 0.0
+    }
 }
 
 fn index_size(kind: DataType) -> Option<usize> {
@@ -257,11 +282,11 @@ fn whole(bytes: &[u8]) -> u32 {
     bytes.iter().rev().fold(0, |number, &byte| number << 8 | u32::from(byte))
 }
 
-/// The bytes of every buffer: the binary chunk, a data URI, or what the resolver has.
+/// The bytes of every buffer: the binary chunk, a data URI, or the resolver's.
 fn buffers<'a>(
     document: &Document,
     blob: Option<&'a [u8]>,
-    limits: &Limits,
+    limits: &MeshLimits,
     resolver: &mut Resolver<'_>,
 ) -> Result<Vec<Cow<'a, [u8]>>, MeshError> {
     let mut all = Vec::new();
@@ -292,7 +317,6 @@ fn buffers<'a>(
     Ok(all)
 }
 
-/// The bytes that a text in base64 stands for.
 fn base64(text: &str) -> Option<Vec<u8>> {
     let digits = text.trim_end_matches('=').as_bytes();
     let mut bytes = Vec::with_capacity(digits.len() / 4 * 3 + 2);
@@ -314,7 +338,7 @@ fn base64(text: &str) -> Option<Vec<u8>> {
             held &= (1 << bits) - 1;
         }
     }
-    // A single digit left over stands for nothing.
+    // A single remaining digit is no byte.
     if digits.len() % 4 == 1 { None } else { Some(bytes) }
 }
 

@@ -55,7 +55,7 @@ impl Settler<'_> {
             self.objects.turn[row as usize] = reached;
             let half = self.objects.body[row as usize].solid.half_extents();
             self.objects.drive[row as usize].odometer += 4 * half.map(i64::from).iter().sum::<i64>();
-            spin = reached.quat() * turn.quat().inverse();
+            spin = reached.quat() * turn.quat().conjugate();
             is_there &= is_free;
         }
         self.take_riders_along(row, start, spin);
