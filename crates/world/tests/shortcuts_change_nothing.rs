@@ -1,6 +1,6 @@
 //! The shortcuts for walkers, and the odometer by which walls are not searched, change no bit of the outcome.
 
-use world::{Plaza, World};
+use kinesphere_world::{Plaza, World};
 
 #[test]
 fn shortcuts_change_nothing() {
