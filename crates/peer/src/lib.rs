@@ -2,7 +2,6 @@
 //!
 //! # How it works
 //!
-//!
 //! A peer moves its own objects and no others; an object's [name](wire::peer::name) contains its owner's number. Its
 //! own objects are sent by dead reckoning, those of other peers are predicted. When an own object touches one of
 //! another peer, one of the two decides what happens, by a rule that both compute from the same numbers.
@@ -44,10 +43,6 @@
 //! `arrivals` takes in messages, `frame` does what is due, `contacts` treats contacts.
 
 #![forbid(unsafe_code)]
-
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;
 
 mod arrivals;
 mod contacts;

@@ -1,4 +1,4 @@
-//! Nobody is wronged: who wins a contested place is even, and nobody is blocked by nothing.
+//! Fairness: each of two contenders wins a place about equally often, and only obstacles stop a mover.
 
 mod crowd;
 
@@ -8,7 +8,7 @@ use kinesphere_world::{Act, ContactPolicy, SKIN, World};
 use space::workload::Random;
 use space::{ObjectId, Vec3, snap};
 
-/// Two run for one place from both sides, again and again: each gets it about as often.
+/// Two avatars run to one place from both sides, again and again: each gets it about as often.
 #[test]
 fn contested_places_are_won_evenly() {
     let mut won = [0u32; 2];
@@ -16,7 +16,7 @@ fn contested_places_are_won_evenly() {
         let mut spec = empty();
         spec.avatars[0].policy = ContactPolicy::Block;
         let mut world = World::new(spec).unwrap();
-        // At other ticks in other rounds, and who joined first takes turns in being on the left: neither may matter.
+        // The tick and the order of joining change with the round: neither may matter.
         for _ in 0..round % 37 {
             world.step(&[]);
         }
@@ -35,7 +35,7 @@ fn contested_places_are_won_evenly() {
     assert!((160..=240).contains(&won[0]), "{won:?}");
 }
 
-/// The same in a crowd: over many ticks everybody who pushes towards one point gets as near to it as anybody.
+/// Eight avatars push towards one point: each comes nearest to it about as often.
 #[test]
 fn a_crowd_takes_turns() {
     let mut firsts = [0u32; 8];
@@ -46,7 +46,7 @@ fn a_crowd_takes_turns() {
         }
         let mut people: Vec<Person> = (0..8)
             .map(|number| {
-                // Every eighth of a circle; who stands where rotates with the seed.
+                // On a circle; the assignment of places rotates with the seed.
                 let place = (number + seed) % 8;
                 let angle = place as f32 * std::f32::consts::TAU / 8.0;
                 Person::join(&mut world, number + 1, Vec3::new(angle.cos(), 0.0, angle.sin()) * 3.0)
@@ -70,9 +70,9 @@ fn a_crowd_takes_turns() {
     assert!(firsts.iter().all(|&count| (5..=40).contains(&count)), "{firsts:?}");
 }
 
-/// Whoever is not where they wanted to be is within the skin of something, or met something on the way.
+/// An avatar that did not reach its wanted place is within the skin of an obstacle, or had a contact on the way.
 #[test]
-fn nobody_is_blocked_by_nothing() {
+fn only_obstacles_stop_a_mover() {
     let skin = SKIN as f32 * snap::STEP;
     for seed in 0..30 {
         let mut random = Random::new(seed);
@@ -112,7 +112,7 @@ fn nobody_is_blocked_by_nothing() {
                 let met = world.outcome().contacts.iter().find(|met| met.mover == person.avatar);
                 let met = met
                     .unwrap_or_else(|| panic!("seed {seed}, tick {tick}: {at} instead of {wanted}, and met nothing"));
-                // The other may have moved on since, but not farther than anybody moves in a tick.
+                // The other may have moved since, but not farther than an avatar moves in a tick.
                 let gap = met.other.map_or(0.0, |other| gap(&world, person.avatar, other));
                 let is_fixed = met.other.is_none_or(|other| other.number() <= world.spec().objects.len() as u64);
                 let most = if is_fixed { skin } else { skin + 6.0 / 30.0 };

@@ -1,4 +1,4 @@
-//! Platforms carry those who stand on them: up, down, along and around, and never into anything.
+//! Platforms carry their riders up, down, along and around, and never into an obstacle.
 
 mod crowd;
 
@@ -11,10 +11,10 @@ fn block(x: f32, y: f32, z: f32) -> Shape {
     Shape::Box { half: Vec3::new(x, y, z) }
 }
 
-/// A flat platform at the origin that moves by a rule.
-fn with_platform(rule: Route) -> Spec {
+/// A flat platform at the origin.
+fn with_platform(route: Route) -> Spec {
     let mut spec = empty();
-    spec.objects.push(object("platform", ObjectKind::Moving(rule), block(1.5, 0.1, 1.5), Vec3::new(0.0, 0.15, 0.0)));
+    spec.objects.push(object("platform", ObjectKind::Moving(route), block(1.5, 0.1, 1.5), Vec3::new(0.0, 0.15, 0.0)));
     spec
 }
 
@@ -45,7 +45,7 @@ fn a_lift_takes_people_and_what_is_stacked_up_and_down() {
     let lift = of_kind(&world, Kind::Moving);
     let crates: Vec<ObjectId> =
         world.dynamic().filter(|object| object.kind == Kind::Movable).map(|object| object.id).collect();
-    // Until all of them have come to rest on it.
+    // Until all are at rest on it.
     stand(&mut world, 30);
     let riders = [ann.avatar, crates[0], crates[1]];
     let above = |world: &World| riders.map(|rider| at(world, rider).y - at(world, lift).y);
@@ -75,7 +75,7 @@ fn a_lift_waits_under_a_ceiling_that_its_rider_would_meet() {
 }
 
 #[test]
-fn a_tram_takes_people_along_until_a_wall_keeps_them_back() {
+fn a_tram_takes_riders_along_until_a_wall_holds_them() {
     let path = Route::Path { through: vec![Vec3::new(8.0, 0.15, 0.0)], speed: 2.0, closed: false };
     let mut spec = with_platform(path);
     // It hangs over the platform's way.
@@ -106,10 +106,10 @@ fn a_carousel_takes_people_around() {
     assert!((at(&world, ann.avatar) - start).length() < 0.1, "from {start} to {}", at(&world, ann.avatar));
 }
 
-/// What was put down beside its way comes back as fast as somebody walks, and goes on from there. The bug that this keeps out: it
-/// leapt back, metres in one tick.
+/// Keeps out a bug: an object that was put down beside its route leapt back, metres in one tick. It comes back at the
+/// speed of a walker.
 #[test]
-fn who_was_put_beside_its_way_walks_back() {
+fn an_object_beside_its_route_walks_back() {
     let orbit = Route::Orbit { center: Vec3::ZERO, period_s: 30.0 };
     let mut spec = empty();
     spec.objects.push(object("carousel", ObjectKind::Moving(orbit), block(0.8, 0.5, 0.8), Vec3::new(6.0, 0.6, 0.0)));

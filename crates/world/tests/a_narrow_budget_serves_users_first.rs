@@ -1,4 +1,5 @@
-//! Under a budget the world looks closely where users are; everybody else waits without overlapping, and gets a turn.
+//! Under a budget for the narrow phase, objects near users are tested exactly; the others wait without overlapping, and
+//! each has a turn.
 
 mod crowd;
 
@@ -46,7 +47,7 @@ fn without_a_budget_nothing_is_coarse_and_with_one_it_is_kept() {
 }
 
 #[test]
-fn everybody_gets_a_turn() {
+fn every_object_has_a_turn() {
     let mut tight = World::new(falling(Some(40))).unwrap();
     for _ in 0..1_500 {
         tight.step(&[]);
