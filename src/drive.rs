@@ -19,7 +19,7 @@ use crate::cluster::{self, Messenger, NodeEvent};
 use crate::http::Health;
 use crate::link::{Inbox, LinkEvent, Outbox, Party};
 use crate::meters::{self, Direction, Meters};
-use crate::order::{self, Answer, Order};
+use crate::order::{self, Order, Reply};
 use crate::origin::Origins;
 use crate::store::keeper::Keeper;
 use crate::watch::Watchers;
@@ -37,7 +37,7 @@ pub struct Drive {
     pub admission: Admission,
     /// `None` for a world that is not kept.
     pub keeper: Option<Keeper>,
-    pub orders: mpsc::Receiver<(Order, oneshot::Sender<Answer>)>,
+    pub orders: mpsc::Receiver<(Order, oneshot::Sender<Reply>)>,
     /// What `/healthz` answers.
     pub health: Health,
     /// Operators who watch.
@@ -364,7 +364,7 @@ impl Running {
         }
     }
 
-    fn obey(&mut self, order: Order) -> Answer {
+    fn obey(&mut self, order: Order) -> Reply {
         let now = self.now();
         order::obey(&mut self.drive, order, now, self.outboxes.len())
     }

@@ -352,7 +352,7 @@ pub(crate) struct Ports {
     pub http: SocketAddr,
     /// QUIC.
     pub quic: SocketAddr,
-    bound: Vec<(TcpListener, quic::Listener)>,
+    bound: Vec<(TcpListener, quic::QuicListener)>,
 }
 
 impl Ports {
@@ -373,7 +373,7 @@ impl Ports {
             let refused = |error| ServeError::Port { address, error };
             let tcp = TcpListener::bind(address).await.map_err(refused)?;
             let same = SocketAddr::new(address.ip(), tcp.local_addr().map_err(refused)?.port());
-            let udp = quic::Listener::bind(same, certificates.clone(), links.clone(), origins.clone());
+            let udp = quic::QuicListener::bind(same, certificates.clone(), links.clone(), origins.clone());
             udp.map(|udp| (tcp, udp, same)).map_err(|error| ServeError::Port { address: same, error })
         };
         let mut tried = 0;

@@ -5,7 +5,7 @@
 //! can be made again; what was sent to whom depends on when connections stood and what they took in, and is not kept.
 
 use serde::{Deserialize, Serialize};
-use server::Attention;
+use server::UpdateStatus;
 use space::ObjectId;
 use world::{ObjectView, World};
 
@@ -62,8 +62,8 @@ pub struct Budget {
     pub bytes_per_tick: usize,
 }
 
-impl From<Attention> for Budget {
-    fn from(attention: Attention) -> Budget {
+impl From<UpdateStatus> for Budget {
+    fn from(attention: UpdateStatus) -> Budget {
         Budget {
             is_connected: attention.is_connected,
             told_tick: attention.told,

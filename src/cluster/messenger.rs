@@ -13,7 +13,7 @@ use space::{NodeId, Time};
 use wire::cluster::{CLUSTER_VERSION, open, seal};
 use wire::{Channel, DecodeError, Event, LinkId, ToNode};
 
-use crate::link::{Inbox, Label, LinkEvent, Outbox, Party};
+use crate::link::{Inbox, LinkEvent, NodeName, Outbox, Party};
 
 /// Bad messages that a link may send at once; one more closes it. One is forgiven per second, so what counts is how many
 /// come at once, and not how long a link has stood.
@@ -56,7 +56,7 @@ pub struct Messenger {
 }
 
 struct Other {
-    name: Label,
+    name: NodeName,
     outbox: Outbox,
     number: Option<NodeId>,
     /// What is left to be forgiven, on a clock that began with the link.
@@ -66,7 +66,7 @@ struct Other {
 }
 
 impl Other {
-    fn new(name: Label, outbox: Outbox) -> Other {
+    fn new(name: NodeName, outbox: Outbox) -> Other {
         let (forgiveness, begun) = (TokenBucket::new(FAULTS), Instant::now());
         Other { name, outbox, number: None, forgiveness, begun, is_warned_of: false }
     }
@@ -79,7 +79,7 @@ impl Messenger {
     }
 
     /// The name that a node's carrier vouches for.
-    pub fn name_of(&self, node: NodeId) -> Option<&Label> {
+    pub fn name_of(&self, node: NodeId) -> Option<&NodeName> {
         self.links.get(self.link_of.get(&node)?).map(|other| &other.name)
     }
 

@@ -92,16 +92,16 @@ pub enum ConnectError {
 
 /// A server, found.
 #[derive(Clone, Debug)]
-pub struct Host {
+pub struct ServerAddress {
     /// Where its QUIC endpoint is.
     pub address: SocketAddr,
     /// What it will show.
     pub hash: CertificateHash,
 }
 
-impl Host {
+impl ServerAddress {
     /// Asks the server at `url` for its introduction.
-    pub async fn find(url: &str) -> Result<Host, ConnectError> {
+    pub async fn find(url: &str) -> Result<ServerAddress, ConnectError> {
         let address = Address::parse(url)?;
         let body = fetch(&address, "/cert-hash").await?;
         let introduction: Option<Introduction> = serde_json::from_str(&body).ok();
@@ -110,31 +110,31 @@ impl Host {
         let hash = hash.ok_or_else(|| ConnectError::NotAServer(address.clone()))?;
         let port = introduction.quic_port;
         if let (Some(loopback), "localhost") = (introduction.loopback, address.host.as_str()) {
-            return Ok(Host { address: SocketAddr::new(loopback, port), hash });
+            return Ok(ServerAddress { address: SocketAddr::new(loopback, port), hash });
         }
         let mut found = lookup_host((address.host.as_str(), port)).await?;
         let found = found.next().ok_or_else(|| io::Error::other("the name has no address"))?;
-        Ok(Host { address: found, hash })
+        Ok(ServerAddress { address: found, hash })
     }
 }
 
 /// A UDP socket from which any number of links begin.
-pub struct Client {
+pub struct Connector {
     endpoint: quinn::Endpoint,
 }
 
-impl Client {
+impl Connector {
     /// Takes any free port. Must be called within a runtime.
-    pub fn new() -> io::Result<Client> {
+    pub fn new() -> io::Result<Connector> {
         // A socket for both kinds of addresses, or for the old ones where there is no other.
         let any = |ip: IpAddr| socket::bind(SocketAddr::new(ip, 0));
         let socket = any(Ipv6Addr::UNSPECIFIED.into()).or_else(|_| any(Ipv4Addr::UNSPECIFIED.into()))?;
         let runtime = quinn::default_runtime().ok_or_else(|| io::Error::other("no runtime is there"))?;
-        Ok(Client { endpoint: quinn::Endpoint::new(quinn::EndpointConfig::default(), None, socket, runtime)? })
+        Ok(Connector { endpoint: quinn::Endpoint::new(quinn::EndpointConfig::default(), None, socket, runtime)? })
     }
 
     /// Opens a link to a server. Its events, `Opened` first, are in the inbox of `links`.
-    pub async fn connect(&self, host: &Host, links: &Links) -> Result<LinkId, ConnectError> {
+    pub async fn connect(&self, host: &ServerAddress, links: &Links) -> Result<LinkId, ConnectError> {
         let failed = |why: String| ConnectError::Quic { address: host.address, why };
         let connecting = self.endpoint.connect_with(config(host.hash)?, self.reachable(host.address), "kinesphere");
         let connecting = connecting.map_err(|error| failed(error.to_string()))?;

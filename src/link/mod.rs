@@ -32,10 +32,10 @@ use bytes::Bytes;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use wire::{DATAGRAM_MAX, MESSAGE_MAX};
 
-use share::{Share, Shares};
+use share::{AddressShare, AddressShares};
 
 pub use outbox::{Outbox, SendError};
-pub use party::{Label, NoLabel, Party};
+pub use party::{NodeName, NodeNameError, Party};
 pub use wire::{Channel, LinkId};
 
 /// Where a browser finds a link, be it by WebTransport or by WebSocket.
@@ -89,7 +89,7 @@ pub enum LinkEvent {
         /// One message.
         bytes: Bytes,
         /// Makes room for the link's next message when it is dropped.
-        room: Room,
+        room: InboxPlace,
     },
     /// The peer is gone. Nothing follows on this link.
     Closed {
@@ -102,7 +102,7 @@ pub enum LinkEvent {
 
 /// A place in the inbox, taken until it is dropped.
 #[derive(Debug)]
-pub struct Room(#[expect(dead_code, reason = "held for its drop")] OwnedSemaphorePermit);
+pub struct InboxPlace(#[expect(dead_code, reason = "held for its drop")] OwnedSemaphorePermit);
 
 /// What a link may cost.
 #[derive(Clone, Debug)]
@@ -168,7 +168,7 @@ struct Shared {
     events: mpsc::UnboundedSender<LinkEvent>,
     next: AtomicU64,
     open: AtomicUsize,
-    shares: Shares,
+    shares: AddressShares,
 }
 
 /// What happens on all links, in order for each of them.
@@ -202,7 +202,7 @@ impl Links {
     /// No link yet.
     pub fn new(limits: LinkLimits) -> (Links, Inbox) {
         let (sender, events) = mpsc::unbounded_channel();
-        let shares = Shares::new(limits.links_per_address_max);
+        let shares = AddressShares::new(limits.links_per_address_max);
         let shared = Shared { limits, events: sender, next: AtomicU64::new(1), open: AtomicUsize::new(0), shares };
         (Links { shared: Arc::new(shared) }, Inbox { events })
     }
@@ -247,7 +247,7 @@ struct End {
     link: LinkId,
     outbox: Outbox,
     room: Arc<Semaphore>,
-    _share: Option<Share>,
+    _share: Option<AddressShare>,
     why: Option<String>,
 }
 
@@ -255,7 +255,7 @@ impl End {
     /// Hands over a message that must not be lost: waits until there is room.
     async fn received(&self, bytes: Bytes) {
         let permit = self.room.clone().acquire_owned().await.expect("the semaphore is never closed");
-        self.tell(LinkEvent::Received { link: self.link, channel: Channel::Stream, bytes, room: Room(permit) });
+        self.tell(LinkEvent::Received { link: self.link, channel: Channel::Stream, bytes, room: InboxPlace(permit) });
     }
 
     /// Hands over a datagram, or drops it.
@@ -264,7 +264,7 @@ impl End {
             metrics::counter!("kinesphere_link_datagrams_dropped_total", "direction" => "in").increment(1);
             return;
         };
-        self.tell(LinkEvent::Received { link: self.link, channel: Channel::Datagram, bytes, room: Room(permit) });
+        self.tell(LinkEvent::Received { link: self.link, channel: Channel::Datagram, bytes, room: InboxPlace(permit) });
     }
 
     /// Waits until the link is closing and has had its time to deliver what waited: a peer that does not read must not

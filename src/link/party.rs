@@ -12,7 +12,7 @@ pub enum Party {
     /// Somebody at this address.
     Address(SocketAddr),
     /// A node of this name. `link::zenoh` says what that proves.
-    Node(Label),
+    Node(NodeName),
 }
 
 impl fmt::Display for Party {
@@ -27,14 +27,14 @@ impl fmt::Display for Party {
 /// What a node or a world is called among nodes: 1 to 32 letters, digits, `-` and `_`. It is a part of keys, and a user's
 /// or a certificate's name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Label(String);
+pub struct NodeName(String);
 
 /// Why something is no label.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("`{0}` is no name for a node or a world, expected 1 to {max} letters, digits, `-` and `_`", max = Label::LENGTH_MAX)]
-pub struct NoLabel(String);
+#[error("`{0}` is no name for a node or a world, expected 1 to {max} letters, digits, `-` and `_`", max = NodeName::LENGTH_MAX)]
+pub struct NodeNameError(String);
 
-impl Label {
+impl NodeName {
     /// Characters at most.
     pub const LENGTH_MAX: usize = 32;
 
@@ -44,20 +44,20 @@ impl Label {
     }
 }
 
-impl FromStr for Label {
-    type Err = NoLabel;
+impl FromStr for NodeName {
+    type Err = NodeNameError;
 
-    fn from_str(text: &str) -> Result<Label, NoLabel> {
+    fn from_str(text: &str) -> Result<NodeName, NodeNameError> {
         let is_fit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-        if (1..=Label::LENGTH_MAX).contains(&text.len()) && text.bytes().all(is_fit) {
-            Ok(Label(text.to_owned()))
+        if (1..=NodeName::LENGTH_MAX).contains(&text.len()) && text.bytes().all(is_fit) {
+            Ok(NodeName(text.to_owned()))
         } else {
-            Err(NoLabel(text.chars().take(2 * Label::LENGTH_MAX).collect()))
+            Err(NodeNameError(text.chars().take(2 * NodeName::LENGTH_MAX).collect()))
         }
     }
 }
 
-impl fmt::Display for Label {
+impl fmt::Display for NodeName {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.0)
     }
@@ -70,10 +70,10 @@ mod tests {
     #[test]
     fn only_what_can_be_part_of_a_key_is_a_label() {
         for fit in ["a", "node-7", "Ann_B", &"x".repeat(32)] {
-            assert_eq!(fit.parse::<Label>().unwrap().as_str(), fit);
+            assert_eq!(fit.parse::<NodeName>().unwrap().as_str(), fit);
         }
         for unfit in ["", "*", "a/b", "a b", "ä", "a$", "a#b", &"x".repeat(33)] {
-            let error = unfit.parse::<Label>().unwrap_err().to_string();
+            let error = unfit.parse::<NodeName>().unwrap_err().to_string();
             assert!(error.contains("1 to 32 letters"), "{error}");
         }
     }

@@ -13,7 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use super::carry::{Datagrams, carry};
-use super::share::{Share, Shares};
+use super::share::{AddressShare, AddressShares};
 use super::{Links, Party, Transport, socket, webtransport};
 use crate::certificate::Certificates;
 use crate::origin::Origins;
@@ -35,20 +35,20 @@ const ARRIVALS_MAX: usize = 1_024;
 const ARRIVALS_PER_ADDRESS_MAX: usize = 64;
 
 /// Our side of the UDP port.
-pub struct Listener {
+pub struct QuicListener {
     endpoint: quinn::Endpoint,
     links: Links,
     origins: Arc<Origins>,
 }
 
-impl Listener {
+impl QuicListener {
     /// Takes the port. Must be called within a runtime.
     pub fn bind(
         address: SocketAddr,
         certificates: Arc<Certificates>,
         links: Links,
         origins: Arc<Origins>,
-    ) -> io::Result<Listener> {
+    ) -> io::Result<QuicListener> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let mut tls = rustls::ServerConfig::builder_with_provider(provider)
             .with_protocol_versions(&[&rustls::version::TLS13])
@@ -62,7 +62,7 @@ impl Listener {
         let socket = socket::bind(address)?;
         let runtime = quinn::default_runtime().ok_or_else(|| io::Error::other("no runtime is there"))?;
         let endpoint = quinn::Endpoint::new(quinn::EndpointConfig::default(), Some(config), socket, runtime)?;
-        Ok(Listener { endpoint, links, origins })
+        Ok(QuicListener { endpoint, links, origins })
     }
 
     /// Where it listens.
@@ -95,7 +95,7 @@ impl Listener {
     }
 }
 
-impl Drop for Listener {
+impl Drop for QuicListener {
     fn drop(&mut self) {
         self.endpoint.close(CLOSED, b"the server stops");
     }
@@ -106,19 +106,19 @@ impl Drop for Listener {
 struct Doorway {
     handshakes: Arc<Semaphore>,
     arrivals: Arc<Semaphore>,
-    shares: Shares,
+    shares: AddressShares,
 }
 
 /// A place to shake hands.
 struct Handshake {
     permit: OwnedSemaphorePermit,
-    share: Option<Share>,
+    share: Option<AddressShare>,
 }
 
 /// A place to wait for a stream.
 struct Arrival {
     _permit: OwnedSemaphorePermit,
-    _share: Share,
+    _share: AddressShare,
 }
 
 impl Doorway {
@@ -126,7 +126,7 @@ impl Doorway {
         Doorway {
             handshakes: Arc::new(Semaphore::new(HANDSHAKES_MAX)),
             arrivals: Arc::new(Semaphore::new(ARRIVALS_MAX)),
-            shares: Shares::new(ARRIVALS_PER_ADDRESS_MAX),
+            shares: AddressShares::new(ARRIVALS_PER_ADDRESS_MAX),
         }
     }
 
@@ -224,12 +224,12 @@ async fn greet(
 
 enum Handshaken {
     Native(Connection),
-    Browser(webtransport::Session),
+    Browser(webtransport::WebTransportSession),
 }
 
 enum Arrived {
     Native(Connection, SendStream, RecvStream),
-    Browser(webtransport::Session),
+    Browser(webtransport::WebTransportSession),
 }
 
 impl Datagrams for Connection {

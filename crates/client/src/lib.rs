@@ -25,7 +25,7 @@ use wire::session::ResumeKey;
 use wire::{CollisionShape, Handle, Hello, InputStep, Moves, Refused, State, ToClient, ToServer, VERSION, Welcome};
 
 use self::others::{Others, OthersSettings};
-use self::own::Own;
+use self::own::OwnAvatar;
 use self::walk::{Ground, Walker};
 use wire::{Channel, Effect, Endpoint, Event, LinkId, Participant};
 
@@ -105,7 +105,7 @@ pub struct ClientCounts {
 
 /// What was said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct ChatLine {
     /// By whom; nobody when the server itself spoke.
     pub speaker: Option<ObjectId>,
     /// Its name.
@@ -129,7 +129,7 @@ pub struct Client {
     newest_tick: u64,
     ground: Ground,
     solids: Vec<FixedObject>,
-    own: Option<Own>,
+    own: Option<OwnAvatar>,
     others: Others,
     heard: u16,
     intent: InputStep,
@@ -138,7 +138,7 @@ pub struct Client {
     has_pong: bool,
     next_ping: Time,
     next_wake: Time,
-    said: VecDeque<Said>,
+    said: VecDeque<ChatLine>,
     grabbed: Option<(ObjectId, bool)>,
     /// Who serves this world, and which of them comes next if this one is silent.
     servers: Vec<String>,
@@ -196,7 +196,7 @@ impl Client {
     }
 
     /// The own avatar.
-    pub fn own(&self) -> Option<&Own> {
+    pub fn own(&self) -> Option<&OwnAvatar> {
         self.own.as_ref()
     }
 
@@ -237,7 +237,7 @@ impl Client {
     }
 
     /// The next thing that was said.
-    pub fn next_said(&mut self) -> Option<Said> {
+    pub fn next_said(&mut self) -> Option<ChatLine> {
         self.said.pop_front()
     }
 
@@ -319,7 +319,7 @@ impl Client {
                 if self.said.len() == SAID_MAX {
                     self.said.pop_front();
                 }
-                self.said.push_back(Said { speaker, name, text });
+                self.said.push_back(ChatLine { speaker, name, text });
             }
             Ok(ToClient::Servers { addresses }) => {
                 self.servers = addresses;
@@ -372,7 +372,7 @@ impl Client {
         self.solids.clear();
         let seconds = f64::from(welcome.tick_us) * 1e-6;
         self.number = self.number.max(welcome.newest);
-        self.own = Some(Own::new(walk::metres(welcome.place), welcome.newest, seconds));
+        self.own = Some(OwnAvatar::new(walk::metres(welcome.place), welcome.newest, seconds));
         self.others = Others::new(self.settings.others);
         self.heard = 0;
         (self.pings, self.has_pong, self.next_ping) = (0, false, now);

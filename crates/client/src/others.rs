@@ -39,7 +39,7 @@ impl Default for OthersSettings {
 
 /// One of the others.
 #[derive(Clone, Debug)]
-pub struct Other {
+pub struct OtherObject {
     /// What it was introduced as.
     pub entered: Entered,
     /// The tick of the roster that introduced it: datagrams of earlier ticks mean another by its handle.
@@ -57,7 +57,7 @@ pub struct Other {
 #[derive(Clone, Debug)]
 pub struct Others {
     settings: OthersSettings,
-    others: BTreeMap<Handle, Other>,
+    others: BTreeMap<Handle, OtherObject>,
     scene: CollisionScene,
 }
 
@@ -83,7 +83,7 @@ impl Others {
     }
 
     /// All of them, by handle.
-    pub fn iter(&self) -> impl Iterator<Item = (Handle, &Other)> {
+    pub fn iter(&self) -> impl Iterator<Item = (Handle, &OtherObject)> {
         self.others.iter().map(|(&handle, other)| (handle, other))
     }
 
@@ -105,7 +105,7 @@ impl Others {
         });
         let body = Body { place: entered.place, turn: entered.turn, motion: entered.motion, is_elsewhere: true };
         let handle = entered.handle;
-        let mut other = Other {
+        let mut other = OtherObject {
             since: tick,
             confirmed: (tick, entered.place, entered.turn),
             entered,
@@ -152,7 +152,7 @@ impl Others {
     }
 }
 
-impl Other {
+impl OtherObject {
     #[expect(clippy::too_many_arguments, reason = "a body, its three times, and what predicting needs")]
     fn hear(
         &mut self,

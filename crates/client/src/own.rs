@@ -21,7 +21,7 @@ const CORRECTION_LEFT: f64 = 0.8;
 
 /// The own avatar.
 #[derive(Clone, Debug)]
-pub struct Own {
+pub struct OwnAvatar {
     confirmed: Walker,
     /// The newest input that is in the confirmed state.
     acknowledged: u32,
@@ -35,11 +35,11 @@ pub struct Own {
     surprise: f64,
 }
 
-impl Own {
+impl OwnAvatar {
     /// Stands somewhere.
-    pub fn new(pos: DVec3, newest: u32, seconds: f64) -> Own {
+    pub fn new(pos: DVec3, newest: u32, seconds: f64) -> OwnAvatar {
         let walker = Walker::standing(pos);
-        Own {
+        OwnAvatar {
             confirmed: walker,
             acknowledged: newest,
             inputs: VecDeque::new(),

@@ -16,7 +16,7 @@ use wire::cluster::{Named, Piece};
 
 use super::copies::Copies;
 use super::handover::{AGAIN_US, Custody, Leaving, Parcel};
-use super::pieces::Cut;
+use super::long_list::Pieces;
 
 /// What is left of those who died.
 #[derive(Clone, Debug, Default)]
@@ -37,7 +37,7 @@ pub struct Adoption {
 /// a part of it needless: so a piece has one meaning for as long as the plan holds.
 #[derive(Clone, Debug)]
 struct Asking {
-    objects: Cut<Named>,
+    objects: Pieces<Named>,
     /// Which piece is asked for next; all were when there is none of that number.
     next: u32,
     asked_at: Option<Time>,
@@ -183,7 +183,7 @@ impl Custody {
             let asking = asking.get_or_insert_with(|| {
                 let named =
                     |(object, (seq, _)): (&ObjectId, &(u32, Parcel))| Named { object: object.number(), seq: *seq };
-                let objects = Cut::new(orphans.iter().map(named).collect());
+                let objects = Pieces::new(orphans.iter().map(named).collect());
                 Asking { objects, next: 0, asked_at: None, answered: BTreeMap::new() }
             });
             if let Some((piece, objects, asked)) = asking.next(now, &others) {
@@ -213,13 +213,13 @@ impl Custody {
 #[cfg(test)]
 mod tests {
     use super::super::copies::Kept;
-    use super::super::handover::{Keeper, Past};
+    use super::super::handover::{ObjectAccess, Past};
     use super::*;
 
     /// Finds no place for anything: what was adopted waits.
     struct Full;
 
-    impl Keeper for Full {
+    impl ObjectAccess for Full {
         fn parcel(&self, _: ObjectId) -> Option<Parcel> {
             None
         }

@@ -10,13 +10,13 @@ use wire::cluster::{Member, NODES_MAX, Plan, SpaceCut};
 
 use super::territory::{Territory, assign, holders, simplify, split};
 
-/// Load is moved when the busiest has so many times the mean, and so many objects more.
+/// MemberLoad is moved when the busiest has so many times the mean, and so many objects more.
 const UNEVEN: f32 = 1.6;
 const UNEVEN_OBJECTS: f32 = 24.0;
 
 /// What is known of a member.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Load {
+pub struct MemberLoad {
     /// How many objects it owns.
     pub objects: u32,
     /// Where it would cut which leaf.
@@ -24,7 +24,7 @@ pub struct Load {
 }
 
 /// A plan without these nodes: their leaves go to the least busy of the others. `None` if nobody would be left.
-pub fn without(plan: &Plan, grid: Grid, dead: &[NodeId], loads: &BTreeMap<NodeId, Load>) -> Option<Plan> {
+pub fn without(plan: &Plan, grid: Grid, dead: &[NodeId], loads: &BTreeMap<NodeId, MemberLoad>) -> Option<Plan> {
     let mut next = plan.clone();
     next.members.retain(|member| !dead.contains(&NodeId::new(member.node)));
     let mut loads: BTreeMap<NodeId, u32> =
@@ -45,7 +45,7 @@ const LEAVES_MAX: usize = NODES_MAX;
 
 /// A plan with one more member: it takes half of the busiest one's space; where there are many leaves already, a leaf of who
 /// has the most.
-pub fn with(plan: &Plan, grid: Grid, member: Member, loads: &BTreeMap<NodeId, Load>) -> Plan {
+pub fn with(plan: &Plan, grid: Grid, member: Member, loads: &BTreeMap<NodeId, MemberLoad>) -> Plan {
     let mut next = plan.clone();
     let node = NodeId::new(member.node);
     let is_witness = member.is_witness;
@@ -59,7 +59,7 @@ pub fn with(plan: &Plan, grid: Grid, member: Member, loads: &BTreeMap<NodeId, Lo
             simplify(&mut next);
         }
     } else if !is_witness {
-        let mut busiest: Vec<(&NodeId, &Load)> = loads.iter().collect();
+        let mut busiest: Vec<(&NodeId, &MemberLoad)> = loads.iter().collect();
         busiest.sort_by_key(|(_, load)| std::cmp::Reverse(load.objects));
         let halves = busiest.iter().filter_map(|(_, load)| load.half);
         for (leaf, cut) in halves.chain(middles(plan, grid)) {
@@ -72,7 +72,7 @@ pub fn with(plan: &Plan, grid: Grid, member: Member, loads: &BTreeMap<NodeId, Lo
 }
 
 /// A plan in which the busiest gives half of its fullest leaf to the least busy; `None` if all is well.
-pub fn shared(plan: &Plan, grid: Grid, loads: &BTreeMap<NodeId, Load>) -> Option<Plan> {
+pub fn shared(plan: &Plan, grid: Grid, loads: &BTreeMap<NodeId, MemberLoad>) -> Option<Plan> {
     let nodes = holders(plan);
     if nodes.len() < 2 || Territory::of(plan, grid).leaves.len() >= LEAVES_MAX.min(4 * nodes.len()) {
         return None;

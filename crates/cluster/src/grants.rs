@@ -26,12 +26,12 @@ const ECHO_US: i64 = 30_000_000;
 /// What others have in this node's space.
 #[derive(Clone, Debug, Default)]
 pub struct Grants {
-    table: BTreeMap<ObjectId, Held>,
+    table: BTreeMap<ObjectId, Holding>,
 }
 
 /// What one object has here.
 #[derive(Clone, Debug)]
-pub struct Held {
+pub struct Holding {
     seq: u32,
     asked: u32,
     standing: Option<PlacedSolid>,
@@ -54,7 +54,7 @@ struct Granting {
 
 /// What an ask is judged by.
 #[derive(Clone, Copy, Debug)]
-pub struct Ground<'a> {
+pub struct OwnSpace<'a> {
     /// Where this node decides.
     pub home: &'a [GridBox],
     /// Where it will, but does not yet.
@@ -75,7 +75,7 @@ impl Grants {
     pub fn guests_around(&self, home: &[GridBox], object: Option<ObjectId>) -> Vec<Guest> {
         let is_here = |block: &GridBox| home.iter().any(|home| home.overlaps(block));
         let is_in_the_way = |room: &&Granting| object.is_none_or(|object| !room.keeps.contains(&object));
-        let guest = |held: &Held| {
+        let guest = |held: &Holding| {
             let standing = held.standing?;
             let rooms = held.rooms.iter().filter(is_in_the_way);
             let rooms: Vec<GridBox> = rooms.flat_map(|room| parts_in(home, room.block)).collect();
@@ -101,19 +101,19 @@ impl Grants {
     }
 
     /// An object is about to be this node's own: what it had in here, in case that comes to nothing.
-    pub fn take(&mut self, object: ObjectId) -> Option<Held> {
+    pub fn take(&mut self, object: ObjectId) -> Option<Holding> {
         self.table.remove(&object)
     }
 
     /// It came to nothing.
-    pub fn put_back(&mut self, object: ObjectId, held: Option<Held>) {
+    pub fn put_back(&mut self, object: ObjectId, held: Option<Holding>) {
         self.table.extend(held.map(|held| (object, held)));
     }
 
     /// An own object is another node's now: it stands where it stood.
     pub fn receive(&mut self, standing: PlacedSolid, seq: u32, now: Time) {
         if self.table.get(&standing.object).is_none_or(|held| held.seq < seq) {
-            self.table.insert(standing.object, Held::new(seq, standing, now));
+            self.table.insert(standing.object, Holding::new(seq, standing, now));
         }
     }
 
@@ -131,7 +131,7 @@ impl Grants {
             if self.table.get(&object).is_some_and(|held| held.seq > one.seq) {
                 continue;
             }
-            let mut held = Held::new(one.seq, standing(object, &one.standing), now);
+            let mut held = Holding::new(one.seq, standing(object, &one.standing), now);
             held.is_declared = true;
             self.table.insert(object, held);
         }
@@ -148,7 +148,7 @@ impl Grants {
     }
 
     /// Judges an ask; `None` if it is older than what was asked before.
-    pub fn ask(&mut self, ask: &Ask, ground: &Ground<'_>, now: Time) -> Option<Answer> {
+    pub fn ask(&mut self, ask: &Ask, ground: &OwnSpace<'_>, now: Time) -> Option<Answer> {
         let object = ObjectId::new(ask.object)?;
         let answer = |granted| Some(Answer { object: ask.object, seq: ask.seq, asked: ask.asked, granted });
         let known = self.table.get(&object);
@@ -168,7 +168,7 @@ impl Grants {
             }
         }
         let stands = ask.standing.map(|stands| standing(object, &stands));
-        let mut held = Held {
+        let mut held = Holding {
             seq: ask.seq,
             asked: ask.asked,
             standing: stands,
@@ -201,7 +201,7 @@ impl Grants {
         &self,
         (mover, mate): (&PlacedSolid, Option<u64>),
         wanted: GridBox,
-        ground: &Ground<'_>,
+        ground: &OwnSpace<'_>,
         has_kept_others: bool,
     ) -> Option<(GridBox, Vec<PlacedSolid>)> {
         let need = mover.block();
@@ -243,9 +243,9 @@ impl Grants {
     }
 }
 
-impl Held {
-    fn new(seq: u32, standing: PlacedSolid, now: Time) -> Held {
-        Held {
+impl Holding {
+    fn new(seq: u32, standing: PlacedSolid, now: Time) -> Holding {
+        Holding {
             seq,
             asked: 0,
             standing: Some(standing),
@@ -313,7 +313,7 @@ mod tests {
     fn who_stays_in_a_room_may_change_hands() {
         let mut grants = Grants::default();
         let home = [GridBox { low: [0, -4_000, -20_000], high: [20_000, 4_000, 20_000] }];
-        let ground = Ground { home: &home, closed: &[], own: &[] };
+        let ground = OwnSpace { home: &home, closed: &[], own: &[] };
         let solid = RoundedBox { core: [0, 600, 0], radius: 300 };
         let stays = PlacedSolid { object: name(1), solid, at: GridPoint::new(1_000, 0, 0) };
         let moves = PlacedSolid { object: name(2), solid, at: GridPoint::new(600, 0, 460) };
@@ -348,7 +348,7 @@ mod tests {
     fn a_room_is_in_nobodys_way_where_others_decide() {
         let mut grants = Grants::default();
         let home = [GridBox { low: [0, -4_000, -20_000], high: [20_000, 4_000, 20_000] }];
-        let ground = Ground { home: &home, closed: &[], own: &[] };
+        let ground = OwnSpace { home: &home, closed: &[], own: &[] };
         let solid = RoundedBox { core: [0, 600, 0], radius: 300 };
         let moves = PlacedSolid { object: name(1), solid, at: GridPoint::new(-100, 0, 0) };
         let beyond = PlacedSolid { object: name(2), solid, at: GridPoint::new(-400, 0, 700) };
@@ -395,7 +395,7 @@ mod tests {
                 }
             }
             let (own, others) = all.split_at(6);
-            let ground = Ground { home: &home, closed: &closed, own };
+            let ground = OwnSpace { home: &home, closed: &closed, own };
             // Nobody gets into this space without being known here.
             others.iter().for_each(|&other| grants.receive(other, 1, Time::from_micros(0)));
             let mut granted = 0;

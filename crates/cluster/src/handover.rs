@@ -11,7 +11,7 @@
 //!   What the dead one's copies say is then older, and [`adoption`](super::adoption) lets it go. As the dead one may have
 //!   moved it, and have let somebody else come to where it was, the giver takes it up and puts it down where it is free.
 //! - Who holds something is offered with it, and taken with it or not at all. Once taken, each is acknowledged by itself.
-//! - What this needs of a world is a [`Keeper`]: the cluster's is a world, the lab's explorer has one of a few numbers.
+//! - What this needs of a world is a [`ObjectAccess`]: the cluster's is a world, the lab's explorer has one of a few numbers.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -39,7 +39,7 @@ pub struct Parcel {
 }
 
 /// Where objects really are.
-pub trait Keeper {
+pub trait ObjectAccess {
     /// An object as it is now.
     fn parcel(&self, object: ObjectId) -> Option<Parcel>;
     /// The same, written over what `copy` was before; false if there is no such object.
@@ -94,16 +94,16 @@ impl Leaving {
 
 /// An object that this node may move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Owned {
+pub(super) struct Ownership {
     /// The number of its ownership.
     pub seq: u32,
     /// Whether it has moved since its copies were last to follow.
     pub has_moved: bool,
 }
 
-impl Owned {
-    pub(super) fn new(seq: u32) -> Owned {
-        Owned { seq, has_moved: false }
+impl Ownership {
+    pub(super) fn new(seq: u32) -> Ownership {
+        Ownership { seq, has_moved: false }
     }
 }
 
@@ -125,7 +125,7 @@ pub struct Custody {
     /// The plan that it acts by, and who belongs to it with objects.
     pub(super) version: u64,
     pub(super) members: Vec<NodeId>,
-    pub(super) own: BTreeMap<ObjectId, Owned>,
+    pub(super) own: BTreeMap<ObjectId, Ownership>,
     pub(super) leaving: BTreeMap<ObjectId, Leaving>,
     /// What was taken and not acknowledged yet: from whom, and under which number.
     untold: BTreeMap<ObjectId, (NodeId, u32)>,
@@ -190,7 +190,7 @@ impl Custody {
 
     /// An object came into being here.
     pub fn begin(&mut self, object: ObjectId) {
-        self.own.insert(object, Owned::new(1));
+        self.own.insert(object, Ownership::new(1));
         self.copies.touch(object);
     }
 
@@ -211,7 +211,7 @@ impl Custody {
 
     /// Offers an object to another node; false if that cannot be now. What was taken is not offered on before its giver
     /// knows that it was: if this node died in between, the giver would go on with it, and so would the next one.
-    pub fn offer(&mut self, object: ObjectId, to: NodeId, keeper: &dyn Keeper) -> bool {
+    pub fn offer(&mut self, object: ObjectId, to: NodeId, keeper: &dyn ObjectAccess) -> bool {
         let is_new_here = |object: &ObjectId| self.before.contains_key(object);
         let load = keeper.load_of(object);
         if to == self.me
@@ -255,7 +255,7 @@ impl Custody {
     }
 
     /// Acts by another plan from now on.
-    pub fn activate(&mut self, version: u64, members: &[NodeId], keeper: &mut dyn Keeper, now: Time) {
+    pub fn activate(&mut self, version: u64, members: &[NodeId], keeper: &mut dyn ObjectAccess, now: Time) {
         let dead: Vec<NodeId> = self.members.iter().copied().filter(|node| !members.contains(node)).collect();
         self.version = version;
         self.members = members.to_vec();
@@ -292,7 +292,7 @@ impl Custody {
     }
 
     /// Takes in what another node says. `may_take` says whether this node may take anything now.
-    pub fn handle(&mut self, now: Time, from: NodeId, message: &ToNode, may_take: bool, keeper: &mut dyn Keeper) {
+    pub fn handle(&mut self, now: Time, from: NodeId, message: &ToNode, may_take: bool, keeper: &mut dyn ObjectAccess) {
         match message {
             ToNode::Offer(offer) if offer.version == self.version && may_take => self.offered(from, offer, keeper),
             ToNode::Taken { object, seq } => {
@@ -321,7 +321,7 @@ impl Custody {
     }
 
     /// Says what is due, and looks after what waits.
-    pub fn wake(&mut self, now: Time, keeper: &mut dyn Keeper) {
+    pub fn wake(&mut self, now: Time, keeper: &mut dyn ObjectAccess) {
         self.adopt(now);
         self.settle(keeper);
         if self.copies.is_due(now) {
@@ -400,7 +400,7 @@ impl Custody {
         self.sends.pop_front()
     }
 
-    fn offered(&mut self, from: NodeId, offer: &Offer, keeper: &mut dyn Keeper) {
+    fn offered(&mut self, from: NodeId, offer: &Offer, keeper: &mut dyn ObjectAccess) {
         let Some(object) = ObjectId::new(offer.object) else { return };
         if self.untold.contains_key(&object) {
             return;
@@ -440,13 +440,13 @@ impl Custody {
     fn take(&mut self, from: NodeId, object: ObjectId, seq: u32) {
         self.taken += 1;
         self.past.remove(&object);
-        self.own.insert(object, Owned::new(seq));
+        self.own.insert(object, Ownership::new(seq));
         self.before.insert(object, (from, None));
         self.untold.insert(object, (from, seq));
         self.copies.touch(object);
     }
 
-    fn was_taken(&mut self, now: Time, from: NodeId, object: ObjectId, seq: u32, keeper: &mut dyn Keeper) {
+    fn was_taken(&mut self, now: Time, from: NodeId, object: ObjectId, seq: u32, keeper: &mut dyn ObjectAccess) {
         if self.leaving.get(&object).is_some_and(|leaving| leaving.to == from && leaving.seq == seq) {
             let leaving = self.leaving.remove(&object).expect("it was just looked at");
             // Under the number that it goes on with: whoever has copies of a dead node's asks this one, perhaps after it asked
@@ -477,7 +477,7 @@ impl Custody {
     }
 
     /// What was to go to one who died, and what was adopted, goes to whom the plan says; perhaps to this node.
-    fn settle(&mut self, keeper: &mut dyn Keeper) {
+    fn settle(&mut self, keeper: &mut dyn ObjectAccess) {
         let waiting: Vec<ObjectId> =
             self.leaving.iter().filter(|(_, leaving)| leaving.to == self.me).map(|(&object, _)| object).collect();
         for object in waiting {
@@ -500,7 +500,7 @@ impl Custody {
             if leaving.is_exact || keeper.put(object, &leaving.parcel.clone(), false) {
                 for object in all {
                     let leaving = self.leaving.remove(&object).expect("both wait");
-                    self.own.insert(object, Owned::new(leaving.seq));
+                    self.own.insert(object, Ownership::new(leaving.seq));
                     self.copies.touch(object);
                 }
             }
@@ -517,7 +517,7 @@ mod tests {
     /// Says who should own everything.
     struct Hand(u64);
 
-    impl Keeper for Hand {
+    impl ObjectAccess for Hand {
         fn parcel(&self, _: ObjectId) -> Option<Parcel> {
             Some(Parcel { object: vec![1], session: Vec::new() })
         }

@@ -8,11 +8,11 @@
 //! - [`agreement`]: which plan holds; [`lease`]: how long a node may act.
 //! - [`grants`] and [`tenancy`]: room for objects in space that others decide about, given and asked for.
 //! - [`handover`], [`copies`], [`adoption`]: whose an object is, and what becomes of it when its node dies.
-//! - [`ghosts`]: who is heard across borders.
+//! - [`guests`]: who is heard across borders.
 //!
-//! A [`Cluster`] is one node's part in it. It owns no world: whoever drives it hands it one. Cut by what it does: `hearing.rs`
-//! takes in what others say, `turn.rs` is a tick, `telling.rs` says what others need, `planning.rs` goes from plan to plan.
-//! What is too long for one message goes in `pieces.rs`.
+//! A [`Cluster`] is one node's part in it. It owns no world: whoever drives it hands it one. Cut by what it does: `receive.rs`
+//! takes in what others say, `tick.rs` is a tick, `announce.rs` says what others need, `planning.rs` goes from plan to plan.
+//! What is too long for one message goes in `long_list.rs`.
 //!
 //! When a plan changes, everybody who acts by the new one drops all rooms and declares to everybody else which of its
 //! objects reach into their space. A node decides about space that is new to it when all have declared: then nobody acts
@@ -22,22 +22,22 @@
 
 pub mod adoption;
 pub mod agreement;
+mod announce;
 pub mod balance;
 pub mod copies;
-pub mod ghosts;
 pub mod grants;
+pub mod guests;
 pub mod handover;
-mod hearing;
 pub mod lease;
-mod part;
-mod pieces;
+mod long_list;
+mod part_of_world;
 mod planning;
-mod telling;
+mod receive;
 pub mod tenancy;
 pub mod territory;
-mod turn;
+mod tick;
 
-pub use part::Part;
+pub use part_of_world::Part;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -47,10 +47,10 @@ use wire::cluster::{Answer, Beat, Declared, Member, Plan};
 use world::{Border, World};
 
 use self::agreement::Agreement;
+use self::announce::Declaration;
 use self::handover::Custody;
 use self::lease::Lease;
-use self::pieces::Gathering;
-use self::telling::Telling;
+use self::long_list::Gathering;
 use self::territory::{Territory, holders};
 
 /// The bits of an object's name that count what its first node has made. With those of the node they are 52: a name has
@@ -119,7 +119,7 @@ pub struct Cluster {
     /// What others have declared so far, of those who have not finished.
     gathered: BTreeMap<NodeId, Gathering<Declared>>,
     /// To whom it is declaring, how often it has begun to, and when it last said something of it.
-    telling: BTreeMap<NodeId, Telling>,
+    telling: BTreeMap<NodeId, Declaration>,
     tellings: u64,
     declared_at: BTreeMap<NodeId, Time>,
     heard: BTreeMap<NodeId, (Time, Beat)>,

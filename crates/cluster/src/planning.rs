@@ -7,9 +7,9 @@ use wire::ToNode;
 use wire::cluster::{Beat, Member, NODES_MAX, Plan};
 use world::World;
 
-use super::balance::{self, Load};
+use super::balance::{self, MemberLoad};
 use super::lease::WAIT_US;
-use super::part::Keep;
+use super::part_of_world::Keep;
 use super::territory::{Territory, holders};
 use super::{Cluster, Status};
 
@@ -17,7 +17,7 @@ use super::{Cluster, Status};
 const QUIET_US: i64 = 700_000;
 /// Whoever asked to join so long ago has given up, in microseconds.
 const CANDIDATE_US: i64 = 3_000_000;
-/// Load is shared when the plan has held for so long, in microseconds.
+/// MemberLoad is shared when the plan has held for so long, in microseconds.
 const STEADY_US: i64 = 3_000_000;
 
 impl Cluster {
@@ -130,8 +130,11 @@ impl Cluster {
         let dead: Vec<NodeId> = members.into_iter().filter(|&node| is_dead(node)).collect();
         let plan = self.plan().clone();
         let learned = self.agreement.learned_at();
-        let loads: BTreeMap<NodeId, Load> =
-            self.heard.iter().map(|(&node, (_, beat))| (node, Load { objects: beat.load, half: beat.half })).collect();
+        let loads: BTreeMap<NodeId, MemberLoad> = self
+            .heard
+            .iter()
+            .map(|(&node, (_, beat))| (node, MemberLoad { objects: beat.load, half: beat.half }))
+            .collect();
         if !dead.is_empty() {
             if let Some(next) = balance::without(&plan, self.grid, &dead, &loads) {
                 self.agreement.propose(now, next);

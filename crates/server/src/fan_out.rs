@@ -7,7 +7,7 @@ use wire::Handle;
 use wire::state::{Head, StateWriter};
 
 use super::bodies::Bodies;
-use super::listener::{Heard, Listener};
+use super::heard::{Heard, HeardObjects};
 
 /// What stands is told again so many ticks later at most: a second, at 30 ticks a second. Whoever lost the datagrams
 /// with its last change knows of it then.
@@ -60,7 +60,7 @@ impl FanOut {
     /// client of its own avatar.
     pub fn run(
         &mut self,
-        listener: &mut Listener,
+        listener: &mut HeardObjects,
         bodies: &mut Bodies,
         head: &Head,
         tick: u64,
@@ -106,7 +106,7 @@ impl FanOut {
     }
 
     /// Who has something new to tell, by handle; and how many bits that takes.
-    fn collect(&mut self, listener: &mut Listener, bodies: &mut Bodies, anchor: GridPoint, tick: u64) -> usize {
+    fn collect(&mut self, listener: &mut HeardObjects, bodies: &mut Bodies, anchor: GridPoint, tick: u64) -> usize {
         self.due.clear();
         // First all that lies anywhere in memory, without a branch between: its cache misses overlap then.
         self.changed.clear();
@@ -180,8 +180,8 @@ mod tests {
     use space::{Slot, Turn};
     use wire::ToClient;
 
-    fn crowd(count: u32) -> (Listener, Bodies) {
-        let (mut listener, mut bodies, mut entered) = (Listener::new(), Bodies::new(), Vec::new());
+    fn crowd(count: u32) -> (HeardObjects, Bodies) {
+        let (mut listener, mut bodies, mut entered) = (HeardObjects::new(), Bodies::new(), Vec::new());
         for number in 0..count {
             bodies.insert(Slot::new(number), 1, GridPoint::new(100 * number as i32, 0, 0), Turn::IDENTITY);
             listener.enter(Slot::new(number));

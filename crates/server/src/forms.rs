@@ -9,7 +9,7 @@ use space::Slot;
 use wire::Handle;
 use wire::form::{FORMS_MAX, FormClock, Forms};
 
-use super::listener::Listener;
+use super::heard::HeardObjects;
 
 /// A client's knowledge of clocks.
 #[derive(Clone, Debug, Default)]
@@ -27,7 +27,7 @@ impl FormsTold {
     }
 
     /// What to tell after this tick, of these clocks and whom the client hears of.
-    pub fn tell(&mut self, tick: u64, clocks: &[(Slot, u64)], listener: &Listener) -> Option<Forms> {
+    pub fn tell(&mut self, tick: u64, clocks: &[(Slot, u64)], listener: &HeardObjects) -> Option<Forms> {
         let mut forms = Vec::new();
         for &(slot, clock) in clocks {
             let Some(handle) = listener.handle(slot) else { continue };
@@ -47,8 +47,8 @@ mod tests {
     #[test]
     fn a_clock_is_told_when_it_is_new_or_has_waited() {
         let (flag, blob) = (Slot::new(1), Slot::new(2));
-        let (mut listener, mut told, mut entered) = (Listener::new(), FormsTold::default(), Vec::new());
-        let mut clocks = |listener: &Listener, tick, flag_at| {
+        let (mut listener, mut told, mut entered) = (HeardObjects::new(), FormsTold::default(), Vec::new());
+        let mut clocks = |listener: &HeardObjects, tick, flag_at| {
             let forms = told.tell(tick, &[(flag, flag_at), (blob, tick)], listener)?;
             Some(forms.forms.iter().map(|form| (form.handle.0, form.clock)).collect::<Vec<_>>())
         };

@@ -23,7 +23,7 @@ pub struct Insight {
 
 /// What there was to see of a server after a tick.
 #[derive(Clone, Debug, Default)]
-pub struct Inside {
+pub struct EngineView {
     tick: u64,
     /// None where nobody asked, or where too many hear each other.
     groups: Option<Vec<Group>>,
@@ -38,7 +38,7 @@ impl Insight {
     }
 
     /// Looks at what anybody wants to know.
-    pub fn look(&mut self, server: &Server, wanted: &[Wanted]) -> Inside {
+    pub fn look(&mut self, server: &Server, wanted: &[Wanted]) -> EngineView {
         let groups = if wanted.iter().any(|wanted| wanted.groups) { self.group(server) } else { None };
         if groups.is_none() {
             *self = Insight::new();
@@ -46,7 +46,7 @@ impl Insight {
         let mut asked: Vec<ObjectId> = wanted.iter().filter_map(|wanted| wanted.object).collect();
         asked.sort_unstable();
         asked.dedup();
-        Inside {
+        EngineView {
             tick: server.world().tick().number(),
             groups,
             cells: wanted.iter().any(|wanted| wanted.cells).then(|| server.world().cells()),
@@ -70,7 +70,7 @@ impl Insight {
     }
 }
 
-impl Inside {
+impl EngineView {
     /// Who hears each other, by rising numbers of groups; none if nobody asked, or if there are too many pairs.
     pub fn groups(&self) -> Option<&[Group]> {
         self.groups.as_deref()

@@ -5,13 +5,13 @@ use wire::InputStep;
 use wire::session::ResumeKey;
 
 use super::forms::FormsTold;
-use super::listener::Listener;
+use super::heard::HeardObjects;
 use crate::nickname::Nickname;
 use wire::LinkId;
 
 /// How far a session has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum SessionStage {
     /// It waits to be let in.
     Queued,
     /// The world is asked in this tick.
@@ -39,7 +39,7 @@ pub struct Session {
     /// What it comes back with.
     pub resume_key: ResumeKey,
     /// How far it has come.
-    pub stage: Stage,
+    pub stage: SessionStage,
     /// Its connection, if it has one.
     pub link: Option<LinkId>,
     /// When its connection was lost.
@@ -47,7 +47,7 @@ pub struct Session {
     /// When something sensible was heard of it.
     pub heard_at: Time,
     /// What it hears.
-    pub listener: Listener,
+    pub listener: HeardObjects,
     /// Since when it owes an answer to a roster.
     pub behind_since: Option<Time>,
     /// The newest input that arrived, and the newest that the world was given.
@@ -85,11 +85,11 @@ impl Session {
             nickname,
             avatar,
             resume_key,
-            stage: Stage::Queued,
+            stage: SessionStage::Queued,
             link,
             lost_at: now,
             heard_at: now,
-            listener: Listener::new(),
+            listener: HeardObjects::new(),
             behind_since: None,
             newest: 0,
             applied: 0,
@@ -107,7 +107,7 @@ impl Session {
     pub fn resume(&mut self, link: LinkId, now: Time) {
         self.link = Some(link);
         self.heard_at = now;
-        self.listener = Listener::new();
+        self.listener = HeardObjects::new();
         self.behind_since = None;
         self.wish = None;
         self.scene_at = Some(0);
@@ -117,7 +117,7 @@ impl Session {
     /// Where its avatar is in the audience.
     pub fn slot(&self) -> Option<Slot> {
         match self.stage {
-            Stage::In { slot, .. } => Some(slot),
+            SessionStage::In { slot, .. } => Some(slot),
             _ => None,
         }
     }

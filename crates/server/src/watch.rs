@@ -11,7 +11,7 @@ use wire::operator::{Known, OBJECTS_MAX, ToOperator, WorldView};
 use wire::scene::SOLIDS_MAX;
 use world::{Kind, World};
 
-use crate::inside::Inside;
+use crate::inside::EngineView;
 use crate::truth::{entered_kind, fixed_object, shape_of};
 
 /// A world after one tick, as operators see it.
@@ -24,7 +24,7 @@ pub struct Sight {
     /// What each of them is. Shared from tick to tick, for as long as nobody comes or goes.
     pub known: Arc<BTreeMap<ObjectId, Known>>,
     /// What the engine looked like, after those ticks in which somebody looked.
-    pub inside: Option<Inside>,
+    pub inside: Option<EngineView>,
 }
 
 impl Sight {

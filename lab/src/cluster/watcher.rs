@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cluster::Cluster;
-use cluster::ghosts::distance;
+use cluster::guests::distance;
 use cluster::handover::Leaving;
 use interest::Aura;
 use space::{GridPoint, NodeId, ObjectId, Time, Turn, snap};
@@ -393,7 +393,7 @@ impl Watcher {
                     continue;
                 }
                 let Some((cluster, _)) = &hosts[*listener_host].running else { continue };
-                let seen = cluster.part().ghosts.get(*speaker).map(|ghost| distance(ghost.place, *place));
+                let seen = cluster.part().guests.get(*speaker).map(|ghost| distance(ghost.place, *place));
                 let holds = seen.is_some_and(|away| away <= ASTRAY * snap::STEPS_PER_METRE as f32);
                 self.promises.check(promise::AUDIENCE, holds, || {
                     format!(

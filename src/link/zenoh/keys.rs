@@ -1,19 +1,19 @@
 //! The keys under which nodes speak. They are few and fixed: whoever joins or leaves changes none but its own.
 
-use crate::link::{Channel, Label};
+use crate::link::{Channel, NodeName};
 
 /// Who is alive: a token of this node.
-pub(super) fn alive(world: &Label, node: &Label) -> String {
+pub(super) fn alive(world: &NodeName, node: &NodeName) -> String {
     format!("ks/{world}/live/{node}")
 }
 
 /// All tokens.
-pub(super) fn everybody_alive(world: &Label) -> String {
+pub(super) fn everybody_alive(world: &NodeName) -> String {
     format!("ks/{world}/live/*")
 }
 
 /// What one node says to another.
-pub(super) fn batch(world: &Label, from: &Label, to: &Label, channel: Channel) -> String {
+pub(super) fn batch(world: &NodeName, from: &NodeName, to: &NodeName, channel: Channel) -> String {
     let last = match channel {
         Channel::Datagram => "state",
         Channel::Stream => "event",
@@ -22,27 +22,27 @@ pub(super) fn batch(world: &Label, from: &Label, to: &Label, channel: Channel) -
 }
 
 /// What one node says to another, on both channels.
-pub(super) fn batches(world: &Label, from: &Label, to: &Label) -> String {
+pub(super) fn batches(world: &NodeName, from: &NodeName, to: &NodeName) -> String {
     format!("ks/{world}/b/{from}/{to}/*")
 }
 
 /// What all say to a node: its one subscription.
-pub(super) fn all_batches_to(world: &Label, to: &Label) -> String {
+pub(super) fn all_batches_to(world: &NodeName, to: &NodeName) -> String {
     format!("ks/{world}/b/*/{to}/**")
 }
 
 /// What a node says to anybody.
-pub(super) fn all_batches_from(world: &Label, from: &Label) -> String {
+pub(super) fn all_batches_from(world: &NodeName, from: &NodeName) -> String {
     format!("ks/{world}/b/{from}/**")
 }
 
 /// Whatever is said in a world.
-pub(super) fn everything(world: &Label) -> String {
+pub(super) fn everything(world: &NodeName) -> String {
     format!("ks/{world}/**")
 }
 
 /// Who said what is under this key, and how; `None` if it is not a batch.
-pub(super) fn parse_batch(key: &str) -> Option<(Label, Channel)> {
+pub(super) fn parse_batch(key: &str) -> Option<(NodeName, Channel)> {
     let mut chunks = key.split('/').skip(2);
     let (kind, from, _to, last) = (chunks.next()?, chunks.next()?, chunks.next()?, chunks.next()?);
     let channel = match last {
@@ -54,7 +54,7 @@ pub(super) fn parse_batch(key: &str) -> Option<(Label, Channel)> {
 }
 
 /// Whose token this is.
-pub(super) fn parse_alive(key: &str) -> Option<Label> {
+pub(super) fn parse_alive(key: &str) -> Option<NodeName> {
     let mut chunks = key.split('/').skip(2);
     let (kind, node) = (chunks.next()?, chunks.next()?);
     if kind == "live" && chunks.next().is_none() { node.parse().ok() } else { None }
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn what_is_written_into_a_key_is_read_out_of_it() {
-        let [world, ann, bob] = ["hall", "ann", "bob"].map(|name| name.parse::<Label>().unwrap());
+        let [world, ann, bob] = ["hall", "ann", "bob"].map(|name| name.parse::<NodeName>().unwrap());
         for channel in [Channel::Stream, Channel::Datagram] {
             assert_eq!(parse_batch(&batch(&world, &ann, &bob, channel)), Some((ann.clone(), channel)));
         }

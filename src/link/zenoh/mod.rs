@@ -12,7 +12,7 @@
 //! # What a name proves
 //!
 //! Every message is under a key that names its sender. Zenoh checks on arrival, per connection, what it knows of whoever is
-//! at the other end; what fails is dropped before it gets here. What it knows depends on [`Trust`]:
+//! at the other end; what fails is dropped before it gets here. What it knows depends on [`NodeTrust`]:
 //!
 //! - `Certificates` with members: either end has shown a certificate that the authority signed. Its common name is the only
 //!   name under which it can say anything, or be there. Without members the authority alone is checked: whoever it signed
@@ -29,7 +29,7 @@
 mod bond;
 mod config;
 mod keys;
-mod roster;
+mod members;
 mod settings;
 
 use std::sync::Arc;
@@ -42,11 +42,11 @@ use zenoh::liveliness::LivelinessToken;
 use zenoh::pubsub::Subscriber;
 use zenoh::{Session, Wait};
 
-use self::roster::Roster;
+use self::members::Members;
 pub use self::settings::{
-    Certificates, Endpoint, FabricError, FabricSettings, MEMBERS_MAX, Passwords, Protocol, Trust,
+    FabricError, FabricSettings, Locator, MEMBERS_MAX, NodeCertificates, NodeTrust, Passwords, Protocol,
 };
-use super::{Label, Links};
+use super::{Links, NodeName};
 
 /// How long Zenoh may take to start or to end.
 const OPEN_MAX: Duration = Duration::from_secs(10);
@@ -60,9 +60,9 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// A node among others. Dropped without `close`, it goes without a farewell.
 pub struct Fabric {
-    node: Label,
+    node: NodeName,
     session: Session,
-    roster: Arc<Roster>,
+    roster: Arc<Members>,
     usher: JoinHandle<()>,
     token: Option<LivelinessToken>,
     _batches: Subscriber<()>,
@@ -73,7 +73,7 @@ impl Fabric {
     /// Takes part. Every node that is there, or comes, opens a link in `links`. Wants a runtime of several threads.
     pub async fn open(settings: &FabricSettings, links: Links) -> Result<Fabric, FabricError> {
         let FabricSettings { world, node, trust, .. } = settings;
-        let endpoints: Vec<&Endpoint> = settings.listen.iter().chain(&settings.connect).collect();
+        let endpoints: Vec<&Locator> = settings.listen.iter().chain(&settings.connect).collect();
         trust.check(node, &endpoints)?;
         for endpoint in &settings.listen {
             endpoint.try_to_listen(trust).await?;
@@ -92,7 +92,7 @@ impl Fabric {
             end(&session).await;
             return Err(FabricError::NameTaken(node.clone()));
         }
-        let (roster, changes) = Roster::new(world.clone(), node.clone(), trust.members(), links);
+        let (roster, changes) = Members::new(world.clone(), node.clone(), trust.members(), links);
         let heard = roster.clone();
         let batches = session
             .declare_subscriber(keys::all_batches_to(world, node))
@@ -127,7 +127,7 @@ impl Fabric {
     }
 
     /// What this node is called.
-    pub fn node(&self) -> &Label {
+    pub fn node(&self) -> &NodeName {
         &self.node
     }
 
@@ -174,11 +174,11 @@ async fn find_somebody(session: &Session, settings: &FabricSettings, patience: D
 
 /// Where somebody should be.
 fn addresses(settings: &FabricSettings) -> String {
-    settings.connect.iter().map(Endpoint::to_string).collect::<Vec<_>>().join(", ")
+    settings.connect.iter().map(Locator::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// Whether another node is called so.
-async fn is_taken(session: &Session, world: &Label, node: &Label) -> bool {
+async fn is_taken(session: &Session, world: &NodeName, node: &NodeName) -> bool {
     let asked = session.liveliness().get(keys::alive(world, node)).timeout(NAME_MAX).await;
     let Ok(replies) = asked else { return false };
     while let Ok(reply) = replies.recv_async().await {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use thiserror::Error;
 use tokio::net::{TcpListener, UdpSocket};
 
-use crate::link::{Label, NoLabel};
+use crate::link::{NodeName, NodeNameError};
 
 /// Members that may be named at most: each pair of them is a rule.
 pub const MEMBERS_MAX: usize = 256;
@@ -20,13 +20,13 @@ pub const MEMBERS_MAX: usize = 256;
 #[derive(Clone, Debug)]
 pub struct FabricSettings {
     /// The world: who is in another does not hear of this one.
-    pub world: Label,
+    pub world: NodeName,
     /// This node. No two in a world may be called the same.
-    pub node: Label,
+    pub node: NodeName,
     /// Where others reach it; nowhere, if it only goes to others.
-    pub listen: Vec<Endpoint>,
+    pub listen: Vec<Locator>,
     /// Whom it goes to. They may come later, or come back: it tries on.
-    pub connect: Vec<Endpoint>,
+    pub connect: Vec<Locator>,
     /// How long it waits for the first of them, and fails if none answers; `None` if that is no failure.
     pub patience: Option<Duration>,
     /// A node that froze or was cut off is gone after so long. One that was killed is gone at once: its connections close.
@@ -34,7 +34,7 @@ pub struct FabricSettings {
     /// Whether nodes tell each other where the others are. Without, every two have to be told by their settings.
     pub introductions: bool,
     /// Whom it believes.
-    pub trust: Trust,
+    pub trust: NodeTrust,
 }
 
 impl FabricSettings {
@@ -44,26 +44,26 @@ impl FabricSettings {
 
 /// Whom a node believes to be who it says.
 #[derive(Clone, Debug, Default)]
-pub enum Trust {
+pub enum NodeTrust {
     /// Everybody. For one machine, or a network that nobody else is in.
     #[default]
     Anyone,
     /// Who knows a password.
     Passwords(Passwords),
     /// Who has a certificate.
-    Certificates(Certificates),
+    Certificates(NodeCertificates),
 }
 
 /// All nodes and their passwords.
 #[derive(Clone)]
 pub struct Passwords {
     file: PathBuf,
-    pairs: BTreeMap<Label, String>,
+    pairs: BTreeMap<NodeName, String>,
 }
 
 /// What a node shows, and whose signature it believes. All three are PEM files.
 #[derive(Clone, Debug)]
-pub struct Certificates {
+pub struct NodeCertificates {
     /// The authority that signed all nodes' certificates.
     pub authority: PathBuf,
     /// This node's, with its name as common name, and the host or address that others call it by as alternative name.
@@ -71,12 +71,12 @@ pub struct Certificates {
     /// Its key.
     pub key: PathBuf,
     /// Who takes part. If this is empty, whoever the authority has signed does, under any name.
-    pub members: Vec<Label>,
+    pub members: Vec<NodeName>,
 }
 
 /// Where a node is reached: a host and a port, and by which protocol if that is said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Endpoint {
+pub struct Locator {
     /// `tcp`, `tls` or `quic`; by default what the trust asks for.
     pub protocol: Option<Protocol>,
     /// A name or an address; one of the new kind in brackets.
@@ -101,10 +101,10 @@ pub enum Protocol {
 pub enum FabricError {
     /// An address that is none.
     #[error("`{0}` is no address of a node, expected HOST:PORT, as in 192.0.2.7:7447 or tls/node.example:7447")]
-    Endpoint(String),
+    Locator(String),
     /// A name that is none.
     #[error(transparent)]
-    Label(#[from] NoLabel),
+    NodeName(#[from] NodeNameError),
     /// The file of passwords cannot be used.
     #[error("{}, line {line}: {why}", file.display())]
     Passwords {
@@ -127,7 +127,7 @@ pub enum FabricError {
     #[error("{node} is not among the members that {whose} names")]
     NotAMember {
         /// Who it is.
-        node: Label,
+        node: NodeName,
         /// What names them.
         whose: String,
     },
@@ -136,12 +136,12 @@ pub enum FabricError {
     Members(usize),
     /// A certificate is to be shown over a protocol that shows none, or the other way round.
     #[error("{0} cannot be used with this trust: certificates need tls or quic, and those need certificates")]
-    Protocol(Endpoint),
+    Protocol(Locator),
     /// An endpoint cannot be listened at.
     #[error("cannot listen for other nodes on {endpoint}: {error}")]
     Listen {
         /// Which.
-        endpoint: Endpoint,
+        endpoint: Locator,
         /// What the system says.
         error: io::Error,
     },
@@ -155,13 +155,13 @@ pub enum FabricError {
     #[error(
         "{0} can be reached, but does not let {1} in: another password or certificate is asked for, or it is no node"
     )]
-    Refused(String, Label),
+    Refused(String, NodeName),
     /// Somebody is there, and nobody of this world.
     #[error("nobody at {0} belongs to a cluster called `{1}`")]
-    AnotherWorld(String, Label),
+    AnotherWorld(String, NodeName),
     /// Another node is called the same.
     #[error("there is a node called {0} already")]
-    NameTaken(Label),
+    NameTaken(NodeName),
 }
 
 impl Passwords {
@@ -178,7 +178,7 @@ impl Passwords {
             }
             let (name, password) =
                 content.split_once(':').ok_or_else(|| wrong(line, "expected NAME:PASSWORD".to_owned()))?;
-            let name: Label = name.trim().parse().map_err(|error: NoLabel| wrong(line, error.to_string()))?;
+            let name: NodeName = name.trim().parse().map_err(|error: NodeNameError| wrong(line, error.to_string()))?;
             let password = password.trim();
             if password.is_empty() {
                 return Err(wrong(line, format!("{name} has no password")));
@@ -197,11 +197,11 @@ impl Passwords {
         &self.file
     }
 
-    pub(super) fn of(&self, node: &Label) -> Option<&str> {
+    pub(super) fn of(&self, node: &NodeName) -> Option<&str> {
         self.pairs.get(node).map(String::as_str)
     }
 
-    pub(super) fn members(&self) -> impl Iterator<Item = &Label> {
+    pub(super) fn members(&self) -> impl Iterator<Item = &NodeName> {
         self.pairs.keys()
     }
 }
@@ -212,20 +212,20 @@ impl fmt::Debug for Passwords {
     }
 }
 
-impl Trust {
+impl NodeTrust {
     /// Who may take part; `None` if that is not said.
-    pub(super) fn members(&self) -> Option<Vec<Label>> {
+    pub(super) fn members(&self) -> Option<Vec<NodeName>> {
         match self {
-            Trust::Anyone => None,
-            Trust::Passwords(passwords) => Some(passwords.members().cloned().collect()),
-            Trust::Certificates(certificates) if certificates.members.is_empty() => None,
-            Trust::Certificates(certificates) => Some(certificates.members.clone()),
+            NodeTrust::Anyone => None,
+            NodeTrust::Passwords(passwords) => Some(passwords.members().cloned().collect()),
+            NodeTrust::Certificates(certificates) if certificates.members.is_empty() => None,
+            NodeTrust::Certificates(certificates) => Some(certificates.members.clone()),
         }
     }
 
     /// Refuses what cannot work before anything is opened.
-    pub(super) fn check(&self, node: &Label, endpoints: &[&Endpoint]) -> Result<(), FabricError> {
-        let is_encrypted = matches!(self, Trust::Certificates(_));
+    pub(super) fn check(&self, node: &NodeName, endpoints: &[&Locator]) -> Result<(), FabricError> {
+        let is_encrypted = matches!(self, NodeTrust::Certificates(_));
         for endpoint in endpoints {
             let is_fit = endpoint.protocol.is_none_or(|protocol| is_encrypted == (protocol != Protocol::Tcp));
             if !is_fit {
@@ -235,14 +235,14 @@ impl Trust {
         let members = self.members();
         let is_member = members.as_ref().is_none_or(|members| members.contains(node));
         match self {
-            Trust::Passwords(passwords) if !is_member => {
+            NodeTrust::Passwords(passwords) if !is_member => {
                 let whose = passwords.file.display().to_string();
                 return Err(FabricError::NotAMember { node: node.clone(), whose });
             }
-            Trust::Certificates(_) if !is_member => {
+            NodeTrust::Certificates(_) if !is_member => {
                 return Err(FabricError::NotAMember { node: node.clone(), whose: "the list".to_owned() });
             }
-            Trust::Certificates(Certificates { authority, certificate, key, .. }) => {
+            NodeTrust::Certificates(NodeCertificates { authority, certificate, key, .. }) => {
                 for file in [authority, certificate, key] {
                     fs::read(file).map_err(|error| FabricError::File { file: file.clone(), why: error.to_string() })?;
                 }
@@ -258,7 +258,7 @@ impl Trust {
     /// What carries bytes where an endpoint does not say it.
     pub(super) fn protocol(&self) -> Protocol {
         match self {
-            Trust::Certificates(_) => Protocol::Tls,
+            NodeTrust::Certificates(_) => Protocol::Tls,
             _ => Protocol::Tcp,
         }
     }
@@ -275,11 +275,11 @@ impl Protocol {
     }
 }
 
-impl FromStr for Endpoint {
+impl FromStr for Locator {
     type Err = FabricError;
 
-    fn from_str(text: &str) -> Result<Endpoint, FabricError> {
-        let wrong = || FabricError::Endpoint(text.chars().take(300).collect());
+    fn from_str(text: &str) -> Result<Locator, FabricError> {
+        let wrong = || FabricError::Locator(text.chars().take(300).collect());
         let (protocol, address) = match text.split_once('/') {
             None => (None, text),
             Some((name, address)) => {
@@ -297,18 +297,18 @@ impl FromStr for Endpoint {
                 (1..=253).contains(&host.len()) && host.bytes().all(is_fit)
             }
         };
-        if is_host { Ok(Endpoint { protocol, host: host.to_owned(), port }) } else { Err(wrong()) }
+        if is_host { Ok(Locator { protocol, host: host.to_owned(), port }) } else { Err(wrong()) }
     }
 }
 
-impl Endpoint {
+impl Locator {
     /// Without the protocol.
     pub fn address(&self) -> String {
         format!("{}:{}", self.host, self.port)
     }
 
     /// Whether it can be listened at. Zenoh would find out, too, but tells it with places in its own source.
-    pub(super) async fn try_to_listen(&self, trust: &Trust) -> Result<(), FabricError> {
+    pub(super) async fn try_to_listen(&self, trust: &NodeTrust) -> Result<(), FabricError> {
         let tried = match self.protocol.unwrap_or(trust.protocol()) {
             Protocol::Tcp | Protocol::Tls => TcpListener::bind(self.address()).await.map(|_| ()),
             Protocol::Quic => UdpSocket::bind(self.address()).await.map(|_| ()),
@@ -317,13 +317,13 @@ impl Endpoint {
     }
 
     /// As Zenoh writes it.
-    pub(super) fn locator(&self, trust: &Trust) -> String {
+    pub(super) fn locator(&self, trust: &NodeTrust) -> String {
         let protocol = self.protocol.unwrap_or(trust.protocol());
         format!("{}/{}", protocol.name(), self.address())
     }
 }
 
-impl fmt::Display for Endpoint {
+impl fmt::Display for Locator {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(protocol) = self.protocol {
             write!(formatter, "{}/", protocol.name())?;
@@ -344,14 +344,14 @@ mod tests {
             ("tls/[::1]:9", "[::1]", 9),
             ("quic/localhost:0", "localhost", 0),
         ] {
-            let endpoint: Endpoint = text.parse().unwrap();
+            let endpoint: Locator = text.parse().unwrap();
             assert_eq!((endpoint.host.as_str(), endpoint.port), (host, port));
             assert_eq!(endpoint.to_string(), text);
         }
         for text in
             ["", "7447", "host", "host:", ":1", "host:70000", "udp/host:1", "a b:1", "[::1:9", "tcp/a/b:1", "x#y:1"]
         {
-            let error = text.parse::<Endpoint>().unwrap_err().to_string();
+            let error = text.parse::<Locator>().unwrap_err().to_string();
             assert!(error.contains("expected HOST:PORT"), "{error}");
         }
     }
@@ -378,8 +378,8 @@ mod tests {
         }
         let error = Passwords::read(&folder.path().join("none")).unwrap_err().to_string();
         assert!(error.contains("cannot read"), "{error}");
-        let carl: Label = "carl".parse().unwrap();
-        let trust = Trust::Passwords(read("ann:1").unwrap());
+        let carl: NodeName = "carl".parse().unwrap();
+        let trust = NodeTrust::Passwords(read("ann:1").unwrap());
         let error = trust.check(&carl, &[]).unwrap_err().to_string();
         assert!(error.contains("carl is not among the members"), "{error}");
     }

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, VecDeque};
 use space::{GridPoint, NodeId, ObjectId, Time};
 use world::{Border, GridBox, PlacedSolid, Placing, World};
 
-use super::ghosts::Ghosts;
 use super::grants::Grants;
-use super::handover::{Custody, Keeper, Parcel};
+use super::guests::Guests;
+use super::handover::{Custody, ObjectAccess, Parcel};
 use super::tenancy::Tenancies;
 use super::territory::Territory;
 
@@ -30,7 +30,7 @@ pub struct Part {
     /// What its own objects have elsewhere.
     pub tenancies: Tenancies,
     /// Who is heard across borders.
-    pub ghosts: Ghosts,
+    pub guests: Guests,
     /// Its own objects, as they stand after the last tick; those that it offers included.
     pub standing: Vec<PlacedSolid>,
     /// What users come back with, by their avatars.
@@ -59,7 +59,7 @@ impl Part {
             is_complete: false,
             grants: Grants::default(),
             tenancies: Tenancies::default(),
-            ghosts: Ghosts::default(),
+            guests: Guests::default(),
             standing: Vec::new(),
             sessions: BTreeMap::new(),
             arrived: VecDeque::new(),
@@ -84,7 +84,7 @@ impl Part {
         (self.home, self.closed, self.territory, self.is_complete) = (home, closed, territory, false);
         self.grants.activate();
         self.tenancies.activate();
-        self.ghosts.activate(members);
+        self.guests.activate(members);
     }
 
     /// All have declared.
@@ -135,7 +135,7 @@ pub(super) struct Keep<'a> {
     pub now: Time,
 }
 
-impl Keeper for Keep<'_> {
+impl ObjectAccess for Keep<'_> {
     fn parcel(&self, object: ObjectId) -> Option<Parcel> {
         let session = self.part.sessions.get(&object).cloned().unwrap_or_default();
         Some(Parcel { object: self.world.parcel(object)?, session })
@@ -164,7 +164,7 @@ impl Keeper for Keep<'_> {
             self.part.grants.put_back(object, held);
             return false;
         }
-        self.part.ghosts.forget(object);
+        self.part.guests.forget(object);
         if !parcel.session.is_empty() {
             self.part.sessions.insert(object, parcel.session.clone());
         }
@@ -189,7 +189,7 @@ impl Keeper for Keep<'_> {
     fn put_pair(&mut self, carrier: (ObjectId, &Parcel), load: (ObjectId, &Parcel)) -> bool {
         // Neither is in the other's way: what they were granted may overlap.
         let held = [carrier.0, load.0].map(|object| (object, self.part.grants.take(object)));
-        let ghost = self.part.ghosts.get(load.0).cloned();
+        let guest = self.part.guests.get(load.0).cloned();
         let arrived = self.part.arrived.len();
         if self.put(load.0, load.1, true) {
             if self.put(carrier.0, carrier.1, true) {
@@ -198,7 +198,7 @@ impl Keeper for Keep<'_> {
             }
             self.lift(load.0);
             self.part.arrived.truncate(arrived);
-            self.part.ghosts.recall(load.0, ghost);
+            self.part.guests.recall(load.0, guest);
         }
         held.into_iter().for_each(|(object, held)| self.part.grants.put_back(object, held));
         false

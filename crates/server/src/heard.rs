@@ -21,7 +21,7 @@ pub struct Heard {
 
 /// What one client hears.
 #[derive(Clone, Debug, Default)]
-pub struct Listener {
+pub struct HeardObjects {
     /// By handle.
     heard: Vec<Option<Heard>>,
     handles: BTreeMap<Slot, Handle>,
@@ -37,10 +37,10 @@ pub struct Listener {
     taken: u16,
 }
 
-impl Listener {
+impl HeardObjects {
     /// Hears nothing yet.
-    pub fn new() -> Listener {
-        Listener::default()
+    pub fn new() -> HeardObjects {
+        HeardObjects::default()
     }
 
     /// An object came within hearing.
@@ -154,7 +154,7 @@ mod tests {
     fn a_handle_never_means_two_things() {
         for seed in 0..200 {
             let mut random = Random::new(seed);
-            let mut listener = Listener::new();
+            let mut listener = HeardObjects::new();
             let mut known: BTreeMap<Handle, Slot> = BTreeMap::new();
             let mut stream = VecDeque::new();
             let mut entered: Vec<(Handle, Slot)> = Vec::new();

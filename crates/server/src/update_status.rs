@@ -8,7 +8,7 @@ use crate::fan_out::{is_due, urgency};
 
 /// How an object stands with a client that hears it, after the last tick.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Attention {
+pub struct UpdateStatus {
     /// Whether the client's connection stands; if not, nothing is sent.
     pub is_connected: bool,
     /// The last tick whose datagram, or roster, told the client of it.
@@ -29,9 +29,9 @@ pub struct Attention {
 
 impl Server {
     /// How an object stands with the user of another; none if it is not heard, or not told of yet.
-    pub fn attention(&self, listener: ObjectId, speaker: ObjectId) -> Option<Attention> {
+    pub fn attention(&self, listener: ObjectId, speaker: ObjectId) -> Option<UpdateStatus> {
         let session = self.sessions.get(&self.truth.owner(listener)?)?;
-        let (own, slot) = (self.rows.slot(listener)?, self.rows.slot(speaker)?);
+        let (own, slot) = (self.slots.slot(listener)?, self.slots.slot(speaker)?);
         let (tick, anchor) = (self.truth.tick(), self.bodies.place(own));
         let priority =
             |heard: &crate::Heard| urgency(tick.saturating_sub(heard.told), self.bodies.place(heard.slot), anchor);
@@ -47,7 +47,7 @@ impl Server {
         }
         let changed = self.bodies.changed(slot);
         let is_waiting = asked.told < tick && is_due(asked, changed, tick);
-        Some(Attention {
+        Some(UpdateStatus {
             is_connected: session.link.is_some(),
             told: asked.told,
             changed,

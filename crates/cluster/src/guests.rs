@@ -5,7 +5,7 @@
 //! of them is likely to have arrived; what it may soon hear is told now and then. Whoever comes to where something was last
 //! told to be, and is not any more, is told of that, too. Nothing is subscribed to, and nobody else's tick is waited for.
 //!
-//! All of it is bounded: so many ghosts are heard, so many are told and introduced in one tick, and who has waited longest is
+//! All of it is bounded: so many guests are heard, so many are told and introduced in one tick, and who has waited longest is
 //! first.
 
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ const SILENT_US: i64 = 6_500_000;
 
 /// So many are heard of at most, of all nodes together: as many as one list of the wire has. Who is introduced beyond that is
 /// not heard, and counted.
-pub const GHOSTS_MAX: usize = wire::cluster::OBJECTS_MAX;
+pub const GUESTS_MAX: usize = wire::cluster::OBJECTS_MAX;
 /// So many one node is told of in one tick at most: of a crowd that is larger, who has waited longest.
 pub const TOLD_MAX: usize = 4_096;
 /// And so many are introduced to it.
@@ -36,7 +36,7 @@ pub const INTRODUCED_MAX: usize = 1_024;
 
 /// An object of another node, as it was last heard of.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ghost {
+pub struct HeardGuest {
     /// Whose it is.
     pub node: NodeId,
     /// The number of its ownership.
@@ -78,9 +78,9 @@ pub struct Speaker {
 
 /// What is heard across borders.
 #[derive(Clone, Debug, Default)]
-pub struct Ghosts {
-    heard: BTreeMap<ObjectId, Ghost>,
-    told: BTreeMap<NodeId, BTreeMap<ObjectId, Telling>>,
+pub struct Guests {
+    heard: BTreeMap<ObjectId, HeardGuest>,
+    told: BTreeMap<NodeId, BTreeMap<ObjectId, ToldGuest>>,
     /// How many introductions found no room.
     pub refused: u64,
 }
@@ -117,7 +117,7 @@ impl Listeners {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Telling {
+struct ToldGuest {
     seq: u32,
     place: GridPoint,
     turn: Turn,
@@ -126,15 +126,15 @@ struct Telling {
     introduced: u64,
 }
 
-impl Ghosts {
+impl Guests {
     /// What is heard of others, by name.
-    pub fn heard(&self) -> impl Iterator<Item = (ObjectId, &Ghost)> {
-        self.heard.iter().filter(|(_, ghost)| ghost.is_placed).map(|(&object, ghost)| (object, ghost))
+    pub fn heard(&self) -> impl Iterator<Item = (ObjectId, &HeardGuest)> {
+        self.heard.iter().filter(|(_, guest)| guest.is_placed).map(|(&object, guest)| (object, guest))
     }
 
     /// One of them.
-    pub fn get(&self, object: ObjectId) -> Option<&Ghost> {
-        self.heard.get(&object).filter(|ghost| ghost.is_placed)
+    pub fn get(&self, object: ObjectId) -> Option<&HeardGuest> {
+        self.heard.get(&object).filter(|guest| guest.is_placed)
     }
 
     /// An object is this node's own now.
@@ -143,14 +143,14 @@ impl Ghosts {
     }
 
     /// An object is another's after all, as it was.
-    pub(super) fn recall(&mut self, object: ObjectId, ghost: Option<Ghost>) {
-        self.heard.extend(ghost.map(|ghost| (object, ghost)));
+    pub(super) fn recall(&mut self, object: ObjectId, guest: Option<HeardGuest>) {
+        self.heard.extend(guest.map(|guest| (object, guest)));
     }
 
     /// Another plan holds: whoever is left out is silent, and everybody is introduced anew.
     pub fn activate(&mut self, members: &[NodeId]) {
         self.told.clear();
-        self.heard.retain(|_, ghost| members.contains(&ghost.node));
+        self.heard.retain(|_, guest| members.contains(&guest.node));
     }
 
     /// What objects of another node are.
@@ -165,13 +165,13 @@ impl Ghosts {
                 Some(known) => {
                     (known.place, known.turn, known.is_placed, if known.node == from { known.tick } else { 0 })
                 }
-                None if self.heard.len() >= GHOSTS_MAX => {
+                None if self.heard.len() >= GUESTS_MAX => {
                     self.refused += 1;
                     continue;
                 }
                 None => (GridPoint::default(), Turn::IDENTITY, false, 0),
             };
-            let ghost = Ghost {
+            let guest = HeardGuest {
                 node: from,
                 seq: one.seq,
                 place,
@@ -183,17 +183,17 @@ impl Ghosts {
                 tick,
                 heard_at: now,
             };
-            self.heard.insert(object, ghost);
+            self.heard.insert(object, guest);
         }
     }
 
     /// Where objects of another node are at its tick.
     pub fn hear(&mut self, from: NodeId, tick: u64, told: &[Told], now: Time) {
         for one in told {
-            let ghost = ObjectId::new(one.object).and_then(|object| self.heard.get_mut(&object));
-            if let Some(ghost) = ghost.filter(|ghost| ghost.node == from && ghost.tick <= tick) {
-                (ghost.place, ghost.turn, ghost.tick) = (one.place, one.turn, tick);
-                (ghost.heard_at, ghost.is_placed) = (now, true);
+            let guest = ObjectId::new(one.object).and_then(|object| self.heard.get_mut(&object));
+            if let Some(guest) = guest.filter(|guest| guest.node == from && guest.tick <= tick) {
+                (guest.place, guest.turn, guest.tick) = (one.place, one.turn, tick);
+                (guest.heard_at, guest.is_placed) = (now, true);
             }
         }
     }
@@ -201,15 +201,15 @@ impl Ghosts {
     /// Who listens at other nodes, and where, as they were last heard of.
     pub fn listeners(&self) -> BTreeMap<NodeId, Listeners> {
         let mut listeners: BTreeMap<NodeId, Vec<GridPoint>> = BTreeMap::new();
-        for ghost in self.heard.values().filter(|ghost| ghost.is_user && ghost.is_placed) {
-            listeners.entry(ghost.node).or_default().push(ghost.place);
+        for guest in self.heard.values().filter(|guest| guest.is_user && guest.is_placed) {
+            listeners.entry(guest.node).or_default().push(guest.place);
         }
         listeners.into_iter().map(|(node, places)| (node, Listeners::new(places))).collect()
     }
 
     /// Forgets who fell silent.
     pub fn wake(&mut self, now: Time) {
-        self.heard.retain(|_, ghost| now - ghost.heard_at < SILENT_US);
+        self.heard.retain(|_, guest| now - guest.heard_at < SILENT_US);
     }
 
     /// What another node is told in this tick: introductions, and where everybody is. `reach` is how far a listener hears, in
@@ -234,14 +234,14 @@ impl Ghosts {
                 continue;
             }
             let is_turn = (tick + speaker.object.number()).is_multiple_of(ANNOUNCE_TICKS);
-            let was_heard = |was: &Telling| was.place != speaker.place && listeners.is_within(was.place, heard);
+            let was_heard = |was: &ToldGuest| was.place != speaker.place && listeners.is_within(was.place, heard);
             let is_told = is_turn && speaker.is_user
                 || listeners.is_within(speaker.place, if is_turn { soon } else { heard })
                 || table.get(&speaker.object).is_some_and(was_heard);
             if !is_told {
                 continue;
             }
-            let telling = table.entry(speaker.object).or_insert(Telling {
+            let telling = table.entry(speaker.object).or_insert(ToldGuest {
                 seq: 0,
                 place: speaker.place,
                 turn: speaker.turn,
@@ -331,14 +331,14 @@ mod tests {
 
     #[test]
     fn a_crowd_beyond_the_bound_is_told_in_turn() {
-        let mut ghosts = Ghosts::default();
+        let mut guests = Guests::default();
         let listeners = Listeners::new(vec![GridPoint::new(0, 0, 0)]);
         let mut heard = std::collections::BTreeSet::new();
         for tick in 1..4 {
             // All of them move in every tick: all of them are due.
             let crowd: Vec<Speaker> = (1..=2 * TOLD_MAX as u64).map(|number| speaker(number, tick)).collect();
             let (introduced, told) =
-                ghosts.tell(NodeId::new(2), (&crowd, &listeners), tick as u64, 1_000.0, |_| true, |_| String::new());
+                guests.tell(NodeId::new(2), (&crowd, &listeners), tick as u64, 1_000.0, |_| true, |_| String::new());
             assert_eq!(told.len(), TOLD_MAX);
             assert!(introduced.len() <= INTRODUCED_MAX);
             heard.extend(told.iter().map(|told| told.object));
@@ -348,10 +348,10 @@ mod tests {
 
     #[test]
     fn who_is_introduced_beyond_the_bound_is_counted_and_not_heard() {
-        let mut ghosts = Ghosts::default();
+        let mut guests = Guests::default();
         let introduced = |object| Introduced { object, seq: 1, model: 0, is_user: false, name: String::new() };
-        let all: Vec<Introduced> = (1..=GHOSTS_MAX as u64 + 5).map(introduced).collect();
-        ghosts.introduce(NodeId::new(2), &all, Time::default());
-        assert_eq!((ghosts.heard.len(), ghosts.refused), (GHOSTS_MAX, 5));
+        let all: Vec<Introduced> = (1..=GUESTS_MAX as u64 + 5).map(introduced).collect();
+        guests.introduce(NodeId::new(2), &all, Time::default());
+        assert_eq!((guests.heard.len(), guests.refused), (GUESTS_MAX, 5));
     }
 }

@@ -5,10 +5,10 @@ use wire::ToNode;
 use wire::cluster::{Batch, Beat, CLUSTER_VERSION, Declared, Member};
 use world::World;
 
-use super::grants::Ground;
+use super::grants::OwnSpace;
 use super::lease::BEAT_US;
-use super::part::Keep;
-use super::pieces::Gathering;
+use super::long_list::Gathering;
+use super::part_of_world::Keep;
 use super::{Cluster, Status};
 
 impl Cluster {
@@ -59,7 +59,7 @@ impl Cluster {
                     ObjectId::new(one.object).is_some_and(|object| !custody.owns(object))
                 };
                 let objects: Vec<_> = objects.iter().filter(is_foreign).cloned().collect();
-                self.part.ghosts.introduce(from, &objects, now);
+                self.part.guests.introduce(from, &objects, now);
             }
             _ if self.is_member(from) => {
                 // What is offered is taken only by who may act, from who has declared what it has.
@@ -98,7 +98,7 @@ impl Cluster {
     }
 
     pub(super) fn hear_batch(&mut self, now: Time, from: NodeId, batch: &Batch) {
-        self.part.ghosts.hear(from, batch.tick, &batch.guests, now);
+        self.part.guests.hear(from, batch.tick, &batch.guests, now);
         for answer in &batch.answers {
             let seq = ObjectId::new(answer.object)
                 .filter(|&object| self.custody.owns(object))
@@ -108,7 +108,7 @@ impl Cluster {
         if !self.may_act(now) || !self.declared.contains(&from) {
             return;
         }
-        let ground = Ground { home: &self.part.home, closed: &self.part.closed, own: &self.part.standing };
+        let ground = OwnSpace { home: &self.part.home, closed: &self.part.closed, own: &self.part.standing };
         for ask in &batch.asks {
             let is_own = ObjectId::new(ask.object).is_none_or(|object| self.custody.owns(object));
             if is_own {

@@ -22,7 +22,7 @@ use zenoh::{Session, Wait};
 use super::bond::{Bond, Mark, Meaning};
 use super::keys;
 use crate::link::outbox::Outbox;
-use crate::link::{Channel, End, Label, LinkEvent, Links, Party, Room, SendError, Transport};
+use crate::link::{Channel, End, InboxPlace, LinkEvent, Links, NodeName, Party, SendError, Transport};
 
 /// Comings and goings that wait for the usher.
 const CHANGES_MAX: usize = 1_024;
@@ -40,22 +40,22 @@ const PROOF: Duration = Duration::from_secs(60);
 const ANEW_MIN: Duration = Duration::from_millis(200);
 
 /// Who is there, as Zenoh's threads see it.
-pub(super) struct Roster {
-    world: Label,
-    me: Label,
+pub(super) struct Members {
+    world: NodeName,
+    me: NodeName,
     /// Who may be there; `None` if that is not said.
-    members: Option<Vec<Label>>,
+    members: Option<Vec<NodeName>>,
     links: Links,
     present: Mutex<Present>,
-    changes: mpsc::Sender<Change>,
+    changes: mpsc::Sender<MemberChange>,
     /// Links are written by tasks, also where Zenoh's threads begin them.
     runtime: Handle,
 }
 
 #[derive(Default)]
 struct Present {
-    nodes: BTreeMap<Label, Presence>,
-    early: BTreeMap<Label, (Instant, Vec<Early>)>,
+    nodes: BTreeMap<NodeName, Presence>,
+    early: BTreeMap<NodeName, (Instant, Vec<Early>)>,
     /// Wakes the usher when a link has ended.
     parted: Arc<Notify>,
     /// Whether no link begins any more.
@@ -89,22 +89,22 @@ struct Linked {
 }
 
 /// A token came or went.
-pub(super) struct Change {
-    node: Label,
+pub(super) struct MemberChange {
+    node: NodeName,
     is_there: bool,
 }
 
-impl Roster {
+impl Members {
     /// Nobody yet.
     pub(super) fn new(
-        world: Label,
-        me: Label,
-        members: Option<Vec<Label>>,
+        world: NodeName,
+        me: NodeName,
+        members: Option<Vec<NodeName>>,
         links: Links,
-    ) -> (Arc<Roster>, mpsc::Receiver<Change>) {
+    ) -> (Arc<Members>, mpsc::Receiver<MemberChange>) {
         let (changes, usher) = mpsc::channel(CHANGES_MAX);
         let (present, runtime) = (Mutex::default(), Handle::current());
-        (Arc::new(Roster { world, me, members, links, present, changes, runtime }), usher)
+        (Arc::new(Members { world, me, members, links, present, changes, runtime }), usher)
     }
 
     /// A token came or went.
@@ -112,7 +112,7 @@ impl Roster {
         let Some(node) = keys::parse_alive(sample.key_expr().as_str()).filter(|node| self.is_another(node)) else {
             return;
         };
-        let change = Change { node, is_there: sample.kind() == SampleKind::Put };
+        let change = MemberChange { node, is_there: sample.kind() == SampleKind::Put };
         if self.changes.try_send(change).is_err() {
             refuse("tokens");
         }
@@ -146,7 +146,14 @@ impl Roster {
     }
 
     /// Takes in what a node says whose token is there.
-    fn hear(self: &Arc<Self>, present: &mut Present, node: &Label, channel: Channel, mark: Option<Mark>, bytes: Bytes) {
+    fn hear(
+        self: &Arc<Self>,
+        present: &mut Present,
+        node: &NodeName,
+        channel: Channel,
+        mark: Option<Mark>,
+        bytes: Bytes,
+    ) {
         let Some(presence) = present.nodes.get_mut(node) else { return };
         // Who numbers nothing is heard as it comes: so it can be told that it is of another version.
         if let Some(mark) = mark {
@@ -173,7 +180,7 @@ impl Roster {
     fn follow(
         self: &Arc<Self>,
         present: &mut Present,
-        node: &Label,
+        node: &NodeName,
         mark: Mark,
         is_first: bool,
     ) -> Option<&'static str> {
@@ -205,7 +212,7 @@ impl Roster {
     }
 
     /// Opens and closes links as tokens come and go, and as pauses end, until the session ends.
-    pub(super) async fn usher(self: Arc<Self>, session: Session, mut changes: mpsc::Receiver<Change>) {
+    pub(super) async fn usher(self: Arc<Self>, session: Session, mut changes: mpsc::Receiver<MemberChange>) {
         let parted = self.present().parted.clone();
         loop {
             let next = self.present().next_beginning();
@@ -224,8 +231,8 @@ impl Roster {
                 }
             };
             match change {
-                Some(Change { node, is_there: true }) => self.welcome(&session, node).await,
-                Some(Change { node, is_there: false }) => {
+                Some(MemberChange { node, is_there: true }) => self.welcome(&session, node).await,
+                Some(MemberChange { node, is_there: false }) => {
                     let mut present = self.present();
                     present.part(&node, "the node left, or is not reached any more");
                     present.nodes.remove(&node);
@@ -236,7 +243,7 @@ impl Roster {
         }
     }
 
-    async fn welcome(self: &Arc<Self>, session: &Session, node: Label) {
+    async fn welcome(self: &Arc<Self>, session: &Session, node: NodeName) {
         if self.present().nodes.contains_key(&node) {
             return;
         }
@@ -269,13 +276,13 @@ impl Roster {
         let mut present = self.present();
         let now = Instant::now();
         let is_due = |presence: &Presence| presence.linked.is_none() && presence.until <= now;
-        let due: Vec<Label> =
+        let due: Vec<NodeName> =
             present.nodes.iter().filter(|(_, presence)| is_due(presence)).map(|(node, _)| node.clone()).collect();
         due.into_iter().for_each(|node| self.begin(&mut present, &node, 0));
     }
 
     /// Begins a link with a node that is there and has none; if there are too many, after another pause.
-    fn begin(self: &Arc<Self>, present: &mut Present, node: &Label, at_least: u64) {
+    fn begin(self: &Arc<Self>, present: &mut Present, node: &NodeName, at_least: u64) {
         if present.is_leaving {
             return;
         }
@@ -309,7 +316,7 @@ impl Roster {
     async fn publisher(
         &self,
         session: &Session,
-        to: &Label,
+        to: &NodeName,
         channel: Channel,
     ) -> Result<Publisher<'static>, zenoh::Error> {
         let key = keys::batch(&self.world, &self.me, to, channel);
@@ -343,7 +350,7 @@ impl Roster {
         let _ = tokio::time::timeout(self.links.limits().farewell_max, all).await;
     }
 
-    fn is_another(&self, node: &Label) -> bool {
+    fn is_another(&self, node: &NodeName) -> bool {
         *node != self.me && self.members.as_ref().is_none_or(|members| members.contains(node))
     }
 
@@ -354,7 +361,7 @@ impl Roster {
 
 impl Present {
     /// Ends a node's link, and says why. While its token is there, another begins after a pause.
-    fn part(&mut self, node: &Label, why: &str) {
+    fn part(&mut self, node: &NodeName, why: &str) {
         if let Some(presence) = self.nodes.get_mut(node)
             && let Some(Linked { end, .. }) = presence.linked.take()
         {
@@ -374,7 +381,7 @@ impl Present {
     }
 
     /// Keeps a message of a node whose token is still under way.
-    fn keep(&mut self, node: Label, mark: Option<Mark>, bytes: Bytes) {
+    fn keep(&mut self, node: NodeName, mark: Option<Mark>, bytes: Bytes) {
         self.early.retain(|_, (since, _)| since.elapsed() < EARLY_FOR);
         if self.early.len() >= EARLY_NODES_MAX && !self.early.contains_key(&node) {
             return refuse("early");
@@ -409,7 +416,7 @@ impl Linked {
             Channel::Stream => {
                 let size = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
                 let Ok(permit) = self.event_room.clone().try_acquire_many_owned(size) else { return false };
-                self.end.tell(LinkEvent::Received { link: self.end.link, channel, bytes, room: Room(permit) });
+                self.end.tell(LinkEvent::Received { link: self.end.link, channel, bytes, room: InboxPlace(permit) });
                 true
             }
         }

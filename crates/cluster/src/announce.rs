@@ -8,18 +8,18 @@ use wire::ToNode;
 use wire::cluster::{Batch, Beat, CLUSTER_VERSION, Declared};
 use world::{GridBox, Kind, Model, PlacedSolid, World};
 
-use super::ghosts::{self, Listeners, Speaker};
 use super::grants::to_wire;
-use super::part::bounds;
-use super::pieces::Cut;
+use super::guests::{self, Listeners, Speaker};
+use super::long_list::Pieces;
+use super::part_of_world::bounds;
 use super::tenancy::{AHEAD_TICKS, SOON_TICKS, Tenant};
 use super::{Cluster, Status, balance};
 
 /// What is being declared to another node.
 #[derive(Clone, Debug)]
-pub(super) struct Telling {
+pub(super) struct Declaration {
     number: u64,
-    standing: Cut<Declared>,
+    standing: Pieces<Declared>,
     next: u32,
 }
 
@@ -37,7 +37,7 @@ impl Cluster {
         };
         let standing = self.part.standing.iter().filter(reaches).filter_map(declared).collect();
         self.tellings += 1;
-        let telling = Telling { number: self.tellings, standing: Cut::new(standing), next: 0 };
+        let telling = Declaration { number: self.tellings, standing: Pieces::new(standing), next: 0 };
         self.telling.insert(to, telling);
         self.declare_on(now, to);
     }
@@ -119,9 +119,9 @@ impl Cluster {
         }
         let mut asks = self.part.tenancies.ask(me, &tenants, &self.part.territory, self.tick);
         let reach = self.settings.reach * snap::STEPS_PER_METRE as f32;
-        let soon = reach + ghosts::SOON_M * snap::STEPS_PER_METRE as f32;
+        let soon = reach + guests::SOON_M * snap::STEPS_PER_METRE as f32;
         let speakers = self.speakers(world, soon);
-        let listeners = self.part.ghosts.listeners();
+        let listeners = self.part.guests.listeners();
         // Most others are too far away to hear anything: how many there are in all must not matter here.
         let reached = bounds(speakers.iter().map(|speaker| speaker.place)).grown(soon as i32);
         let mut others: BTreeMap<NodeId, Vec<GridBox>> = BTreeMap::new();
@@ -142,7 +142,7 @@ impl Cluster {
             let is_near = |at| leaves.iter().any(|leaf| leaf.contains(&GridBox::around(at, [0; 3])));
             let name_of = |object| world.object(object).map_or_else(String::new, |object| object.name.to_owned());
             let (introduced, guests) =
-                self.part.ghosts.tell(other, (&speakers, listeners), world.tick().number(), reach, is_near, name_of);
+                self.part.guests.tell(other, (&speakers, listeners), world.tick().number(), reach, is_near, name_of);
             if !introduced.is_empty() {
                 self.say(other, ToNode::Introduce { objects: introduced });
             }

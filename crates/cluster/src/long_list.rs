@@ -10,14 +10,14 @@ use wire::cluster::{PIECE_OBJECTS_MAX, Piece};
 
 /// A list that is told in pieces.
 #[derive(Clone, Debug)]
-pub struct Cut<T> {
+pub struct Pieces<T> {
     list: Vec<T>,
 }
 
-impl<T: Clone> Cut<T> {
+impl<T: Clone> Pieces<T> {
     /// A list as it is now.
-    pub fn new(list: Vec<T>) -> Cut<T> {
-        Cut { list }
+    pub fn new(list: Vec<T>) -> Pieces<T> {
+        Pieces { list }
     }
 
     /// How many pieces it has: an empty list is told, too.
@@ -80,7 +80,7 @@ mod tests {
         /// However many objects there are, in whatever order their pieces come and however often.
         #[test]
         fn a_list_is_heard_whole_and_once(objects in 0_u64..100_000, order in any::<u64>(), repeats in 0_usize..40) {
-            let cut = Cut::new((0..objects).collect());
+            let cut = Pieces::new((0..objects).collect());
             let mut pieces: Vec<_> = (0..cut.count()).map(|number| cut.piece(number).unwrap()).collect();
             prop_assert!(cut.piece(cut.count()).is_none());
             // Every piece once, some more often, in an order that the seed shuffles.
@@ -114,7 +114,7 @@ mod tests {
         let many = 3 * PIECE_OBJECTS_MAX + 1;
         let (telling, version) = (1 << 62, 1 << 62);
         let (declares, queries, knowns) =
-            (Cut::new(vec![declared; many]), Cut::new(vec![named; many]), Cut::new(vec![u64::MAX; many]));
+            (Pieces::new(vec![declared; many]), Pieces::new(vec![named; many]), Pieces::new(vec![u64::MAX; many]));
         assert_eq!(declares.count(), 4);
         for number in 0..declares.count() {
             let (piece, standing) = declares.piece(number).unwrap();

@@ -4,7 +4,7 @@ use space::Time;
 use world::{GridBox, Input, World};
 
 use super::lease::{BEAT_US, BEAT_US_MAX};
-use super::part::Keep;
+use super::part_of_world::Keep;
 use super::{Cluster, Status};
 
 /// An object goes to another node when its centre is so far in the other's space, in steps: who walks along a border stays.
@@ -51,7 +51,7 @@ impl Cluster {
         self.lease.renew(&members);
         self.declare_all_on(now);
         self.part.grants.wake(now);
-        self.part.ghosts.wake(now);
+        self.part.guests.wake(now);
         // The more there are, the rarer: what a node hears of all others must not grow as fast as they do. But a lease has to
         // be renewed before it has passed, also when a beat is lost.
         let beat_us = (BEAT_US * (1 + members.len() as i64 / 32)).min(BEAT_US_MAX);

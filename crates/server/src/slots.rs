@@ -9,15 +9,15 @@ const DENSE_MAX: u64 = 1 << 22;
 
 /// Objects and their rows in the audience.
 #[derive(Debug, Default)]
-pub(crate) struct Rows {
+pub(crate) struct SlotTable {
     /// By the numbers of objects.
     dense: Vec<Option<Slot>>,
     sparse: BTreeMap<ObjectId, Slot>,
-    /// By rows.
+    /// By slots.
     objects: Vec<Option<ObjectId>>,
 }
 
-impl Rows {
+impl SlotTable {
     pub fn slot(&self, object: ObjectId) -> Option<Slot> {
         if object.number() < DENSE_MAX {
             return self.dense.get(object.number() as usize).copied().flatten();
