@@ -1,7 +1,7 @@
 //! The driver of a server: it brings the server the time and what arrives, and carries out its effects.
 //!
 //! It runs on a thread of its own and waits for nothing but the next tick and the next event. Sending queues or drops,
-//! and another thread writes to the disk, so a slow client or disk delays nobody else.
+//! and another thread writes to the disk, so a slow client or disk delays no other client.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;

@@ -15,8 +15,8 @@ use wire::{Channel, DecodeError, Event, LinkId, ToNode};
 
 use crate::link::{Inbox, LinkEvent, NodeName, Outbox, Party};
 
-/// Bad messages that a link may send at once; one more closes it. One is forgiven per second, so what counts is how many
-/// come at once, and not how long a link has stood.
+/// Bad messages that a link may send at once; one more closes it. One is forgiven per second, so what counts is how
+/// many come at once, and not how long a link has stood.
 const FAULTS: Allowance = Allowance { message_us: 1_000_000, burst: 64 };
 
 /// What happened between this node and another.
@@ -225,7 +225,7 @@ mod tests {
 
     /// A number belongs to the link that came with it first, and what was meant for another stay is not heard.
     #[test]
-    fn nobody_speaks_under_anothers_number() {
+    fn a_link_cannot_use_another_nodes_number() {
         let (_, inbox) = Links::new(LinkLimits::between_nodes());
         let mut messenger = Messenger::new(inbox, NodeId::new(7), 1);
         let limits = LinkLimits::between_nodes();

@@ -1,4 +1,4 @@
-//! Who is at the other end of a link.
+//! The other end of a link.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -6,12 +6,11 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-/// The other end of a link: a client is known by where it is, a node by what it is called.
+/// The other end of a link: an address for a client, a name for a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Party {
-    /// Somebody at this address.
     Address(SocketAddr),
-    /// A node of this name. `link::zenoh` says what that proves.
+    /// `link::zenoh` says what the name proves.
     Node(NodeName),
 }
 
@@ -24,21 +23,23 @@ impl fmt::Display for Party {
     }
 }
 
-/// What a node or a world is called among nodes: 1 to 32 letters, digits, `-` and `_`. It is a part of keys, and a user's
-/// or a certificate's name.
+/// The name of a node or a world: 1 to 32 letters, digits, `-` and `_`. It is a part of Zenoh's keys, and a user's or a
+/// certificate's name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeName(String);
 
-/// Why something is no label.
+/// Why a text is not such a name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("`{0}` is no name for a node or a world, expected 1 to {max} letters, digits, `-` and `_`", max = NodeName::LENGTH_MAX)]
+#[error(
+    "`{0}` is no name for a node or a world, expected 1 to {max} letters, digits, `-` and `_`",
+    max = NodeName::LENGTH_MAX
+)]
 pub struct NodeNameError(String);
 
 impl NodeName {
-    /// Characters at most.
+    /// The most characters.
     pub const LENGTH_MAX: usize = 32;
 
-    /// As it was given.
     pub fn as_str(&self) -> &str {
         &self.0
     }

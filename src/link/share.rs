@@ -1,4 +1,4 @@
-//! How much one address may have of what all share: whoever has one machine should not be able to keep everybody out.
+//! How much one address may have of a shared limit: one machine must not use up all of it.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -15,12 +15,12 @@ pub(super) struct AddressShares {
 #[derive(Debug)]
 pub(super) struct AddressShare {
     of: AddressShares,
-    /// None where nothing is counted.
+    /// `None` where nothing is counted.
     owner: Option<IpAddr>,
 }
 
 impl AddressShares {
-    /// So much for each address.
+    /// At most `max` for each address.
     pub fn new(max: usize) -> AddressShares {
         AddressShares { max, taken: Arc::default() }
     }
@@ -29,7 +29,7 @@ impl AddressShares {
     pub fn take(&self, address: IpAddr) -> Option<AddressShare> {
         let owner = owner(address);
         if let Some(owner) = owner {
-            let mut taken = self.taken.lock().expect("nobody panics while holding it");
+            let mut taken = self.taken.lock().expect("no thread panics while holding it");
             let count = taken.entry(owner).or_default();
             if *count >= self.max {
                 return None;
@@ -43,7 +43,7 @@ impl AddressShares {
 impl Drop for AddressShare {
     fn drop(&mut self) {
         let Some(owner) = self.owner else { return };
-        let mut taken = self.of.taken.lock().expect("nobody panics while holding it");
+        let mut taken = self.of.taken.lock().expect("no thread panics while holding it");
         if let Some(count) = taken.get_mut(&owner) {
             *count -= 1;
             if *count == 0 {
@@ -53,7 +53,8 @@ impl Drop for AddressShare {
     }
 }
 
-/// Who is counted. This machine is not: bots and proxies run here. Of IPv6 a customer gets 64 bits' worth of addresses.
+/// The key under which an address is counted. This machine is not counted: bots and proxies run here. An IPv6 customer
+/// gets 64 bits of addresses.
 fn owner(address: IpAddr) -> Option<IpAddr> {
     match address.to_canonical() {
         address if address.is_loopback() => None,
@@ -73,9 +74,9 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// Keeps out: one machine took every place, and everybody else was turned away.
+    /// Keeps out this bug: one machine took every place, and all others were refused.
     #[test]
-    fn nobody_takes_more_than_a_share() {
+    fn no_address_takes_more_than_its_share() {
         let shares = AddressShares::new(2);
         let held = ["10.0.0.1", "::ffff:10.0.0.1"].map(|text| shares.take(address(text)).unwrap());
         assert!(shares.take(address("10.0.0.1")).is_none());

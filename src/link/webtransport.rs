@@ -16,7 +16,7 @@ pub(super) struct WebTransportSession {
     reader: RecvStream,
 }
 
-/// Grants a browser its session, if its page may have one, and waits for its stream.
+/// Accepts a browser's session, if its page may have one, and waits for its stream.
 pub(super) async fn accept(connecting: Connecting, origins: &Origins) -> Result<WebTransportSession, String> {
     let request = IncomingSessionFuture::with_quic_connecting(connecting).await.map_err(|error| error.to_string())?;
     if request.path() != PATH {
@@ -35,12 +35,11 @@ pub(super) async fn accept(connecting: Connecting, origins: &Origins) -> Result<
 }
 
 impl WebTransportSession {
-    /// What carries it.
     pub(super) fn connection(&self) -> quinn::Connection {
         self.connection.quic_connection().clone()
     }
 
-    /// Carries messages until one side ends it.
+    /// Carries messages until one side ends the link.
     pub(super) async fn carry(self, end: End) {
         carry::carry(end, self.connection, self.writer, self.reader).await;
     }

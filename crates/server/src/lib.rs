@@ -336,7 +336,7 @@ impl Server {
         self.next_sender = self.next_sender.max(record.sender + 1);
     }
 
-    /// Lets an avatar leave for which there is no session: nobody could resume it.
+    /// Lets an avatar leave for which there is no session: it cannot be resumed.
     fn leave_without_session(&mut self, sender: NodeId) {
         let made_for = Tick::new(self.truth.tick());
         let sequence = self.truth.last_sequence(sender).map_or(1, |last| last.saturating_add(1));

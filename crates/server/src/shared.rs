@@ -1,8 +1,8 @@
 //! What a server does beyond serving a world of its own, when it is a node of a cluster.
 //!
-//! The world's step is the cluster's. Objects that arrive bring their users' sessions with them; users whose avatars went
-//! to another server are redirected there. Objects of other servers near the border are guests: they are heard as if they
-//! were here.
+//! The world's step is the cluster's. Objects that arrive bring their users' sessions with them; users whose avatars
+//! went to another server are redirected there. Objects of other servers near the border are guests: they are heard as
+//! if they were here.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -13,7 +13,7 @@ pub(crate) struct SlotTable {
     /// By the numbers of objects.
     dense: Vec<Option<Slot>>,
     sparse: BTreeMap<ObjectId, Slot>,
-    /// By slots.
+    /// By rows.
     objects: Vec<Option<ObjectId>>,
 }
 

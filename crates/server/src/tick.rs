@@ -51,8 +51,8 @@ impl Server {
         ended(TickPart::FanOut);
     }
 
-    /// Takes a tick, due or not; [`poll`](wire::Participant::poll) writes what clients are told of it. `ended` is called
-    /// after each part but the last.
+    /// Takes a tick, due or not; [`poll`](wire::Participant::poll) writes what clients are told of it. `ended` is
+    /// called after each part but the last.
     pub fn begin_tick(&mut self, now: Time, ended: &mut dyn FnMut(TickPart)) {
         self.tell_next(usize::MAX);
         self.ticked = now;

@@ -1,5 +1,5 @@
-//! A server tells one place of an object per tick, to whomever it tells: whether the object is its own, another server's, or
-//! changes hands in that very tick; and never under two handles. To no two users it confirms that they are in one place.
+//! A server tells one place of an object per tick to all clients, even if the object changes hands in that very tick,
+//! and never under two handles. It never confirms one place to two users.
 
 mod room;
 

@@ -1,5 +1,5 @@
-//! Users walk from server to server: sent on, taken up again, never doubled, never forgotten; and when a server dies, another
-//! one has them.
+//! Users walk from server to server: redirected, resumed, never doubled and never lost; when a server dies, another one
+//! adopts them.
 
 mod room;
 
@@ -90,10 +90,10 @@ fn nothing_moves_without_a_majority_and_users_are_told_why() {
     }
 }
 
-/// Who was let in as new while its connection broke comes back with the key of before, and finds its name kept for itself.
-/// The bug that this keeps out: it was told that somebody is called so already, and its page went back to the start.
+/// A user was let in as new while its connection broke, resumes with its old key, and its nickname is still in use by
+/// its own session. Keeps out this bug: it was told that the nickname is taken, and its page went back to the start.
 #[test]
-fn who_comes_back_is_not_turned_away_for_its_own_name() {
+fn a_user_who_resumes_is_not_refused_for_its_own_nickname() {
     let mut room = Room::new(2, 1, Weather::FINE);
     room.run(12);
     room.stand_and_check();

@@ -1,10 +1,11 @@
-//! Who is there: a link per node, from its token's coming to its going.
+//! The nodes that are there: a link per node, from its token's coming to its going.
 //!
-//! A link may end while its node stays: then, after a pause, a new one begins, and `bond.rs` sees to it that both sides know.
+//! A link may end while its node stays: then, after a pause, a new one begins, and `bond.rs` sees to it that both sides
+//! know.
 //!
-//! Zenoh tells of tokens and messages on threads of its own, and neither may be held up: messages go to the inbox or are
-//! refused, comings and goings to the usher, who opens and closes links. A message may arrive before its sender's token
-//! does: what must not be lost is kept for a moment.
+//! Zenoh reports tokens and messages on threads of its own, and neither may be held up: messages go to the inbox or are
+//! refused, comings and goings to a task (the *usher*) that opens and closes links. A message may arrive before its
+//! sender's token does: a reliable one is kept for a moment.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -31,19 +32,19 @@ const EARLY_MAX: usize = 64;
 const EARLY_FOR: Duration = Duration::from_secs(2);
 /// Nodes whose messages wait so.
 const EARLY_NODES_MAX: usize = 64;
-/// A link that ended begins anew after so long; each time after twice as long, up to so long.
+/// The pause before a link that ended begins anew: it doubles each time, up to the second value.
 const PAUSE: Duration = Duration::from_millis(250);
 const PAUSE_MAX: Duration = Duration::from_secs(16);
-/// A link that stood for so long has proved itself: the next pause is a short one.
+/// After a link that stood for this long, the next pause is the short one.
 const PROOF: Duration = Duration::from_secs(60);
-/// Where the other side begins anew more often than this, we take a pause, too: it shall not keep us busy.
+/// Where the other side begins anew more often than this, we pause, too: it must not keep us busy.
 const ANEW_MIN: Duration = Duration::from_millis(200);
 
-/// Who is there, as Zenoh's threads see it.
+/// The nodes that are there, as Zenoh's threads see them.
 pub(super) struct Members {
     world: NodeName,
     me: NodeName,
-    /// Who may be there; `None` if that is not said.
+    /// The nodes that may be there; `None` if that is not said.
     members: Option<Vec<NodeName>>,
     links: Links,
     present: Mutex<Present>,
@@ -70,7 +71,7 @@ struct Presence {
     state: Arc<Publisher<'static>>,
     event: Arc<Publisher<'static>>,
     bond: Bond,
-    /// None while there is a pause: nothing of it is heard.
+    /// `None` during a pause: nothing of it is heard.
     linked: Option<Linked>,
     /// When its last link began, and how long the pause is, or the next one.
     since: Instant,
@@ -95,7 +96,6 @@ pub(super) struct MemberChange {
 }
 
 impl Members {
-    /// Nobody yet.
     pub(super) fn new(
         world: NodeName,
         me: NodeName,
@@ -130,7 +130,7 @@ impl Members {
             Channel::Datagram => limits.datagram_bytes_max,
         };
         let mark = sample.attachment().and_then(|attachment| Mark::read(&attachment.to_bytes()));
-        // With nothing in it a link begins.
+        // A link begins with an empty message.
         let is_beginning = channel == Channel::Stream && mark.is_some();
         if sample.payload().is_empty() && !is_beginning || sample.payload().len() > max {
             return refuse("length");
@@ -140,12 +140,12 @@ impl Members {
         match present.nodes.get(&node) {
             Some(_) => self.hear(&mut present, &node, channel, mark, bytes),
             None if channel == Channel::Stream => present.keep(node, mark, bytes),
-            // What may be lost is, until it is known who sends it.
+            // A datagram may be lost until its sender is known.
             None => {}
         }
     }
 
-    /// Takes in what a node says whose token is there.
+    /// Takes in a message of a node whose token is there.
     fn hear(
         self: &Arc<Self>,
         present: &mut Present,
@@ -155,7 +155,7 @@ impl Members {
         bytes: Bytes,
     ) {
         let Some(presence) = present.nodes.get_mut(node) else { return };
-        // Who numbers nothing is heard as it comes: so it can be told that it is of another version.
+        // A message without a number is heard as it comes: so its node can be told that it is of another version.
         if let Some(mark) = mark {
             if channel == Channel::Datagram {
                 if !presence.bond.is_of_it(mark) {
@@ -176,7 +176,8 @@ impl Members {
         }
     }
 
-    /// Keeps the link, or begins it anew, as a message on the stream says. Says why the message is not heard, if it is not.
+    /// Keeps the link, or begins it anew, as a message on the stream demands. Says why the message is not heard, if it
+    /// is not.
     fn follow(
         self: &Arc<Self>,
         present: &mut Present,
@@ -201,7 +202,7 @@ impl Members {
         }
         let presence = present.nodes.get_mut(node)?;
         if let Some(linked) = &presence.linked {
-            *linked.mark.lock().expect("nobody panics while holding a mark") = presence.bond.mark();
+            *linked.mark.lock().expect("no thread panics while holding a mark") = presence.bond.mark();
         }
         (meaning != Meaning::Fits).then_some("of another link")
     }
@@ -257,7 +258,7 @@ impl Members {
                 return;
             }
         };
-        // Higher than whatever this process, or one of its name before it, has counted up to.
+        // Higher than what this process, or an earlier one of its name, has counted up to.
         let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let bond = Bond::new(clock.as_micros() as u64);
         let now = Instant::now();
@@ -355,12 +356,12 @@ impl Members {
     }
 
     fn present(&self) -> MutexGuard<'_, Present> {
-        self.present.lock().expect("nobody panics while holding the roster")
+        self.present.lock().expect("no thread panics while holding the roster")
     }
 }
 
 impl Present {
-    /// Ends a node's link, and says why. While its token is there, another begins after a pause.
+    /// Ends a node's link, with a reason. While its token is there, another begins after a pause.
     fn part(&mut self, node: &NodeName, why: &str) {
         if let Some(presence) = self.nodes.get_mut(node)
             && let Some(Linked { end, .. }) = presence.linked.take()
@@ -388,7 +389,7 @@ impl Present {
         }
         let (_, kept) = self.early.entry(node).or_insert_with(|| (Instant::now(), Vec::new()));
         if kept.len() == EARLY_MAX {
-            // A link with a gap is none: without its beginning it is not heard, and begins anew.
+            // A link must not have a gap: without its beginning it is not heard, and begins anew.
             kept.clear();
             return refuse("early");
         }
@@ -397,7 +398,7 @@ impl Present {
 }
 
 impl Presence {
-    /// Takes a pause: each is longer than the last.
+    /// Pauses: each pause is longer than the last.
     fn rest(&mut self, parted: &Notify) {
         self.until = Instant::now() + self.pause;
         self.pause = (2 * self.pause).min(PAUSE_MAX);
@@ -406,7 +407,8 @@ impl Presence {
 }
 
 impl Linked {
-    /// Puts a message into the inbox. Says whether the link can go on: a datagram may be dropped, all else may not.
+    /// Puts a message into the inbox. Returns whether the link can go on: a datagram may be dropped, another message
+    /// may not.
     fn hand_over(&self, channel: Channel, bytes: Bytes) -> bool {
         match channel {
             Channel::Datagram => {
@@ -423,14 +425,14 @@ impl Linked {
     }
 }
 
-/// Counts what was not taken.
+/// Counts a message that was not taken.
 fn refuse(why: &'static str) {
     metrics::counter!("kinesphere_fabric_refused_total", "why" => why).increment(1);
 }
 
-/// Puts wait where queues are full: on a thread for those who wait, never where others would wait with them.
+/// Zenoh's `put` waits where queues are full: it runs on a thread of its own, where no other task waits with it.
 async fn write_events(outbox: &Outbox, publisher: Arc<Publisher<'static>>, mark: &Arc<Mutex<Mark>>) -> String {
-    // Whoever is there learns that a link began, also if nothing is said on it.
+    // The other node learns that a link began, even if nothing is sent on it.
     let mut beginning = Some(Bytes::new());
     loop {
         let messages = match beginning.take() {
@@ -468,7 +470,7 @@ async fn write_states(outbox: &Outbox, publisher: Arc<Publisher<'static>>, mark:
     loop {
         let messages = outbox.next_datagrams().await;
         let (publisher, mark) = (publisher.clone(), mark.clone());
-        // One that cannot be put is one that is lost.
+        // A message that cannot be put is lost.
         let put =
             move || messages.into_iter().for_each(|message| drop(publisher.put(message).attachment(now(&mark)).wait()));
         let _ = tokio::task::spawn_blocking(put).await;
@@ -476,5 +478,5 @@ async fn write_states(outbox: &Outbox, publisher: Arc<Publisher<'static>>, mark:
 }
 
 fn now(mark: &Mutex<Mark>) -> Vec<u8> {
-    mark.lock().expect("nobody panics while holding a mark").bytes().to_vec()
+    mark.lock().expect("no thread panics while holding a mark").bytes().to_vec()
 }

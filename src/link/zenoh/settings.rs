@@ -1,4 +1,4 @@
-//! What a node says to take part: who it is, where it is reached, whom it believes.
+//! Settings of a node: its name, its addresses, and the nodes that it believes.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,44 +13,45 @@ use tokio::net::{TcpListener, UdpSocket};
 
 use crate::link::{NodeName, NodeNameError};
 
-/// Members that may be named at most: each pair of them is a rule.
+/// The most members that may be named: each pair of them is a rule.
 pub const MEMBERS_MAX: usize = 256;
 
-/// A node, as it takes part.
+/// Settings of a node.
 #[derive(Clone, Debug)]
 pub struct FabricSettings {
-    /// The world: who is in another does not hear of this one.
+    /// The world's name: nodes of another world are not heard.
     pub world: NodeName,
-    /// This node. No two in a world may be called the same.
+    /// This node's name. It is unique in its world.
     pub node: NodeName,
-    /// Where others reach it; nowhere, if it only goes to others.
+    /// Where others reach it; empty if it only connects to others.
     pub listen: Vec<Locator>,
-    /// Whom it goes to. They may come later, or come back: it tries on.
+    /// The nodes that it connects to. They may come later, or come back: it tries on.
     pub connect: Vec<Locator>,
-    /// How long it waits for the first of them, and fails if none answers; `None` if that is no failure.
+    /// How long it waits for the first of them before it fails; `None` if that is no failure.
     pub patience: Option<Duration>,
-    /// A node that froze or was cut off is gone after so long. One that was killed is gone at once: its connections close.
+    /// When a node that froze or was cut off counts as gone. One that was killed is gone at once: its connections
+    /// close.
     pub lease: Duration,
-    /// Whether nodes tell each other where the others are. Without, every two have to be told by their settings.
+    /// Whether nodes tell each other the addresses of the others. Without, every node needs all addresses in its
+    /// settings.
     pub introductions: bool,
-    /// Whom it believes.
     pub trust: NodeTrust,
 }
 
 impl FabricSettings {
-    /// What is told apart soon.
+    /// The shortest time after which a node counts as gone.
     pub const LEASE: Duration = Duration::from_secs(1);
 }
 
-/// Whom a node believes to be who it says.
+/// How a node knows that another is who it says.
 #[derive(Clone, Debug, Default)]
 pub enum NodeTrust {
-    /// Everybody. For one machine, or a network that nobody else is in.
+    /// Not at all: for one machine, or a network without strangers.
     #[default]
     Anyone,
-    /// Who knows a password.
+    /// By a password.
     Passwords(Passwords),
-    /// Who has a certificate.
+    /// By a certificate.
     Certificates(NodeCertificates),
 }
 
@@ -61,34 +62,32 @@ pub struct Passwords {
     pairs: BTreeMap<NodeName, String>,
 }
 
-/// What a node shows, and whose signature it believes. All three are PEM files.
+/// The certificate that a node shows, and the authority that it believes. All three are PEM files.
 #[derive(Clone, Debug)]
 pub struct NodeCertificates {
     /// The authority that signed all nodes' certificates.
     pub authority: PathBuf,
-    /// This node's, with its name as common name, and the host or address that others call it by as alternative name.
+    /// This node's, with its name as common name, and the host or address that others use for it as alternative name.
     pub certificate: PathBuf,
-    /// Its key.
     pub key: PathBuf,
-    /// Who takes part. If this is empty, whoever the authority has signed does, under any name.
+    /// The members. If there are none, every node that the authority has signed takes part, under any name.
     pub members: Vec<NodeName>,
 }
 
-/// Where a node is reached: a host and a port, and by which protocol if that is said.
+/// Where a node is reached: a host and a port, and the protocol if it is named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Locator {
-    /// `tcp`, `tls` or `quic`; by default what the trust asks for.
+    /// `tcp`, `tls` or `quic`; the default depends on the trust.
     pub protocol: Option<Protocol>,
-    /// A name or an address; one of the new kind in brackets.
+    /// A name or an address; IPv6 in brackets.
     pub host: String,
-    /// The port.
     pub port: u16,
 }
 
-/// What carries bytes between nodes. Over plain UDP what must arrive would not: it is not among them.
+/// What carries bytes between nodes. Plain UDP is not among them, as it loses reliable messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
-    /// Open to whoever listens in.
+    /// Not encrypted.
     Tcp,
     /// TCP, encrypted.
     Tls,
@@ -99,73 +98,47 @@ pub enum Protocol {
 /// Why a node cannot take part.
 #[derive(Debug, Error)]
 pub enum FabricError {
-    /// An address that is none.
     #[error("`{0}` is no address of a node, expected HOST:PORT, as in 192.0.2.7:7447 or tls/node.example:7447")]
     Locator(String),
-    /// A name that is none.
     #[error(transparent)]
     NodeName(#[from] NodeNameError),
     /// The file of passwords cannot be used.
     #[error("{}, line {line}: {why}", file.display())]
-    Passwords {
-        /// Which file.
-        file: PathBuf,
-        /// Where in it.
-        line: usize,
-        /// What is wrong.
-        why: String,
-    },
-    /// A file cannot be read.
+    Passwords { file: PathBuf, line: usize, why: String },
     #[error("cannot read {}: {why}", file.display())]
-    File {
-        /// Which file.
-        file: PathBuf,
-        /// What the system says.
-        why: String,
-    },
-    /// This node is not among those who take part.
+    File { file: PathBuf, why: String },
+    /// This node is not among the members.
     #[error("{node} is not among the members that {whose} names")]
-    NotAMember {
-        /// Who it is.
-        node: NodeName,
-        /// What names them.
-        whose: String,
-    },
-    /// Too many members.
+    NotAMember { node: NodeName, whose: String },
     #[error("{0} members were named, at most {MEMBERS_MAX} can be")]
     Members(usize),
     /// A certificate is to be shown over a protocol that shows none, or the other way round.
     #[error("{0} cannot be used with this trust: certificates need tls or quic, and those need certificates")]
     Protocol(Locator),
-    /// An endpoint cannot be listened at.
+    /// This machine cannot listen at the address.
     #[error("cannot listen for other nodes on {endpoint}: {error}")]
-    Listen {
-        /// Which.
-        endpoint: Locator,
-        /// What the system says.
-        error: io::Error,
-    },
+    Listen { endpoint: Locator, error: io::Error },
     /// A file is not what it should be, or Zenoh refuses for another reason.
     #[error("the node cannot start: {0}")]
     Start(String),
-    /// Nobody is there.
+    /// No node is there.
     #[error("no node answers at {0}")]
     Nobody(String),
-    /// Somebody is there, and does not let this node in.
+    /// A node is there, and refuses this one.
     #[error(
         "{0} can be reached, but does not let {1} in: another password or certificate is asked for, or it is no node"
     )]
     Refused(String, NodeName),
-    /// Somebody is there, and nobody of this world.
+    /// Nodes are there, but none of this world.
     #[error("nobody at {0} belongs to a cluster called `{1}`")]
     AnotherWorld(String, NodeName),
-    /// Another node is called the same.
+    /// Another node has this name.
     #[error("there is a node called {0} already")]
     NameTaken(NodeName),
 }
 
 impl Passwords {
-    /// Reads a file with a line `NAME:PASSWORD` per node. Empty lines mean nothing. Zenoh reads it too.
+    /// Reads a file with a line `NAME:PASSWORD` per node; empty lines are skipped. Zenoh reads it too.
     pub fn read(file: &Path) -> Result<Passwords, FabricError> {
         let text = fs::read_to_string(file)
             .map_err(|error| FabricError::File { file: file.to_owned(), why: error.to_string() })?;
@@ -213,7 +186,7 @@ impl fmt::Debug for Passwords {
 }
 
 impl NodeTrust {
-    /// Who may take part; `None` if that is not said.
+    /// The members; `None` if they are not named.
     pub(super) fn members(&self) -> Option<Vec<NodeName>> {
         match self {
             NodeTrust::Anyone => None,
@@ -255,7 +228,7 @@ impl NodeTrust {
         }
     }
 
-    /// What carries bytes where an endpoint does not say it.
+    /// The protocol of an address that names none.
     pub(super) fn protocol(&self) -> Protocol {
         match self {
             NodeTrust::Certificates(_) => Protocol::Tls,
@@ -265,7 +238,7 @@ impl NodeTrust {
 }
 
 impl Protocol {
-    /// As Zenoh calls it.
+    /// The name in Zenoh's settings.
     pub fn name(self) -> &'static str {
         match self {
             Protocol::Tcp => "tcp",
@@ -302,12 +275,12 @@ impl FromStr for Locator {
 }
 
 impl Locator {
-    /// Without the protocol.
+    /// The address without the protocol.
     pub fn address(&self) -> String {
         format!("{}:{}", self.host, self.port)
     }
 
-    /// Whether it can be listened at. Zenoh would find out, too, but tells it with places in its own source.
+    /// Checks that it can be listened at. Zenoh's own message names places in its source.
     pub(super) async fn try_to_listen(&self, trust: &NodeTrust) -> Result<(), FabricError> {
         let tried = match self.protocol.unwrap_or(trust.protocol()) {
             Protocol::Tcp | Protocol::Tls => TcpListener::bind(self.address()).await.map(|_| ()),
@@ -316,7 +289,7 @@ impl Locator {
         tried.map_err(|error| FabricError::Listen { endpoint: self.clone(), error })
     }
 
-    /// As Zenoh writes it.
+    /// The address as Zenoh writes it.
     pub(super) fn locator(&self, trust: &NodeTrust) -> String {
         let protocol = self.protocol.unwrap_or(trust.protocol());
         format!("{}/{}", protocol.name(), self.address())

@@ -1,4 +1,4 @@
-//! Servers of one cluster and their users in one room: messages take their time, ticks come late, servers die and freeze.
+//! Servers of one cluster and their users: messages are delayed, ticks come late, servers die and freeze.
 #![allow(dead_code, reason = "each test uses what it needs")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -204,7 +204,7 @@ impl Room {
         }
     }
 
-    /// Whoever was left out joins again, as its driver would let it.
+    /// A server that was left out joins again, as its driver would let it.
     fn begin_anew(&mut self, index: usize) {
         let Some(server) = &mut self.hosts[index].server else { return };
         if server.cluster().unwrap().status() != Status::LeftOut {
@@ -250,7 +250,7 @@ impl Room {
         self.mail.extend(waiting);
     }
 
-    /// Whether it is for somebody who does nothing now.
+    /// Whether it is for a server that is frozen.
     fn is_held_up(&self, letter: &Letter) -> bool {
         let host = match letter {
             Letter::ToNode { to, .. } => self.hosts.iter().find(|host| host.number == *to),
