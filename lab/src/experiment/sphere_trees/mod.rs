@@ -107,7 +107,7 @@ pub fn run(
     let mut rows = Vec::new();
     let mut comparisons = Vec::new();
     for (name, mesh) in &settings.meshes {
-        let vertices: Vec<_> = mesh.vertices().iter().map(|vertex| vertex.as_dvec3()).collect();
+        let vertices = mesh.wide_vertices();
         let refused = |method: Method, error: BuildError| SphereTreesError::Build {
             mesh: name.clone(),
             method: method.name(),
