@@ -260,11 +260,11 @@ struct Flooded;
 
 impl Flooded {
     async fn start(links: Links) -> ServerAddress {
-        use kinesphere::{certificate::Certificates, link::quic::Listener, origin::Origins};
+        use kinesphere::{certificate::Certificates, link::quic::QuicListener, origin::Origins};
         let certificates = std::sync::Arc::new(Certificates::self_signed(std::time::SystemTime::now()).unwrap());
         let hash = certificates.current().hash();
         let listener =
-            Listener::bind(([127, 0, 0, 1], 0).into(), certificates, links, Origins::default().into()).unwrap();
+            QuicListener::bind(([127, 0, 0, 1], 0).into(), certificates, links, Origins::default().into()).unwrap();
         let address = listener.local_addr().unwrap();
         tokio::spawn(listener.run());
         ServerAddress { address, hash }
