@@ -1,7 +1,7 @@
 //! The driver of a server: it brings the server the time and what arrives, and carries out its effects.
 //!
 //! It runs on a thread of its own and waits for nothing but the next tick and the next event. Sending queues or drops,
-//! and another thread writes to the disk, so a slow client or disk delays nobody else.
+//! and another thread writes to the disk, so a slow client or disk delays no other client.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::cluster::{self, Messenger, NodeEvent};
 use crate::http::Health;
 use crate::link::{Inbox, LinkEvent, Outbox, Party};
 use crate::meters::{self, Direction, Meters};
-use crate::order::{self, Answer, Order};
+use crate::order::{self, Order, Reply};
 use crate::origin::Origins;
 use crate::store::keeper::StoreKeeper;
 use crate::watch::Watchers;
@@ -37,7 +37,7 @@ pub struct Drive {
     pub admission: Admission,
     /// `None` for a world that is not kept.
     pub keeper: Option<StoreKeeper>,
-    pub orders: mpsc::Receiver<(Order, oneshot::Sender<Answer>)>,
+    pub orders: mpsc::Receiver<(Order, oneshot::Sender<Reply>)>,
     /// What `/healthz` answers.
     pub health: Health,
     /// Operators who watch.
@@ -364,7 +364,7 @@ impl Running {
         }
     }
 
-    fn obey(&mut self, order: Order) -> Answer {
+    fn obey(&mut self, order: Order) -> Reply {
         let now = self.now();
         order::obey(&mut self.drive, order, now, self.outboxes.len())
     }

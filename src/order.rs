@@ -42,13 +42,13 @@ pub enum Order {
 }
 
 /// The answer to an order, a sentence or JSON.
-pub type Answer = Result<String, String>;
+pub type Reply = Result<String, String>;
 
 /// Hands orders to the driver of the server.
-pub type Orders = mpsc::Sender<(Order, oneshot::Sender<Answer>)>;
+pub type Orders = mpsc::Sender<(Order, oneshot::Sender<Reply>)>;
 
 /// Gives an order, and waits for the answer.
-pub async fn give(orders: &Orders, order: Order) -> Answer {
+pub async fn give(orders: &Orders, order: Order) -> Reply {
     let (sender, answer) = oneshot::channel();
     let stopped = || "The server stops.".to_owned();
     orders.send((order, sender)).await.map_err(|_| stopped())?;
@@ -56,7 +56,7 @@ pub async fn give(orders: &Orders, order: Order) -> Answer {
 }
 
 /// Obeys an order. The driver stops by itself after [`Order::Stop`].
-pub fn obey(drive: &mut Drive, order: Order, now: Time, links: usize) -> Answer {
+pub fn obey(drive: &mut Drive, order: Order, now: Time, links: usize) -> Reply {
     let named = |who: &str| Nickname::new(who).map_err(|error| error.to_string());
     match order {
         Order::Say { text } => {
@@ -144,7 +144,7 @@ fn status(drive: &Drive, links: usize) -> String {
     format!("Tick {tick}: {users} users are here, {queued} wait to be let in, {links} connections are open.\n{kept}")
 }
 
-fn drop_user(drive: &mut Drive, name: &Nickname, reason: CloseReason, sentence: &str) -> Answer {
+fn drop_user(drive: &mut Drive, name: &Nickname, reason: CloseReason, sentence: &str) -> Reply {
     let key = name.key();
     let is_meant = |known: &str| Nickname::new(known).is_ok_and(|known| known.key() == key);
     let found: Option<NodeId> = drive.server.users().find(|(_, known, ..)| is_meant(known)).map(|(sender, ..)| sender);

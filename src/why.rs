@@ -5,7 +5,7 @@
 //! replayed; what was sent depends on connections, and is not kept.
 
 use serde::{Deserialize, Serialize};
-use server::Attention;
+use server::UpdateStatus;
 use space::ObjectId;
 use world::{ObjectView, World};
 
@@ -59,8 +59,8 @@ pub struct BudgetReport {
     pub bytes_per_tick: usize,
 }
 
-impl From<Attention> for BudgetReport {
-    fn from(attention: Attention) -> BudgetReport {
+impl From<UpdateStatus> for BudgetReport {
+    fn from(attention: UpdateStatus) -> BudgetReport {
         BudgetReport {
             is_connected: attention.is_connected,
             told_tick: attention.told,

@@ -2,8 +2,8 @@
 //! told.
 //!
 //! A handle is given to another object only after the client has said that it knows of the first one's leaving. So a
-//! datagram that overtakes a roster never speaks of the wrong object: either the client knows the handle's object, or
-//! it knows none and leaves that body out.
+//! datagram that overtakes a roster never speaks of the wrong object: the client knows the handle's object, or it knows
+//! none and skips that body.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -13,22 +13,22 @@ use wire::Handle;
 /// One object that a client hears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heard {
-    /// Which, as the audience knows it.
+    /// Its row in the audience.
     pub slot: Slot,
-    /// The tick of the last datagram, or of the roster, that said where it is.
+    /// The tick of the last datagram or roster that said where it is.
     pub told: u64,
 }
 
 /// What one client hears.
 #[derive(Clone, Debug, Default)]
-pub struct Listener {
+pub struct HeardObjects {
     /// By handle.
     heard: Vec<Option<Heard>>,
     handles: BTreeMap<Slot, Handle>,
     free: BTreeSet<Handle>,
-    /// Who entered and was not told yet.
+    /// Objects that entered and were not told yet.
     entering: BTreeSet<Slot>,
-    /// Whose leaving was not told yet.
+    /// Handles whose leaving was not told yet.
     leaving: Vec<Handle>,
     /// Handles that may be given again once the client has taken in the roster of this number.
     parting: VecDeque<(u16, Handle)>,
@@ -37,10 +37,9 @@ pub struct Listener {
     taken: u16,
 }
 
-impl Listener {
-    /// Hears nothing yet.
-    pub fn new() -> Listener {
-        Listener::default()
+impl HeardObjects {
+    pub fn new() -> HeardObjects {
+        HeardObjects::default()
     }
 
     /// An object came within hearing.
@@ -64,7 +63,8 @@ impl Listener {
         !self.leaving.is_empty() || (!self.entering.is_empty() && self.next_handle().is_some())
     }
 
-    /// What to tell next, by the number of the roster: who left, and who entered, each at most so many.
+    /// What to tell next, with the number of the roster: handles that left and objects that entered, each at most
+    /// `most`.
     pub fn tell(&mut self, tick: u64, most: usize, entered: &mut Vec<(Handle, Slot)>) -> (u16, Vec<Handle>) {
         entered.clear();
         self.sent = self.sent.wrapping_add(1);
@@ -83,7 +83,7 @@ impl Listener {
         (self.sent, left)
     }
 
-    /// The client has taken in all rosters up to this one. False if there was none such.
+    /// The client has taken in all rosters up to this one. False if none of that number was sent.
     pub fn taken(&mut self, number: u16) -> bool {
         let ahead = number.wrapping_sub(self.taken);
         if ahead > self.sent.wrapping_sub(self.taken) {
@@ -106,37 +106,34 @@ impl Listener {
         self.taken == self.sent
     }
 
-    /// Rosters that were not taken in yet.
+    /// The number of rosters that were not taken in yet.
     pub fn untaken(&self) -> u16 {
         self.sent.wrapping_sub(self.taken)
     }
 
-    /// All that is heard, by rising handle.
+    /// All heard objects, by rising handle.
     pub fn heard_mut(&mut self) -> impl Iterator<Item = (Handle, &mut Heard)> {
         self.heard.iter_mut().zip(0..).filter_map(|(heard, number)| Some((Handle(number), heard.as_mut()?)))
     }
 
-    /// All that is heard, by rising handle.
     pub fn heard(&self) -> impl Iterator<Item = &Heard> {
         self.heard.iter().flatten()
     }
 
-    /// What an object is called to the client, if it was told of it.
+    /// The handle of an object, if the client was told of it.
     pub fn handle(&self, slot: Slot) -> Option<Handle> {
         self.handles.get(&slot).copied()
     }
 
-    /// How many objects are heard.
     pub fn len(&self) -> usize {
         self.handles.len()
     }
 
-    /// Whether nothing is heard.
     pub fn is_empty(&self) -> bool {
         self.handles.is_empty()
     }
 
-    /// The lowest handle that nobody has: low handles are short on the wire.
+    /// The lowest free handle: low handles are short on the wire.
     fn next_handle(&self) -> Option<Handle> {
         let new = self.heard.len();
         let fresh = (new <= usize::from(Handle::MAX.0)).then_some(Handle(new as u16));
@@ -149,12 +146,12 @@ mod tests {
     use super::*;
     use space::workload::Random;
 
-    /// A client that takes rosters in late and hears datagrams early never mistakes one object for another.
+    /// A client that takes rosters in late and datagrams early never mistakes one object for another.
     #[test]
     fn a_handle_never_means_two_things() {
         for seed in 0..200 {
             let mut random = Random::new(seed);
-            let mut listener = Listener::new();
+            let mut listener = HeardObjects::new();
             let mut known: BTreeMap<Handle, Slot> = BTreeMap::new();
             let mut stream = VecDeque::new();
             let mut entered: Vec<(Handle, Slot)> = Vec::new();

@@ -9,7 +9,7 @@ const DENSE_MAX: u64 = 1 << 22;
 
 /// Objects and their rows in the audience.
 #[derive(Debug, Default)]
-pub(crate) struct Rows {
+pub(crate) struct SlotTable {
     /// By the numbers of objects.
     dense: Vec<Option<Slot>>,
     sparse: BTreeMap<ObjectId, Slot>,
@@ -17,7 +17,7 @@ pub(crate) struct Rows {
     objects: Vec<Option<ObjectId>>,
 }
 
-impl Rows {
+impl SlotTable {
     pub fn slot(&self, object: ObjectId) -> Option<Slot> {
         if object.number() < DENSE_MAX {
             return self.dense.get(object.number() as usize).copied().flatten();

@@ -1,31 +1,31 @@
-//! Lists that one message does not hold: cut into pieces by who tells, put together again by who hears.
+//! Lists that do not fit into one message: cut into pieces by the sender, put together by the receiver.
 //!
-//! A list is told as it was at one moment: pieces that were cut at two moments may both lack what changed hands in between.
-//! So whoever gathers forgets what it has of an older telling when a newer one begins. One piece goes with each wake, so that a
-//! long list is no burst that fills a link.
+//! A list is sent as it was at one moment: pieces that were cut at two moments may both lack what changed hands in
+//! between. So a receiver drops the pieces of an older list when a newer one begins. One piece goes with each wake, so
+//! that a long list is no burst that fills a link.
 
 use std::collections::BTreeMap;
 
 use wire::cluster::{PIECE_OBJECTS_MAX, Piece};
 
-/// A list that is told in pieces.
+/// A list that is sent in pieces.
 #[derive(Clone, Debug)]
-pub struct Cut<T> {
+pub struct Pieces<T> {
     list: Vec<T>,
 }
 
-impl<T: Clone> Cut<T> {
+impl<T: Clone> Pieces<T> {
     /// A list as it is now.
-    pub fn new(list: Vec<T>) -> Cut<T> {
-        Cut { list }
+    pub fn new(list: Vec<T>) -> Pieces<T> {
+        Pieces { list }
     }
 
-    /// How many pieces it has: an empty list is told, too.
+    /// How many pieces it has: an empty list has one, too.
     pub fn count(&self) -> u32 {
         self.list.len().div_ceil(PIECE_OBJECTS_MAX).max(1) as u32
     }
 
-    /// One of them; `None` beyond the last.
+    /// A piece; `None` beyond the last.
     pub fn piece(&self, number: u32) -> Option<(Piece, Vec<T>)> {
         let piece = Piece { number, count: self.count() };
         let mut pieces = self.list.chunks(PIECE_OBJECTS_MAX);
@@ -34,7 +34,7 @@ impl<T: Clone> Cut<T> {
     }
 }
 
-/// Pieces of a list, until all are there. It holds no more than what was sent to it of one telling.
+/// Pieces of a list, until all are there. It holds no more than what was sent of one list.
 #[derive(Clone, Debug)]
 pub struct Gathering<T> {
     telling: u64,
@@ -43,12 +43,11 @@ pub struct Gathering<T> {
 }
 
 impl<T: Clone> Gathering<T> {
-    /// Nothing yet.
     pub fn new() -> Gathering<T> {
         Gathering { telling: 0, count: 0, pieces: BTreeMap::new() }
     }
 
-    /// A piece came. Gives the list, once, when it was the last that was missing.
+    /// Takes in a piece. Returns the list, once, with the last piece that was missing.
     pub fn take(&mut self, telling: u64, piece: Piece, items: &[T]) -> Option<Vec<T>> {
         if self.count == 0 || telling > self.telling {
             (self.telling, self.count) = (telling, piece.count);
@@ -60,7 +59,7 @@ impl<T: Clone> Gathering<T> {
         let is_new = !self.pieces.contains_key(&piece.number);
         self.pieces.entry(piece.number).or_insert_with(|| items.to_vec());
         let is_whole = is_new && self.pieces.len() == self.count as usize;
-        // Whose repetition comes later finds its number taken.
+        // A piece that comes again finds its number taken.
         is_whole.then(|| self.pieces.values_mut().flat_map(std::mem::take).collect())
     }
 }
@@ -77,10 +76,10 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(48))]
 
-        /// However many objects there are, in whatever order their pieces come and however often.
+        /// Any number of objects, with pieces in any order and repeated any number of times.
         #[test]
         fn a_list_is_heard_whole_and_once(objects in 0_u64..100_000, order in any::<u64>(), repeats in 0_usize..40) {
-            let cut = Cut::new((0..objects).collect());
+            let cut = Pieces::new((0..objects).collect());
             let mut pieces: Vec<_> = (0..cut.count()).map(|number| cut.piece(number).unwrap()).collect();
             prop_assert!(cut.piece(cut.count()).is_none());
             // Every piece once, some more often, in an order that the seed shuffles.
@@ -91,7 +90,7 @@ mod tests {
             for index in (1..pieces.len()).rev() {
                 pieces.swap(index, random.whole(0, index as u32 + 1) as usize);
             }
-            // What is left of an older telling is no part of it.
+            // A piece of an older list is no part of it.
             let mut gathering = Gathering::new();
             let [first, second] = [0, 1].map(|number| Piece { number, count: 2 });
             prop_assert!(gathering.take(3, second, &[u64::MAX]).is_none());
@@ -103,7 +102,7 @@ mod tests {
         }
     }
 
-    /// With the longest numbers that there are, in an envelope with the longest names of nodes.
+    /// With the longest numbers that there are, in an envelope with the longest node numbers.
     #[test]
     fn no_piece_is_too_long_for_a_message() {
         let far = wire::pose::STEPS_MAX;
@@ -114,7 +113,7 @@ mod tests {
         let many = 3 * PIECE_OBJECTS_MAX + 1;
         let (telling, version) = (1 << 62, 1 << 62);
         let (declares, queries, knowns) =
-            (Cut::new(vec![declared; many]), Cut::new(vec![named; many]), Cut::new(vec![u64::MAX; many]));
+            (Pieces::new(vec![declared; many]), Pieces::new(vec![named; many]), Pieces::new(vec![u64::MAX; many]));
         assert_eq!(declares.count(), 4);
         for number in 0..declares.count() {
             let (piece, standing) = declares.piece(number).unwrap();

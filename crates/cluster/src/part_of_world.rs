@@ -1,13 +1,14 @@
-//! A node's part of the world: where it decides, who of others is there, who of its own is elsewhere, who is heard.
+//! A node's part of the world: where it decides, whose objects are there, what its own objects may use elsewhere, and
+//! which guests it hears.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use space::{GridPoint, NodeId, ObjectId, Time};
 use world::{Border, GridBox, PlacedSolid, Placing, World};
 
-use super::ghosts::Ghosts;
 use super::grants::Grants;
-use super::handover::{Custody, Keeper, Parcel};
+use super::guests::Guests;
+use super::handover::{Custody, ObjectAccess, Parcel};
 use super::tenancy::Tenancies;
 use super::territory::Territory;
 
@@ -15,37 +16,37 @@ use super::territory::Territory;
 #[derive(Clone, Debug)]
 pub struct Part {
     me: NodeId,
-    /// Who decides where.
+    /// Which node decides where.
     pub territory: Territory,
-    /// Its own boxes of that.
+    /// Its own boxes of the territory.
     pub leaves: Vec<GridBox>,
-    /// Where this node decides.
+    /// Where this node decides now.
     pub home: Vec<GridBox>,
-    /// Where it will, when all have declared.
+    /// Where it will decide when all have declared.
     pub closed: Vec<GridBox>,
-    /// Whether all have.
+    /// Whether all have declared.
     pub is_complete: bool,
-    /// What others have here.
+    /// What objects of other nodes may use here.
     pub grants: Grants,
-    /// What its own objects have elsewhere.
+    /// What its own objects may use elsewhere.
     pub tenancies: Tenancies,
-    /// Who is heard across borders.
-    pub ghosts: Ghosts,
-    /// Its own objects, as they stand after the last tick; those that it offers included.
+    /// Objects that are heard across borders.
+    pub guests: Guests,
+    /// Its own objects as they stand after the last tick, with those that it offers.
     pub standing: Vec<PlacedSolid>,
-    /// What users come back with, by their avatars.
+    /// The sessions of users, by their avatars.
     pub sessions: BTreeMap<ObjectId, Vec<u8>>,
-    /// Objects that came from other nodes, with what their users come back with.
+    /// Objects that came from other nodes, with the sessions of their users.
     pub arrived: VecDeque<(ObjectId, Vec<u8>)>,
     /// Objects that went to other nodes.
     pub departed: VecDeque<(ObjectId, NodeId)>,
 }
 
-/// Events that nobody fetches are dropped beyond this.
+/// More arrivals or departures than this are dropped.
 const EVENTS_MAX: usize = 65_536;
-/// Nobody gets farther in one tick, in steps: more than a hundred metres.
+/// No object gets farther in one tick, in steps: more than a hundred metres.
 const NEAR: i32 = 131_072;
-/// Whoever had an object that stands so far from another's space, in steps, has no room for it there.
+/// An object that stands this far from another node's space, in steps, has no room there from its last owner.
 const ROOM_REACH: i32 = 8_192;
 
 impl Part {
@@ -59,7 +60,7 @@ impl Part {
             is_complete: false,
             grants: Grants::default(),
             tenancies: Tenancies::default(),
-            ghosts: Ghosts::default(),
+            guests: Guests::default(),
             standing: Vec::new(),
             sessions: BTreeMap::new(),
             arrived: VecDeque::new(),
@@ -67,7 +68,7 @@ impl Part {
         }
     }
 
-    /// Another plan holds: what this node decided about before and still does stays open, all else waits.
+    /// Begins another plan: where this node decided before and still does stays open, the rest waits.
     pub(super) fn activate(&mut self, territory: Territory, members: &[NodeId]) {
         let (mut home, mut closed) = (Vec::new(), Vec::new());
         for leaf in territory.of_node(self.me) {
@@ -84,7 +85,7 @@ impl Part {
         (self.home, self.closed, self.territory, self.is_complete) = (home, closed, territory, false);
         self.grants.activate();
         self.tenancies.activate();
-        self.ghosts.activate(members);
+        self.guests.activate(members);
     }
 
     /// All have declared.
@@ -108,7 +109,7 @@ impl Part {
 
     /// What the world has to know of the world around it.
     pub fn border(&self, custody: &Custody) -> Border {
-        // Only what is near can be in somebody's way.
+        // Only what is near can be in an object's way.
         let own = bounds(self.standing.iter().map(|standing| standing.at));
         let near = self.home.iter().fold(own, |all, home| all.with(home)).grown(NEAR);
         let others = self.territory.leaves.iter().filter(|(node, leaf)| *node != self.me && leaf.meets(&near)).copied();
@@ -122,20 +123,20 @@ impl Part {
     }
 }
 
-/// The box around these places; one around nothing if there are none.
+/// The box around these places; an empty one if there are none.
 pub(super) fn bounds(places: impl Iterator<Item = GridPoint>) -> GridBox {
     let none = GridBox { low: [i32::MAX / 4; 3], high: [i32::MIN / 4; 3] };
     places.fold(none, |all, at| all.with(&GridBox::around(at, [0; 3])))
 }
 
-/// A part and its world: what custody asks for objects.
+/// A part and its world, as the hand-over of objects sees them.
 pub(super) struct Keep<'a> {
     pub world: &'a mut World,
     pub part: &'a mut Part,
     pub now: Time,
 }
 
-impl Keeper for Keep<'_> {
+impl ObjectAccess for Keep<'_> {
     fn parcel(&self, object: ObjectId) -> Option<Parcel> {
         let session = self.part.sessions.get(&object).cloned().unwrap_or_default();
         Some(Parcel { object: self.world.parcel(object)?, session })
@@ -154,7 +155,7 @@ impl Keeper for Keep<'_> {
         if World::parcel_place(&parcel.object).map(|(id, _)| id) != Some(object) {
             return false;
         }
-        // It is about to be no guest any more.
+        // It is about to be an own object.
         let held = self.part.grants.take(object);
         let border = self.world.border().cloned().unwrap_or_default();
         let guests = self.part.grants.guests_around(&self.part.home, Some(object).filter(|_| is_exact));
@@ -164,7 +165,7 @@ impl Keeper for Keep<'_> {
             self.part.grants.put_back(object, held);
             return false;
         }
-        self.part.ghosts.forget(object);
+        self.part.guests.forget(object);
         if !parcel.session.is_empty() {
             self.part.sessions.insert(object, parcel.session.clone());
         }
@@ -187,9 +188,9 @@ impl Keeper for Keep<'_> {
     }
 
     fn put_pair(&mut self, carrier: (ObjectId, &Parcel), load: (ObjectId, &Parcel)) -> bool {
-        // Neither is in the other's way: what they were granted may overlap.
+        // Neither is in the other's way: the rooms that they were granted may overlap.
         let held = [carrier.0, load.0].map(|object| (object, self.part.grants.take(object)));
-        let ghost = self.part.ghosts.get(load.0).cloned();
+        let guest = self.part.guests.get(load.0).cloned();
         let arrived = self.part.arrived.len();
         if self.put(load.0, load.1, true) {
             if self.put(carrier.0, carrier.1, true) {
@@ -198,7 +199,7 @@ impl Keeper for Keep<'_> {
             }
             self.lift(load.0);
             self.part.arrived.truncate(arrived);
-            self.part.ghosts.recall(load.0, ghost);
+            self.part.guests.recall(load.0, guest);
         }
         held.into_iter().for_each(|(object, held)| self.part.grants.put_back(object, held));
         false

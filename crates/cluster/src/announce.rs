@@ -1,5 +1,5 @@
-//! What a node tells others: that it lives, what of its own is in their space, and in every tick one batch for each who needs
-//! one.
+//! What a node sends unasked: heartbeats, a declaration of its objects in others' space, and in every tick one batch
+//! for each node that needs one.
 
 use std::collections::BTreeMap;
 
@@ -8,23 +8,23 @@ use wire::ToNode;
 use wire::cluster::{Batch, Beat, CLUSTER_VERSION, Declared};
 use world::{GridBox, Kind, Model, PlacedSolid, World};
 
-use super::ghosts::{self, Listeners, Speaker};
 use super::grants::to_wire;
-use super::part::bounds;
-use super::pieces::Cut;
+use super::guests::{self, Listeners, Speaker};
+use super::long_list::Pieces;
+use super::part_of_world::bounds;
 use super::tenancy::{AHEAD_TICKS, SOON_TICKS, Tenant};
 use super::{Cluster, Status, balance};
 
-/// What is being declared to another node.
+/// A declaration that is being sent to another node in pieces.
 #[derive(Clone, Debug)]
-pub(super) struct Telling {
+pub(super) struct Declaration {
     number: u64,
-    standing: Cut<Declared>,
+    standing: Pieces<Declared>,
     next: u32,
 }
 
 impl Cluster {
-    /// Says what of its own reaches into another's space: the first piece now, one more with each wake.
+    /// Declares the own objects that reach into another node's space: the first piece now, one more with each wake.
     pub(super) fn declare(&mut self, now: Time, to: NodeId) {
         if self.settings.is_witness || self.status != Status::Member {
             return;
@@ -37,12 +37,12 @@ impl Cluster {
         };
         let standing = self.part.standing.iter().filter(reaches).filter_map(declared).collect();
         self.tellings += 1;
-        let telling = Telling { number: self.tellings, standing: Cut::new(standing), next: 0 };
+        let telling = Declaration { number: self.tellings, standing: Pieces::new(standing), next: 0 };
         self.telling.insert(to, telling);
         self.declare_on(now, to);
     }
 
-    /// Says the next piece to each who has not been told all.
+    /// Sends the next piece to each node that has not got all of them.
     pub(super) fn declare_all_on(&mut self, now: Time) {
         let all: Vec<NodeId> = self.telling.keys().copied().collect();
         all.into_iter().for_each(|to| self.declare_on(now, to));
@@ -100,7 +100,7 @@ impl Cluster {
         }
     }
 
-    /// One batch for everybody who needs one.
+    /// Sends one batch to every node that needs one.
     pub(super) fn batch(&mut self, world: &World) {
         let me = self.settings.node;
         let is_inside = |block: &GridBox| self.part.home.iter().any(|home| home.contains(block));
@@ -119,10 +119,10 @@ impl Cluster {
         }
         let mut asks = self.part.tenancies.ask(me, &tenants, &self.part.territory, self.tick);
         let reach = self.settings.reach * snap::STEPS_PER_METRE as f32;
-        let soon = reach + ghosts::SOON_M * snap::STEPS_PER_METRE as f32;
+        let soon = reach + guests::SOON_M * snap::STEPS_PER_METRE as f32;
         let speakers = self.speakers(world, soon);
-        let listeners = self.part.ghosts.listeners();
-        // Most others are too far away to hear anything: how many there are in all must not matter here.
+        let listeners = self.part.guests.listeners();
+        // Most nodes are too far away to hear anything: the cost must not grow with their number.
         let reached = bounds(speakers.iter().map(|speaker| speaker.place)).grown(soon as i32);
         let mut others: BTreeMap<NodeId, Vec<GridBox>> = BTreeMap::new();
         for (other, leaf) in
@@ -134,15 +134,15 @@ impl Cluster {
         for &other in asks.keys().chain(all_answers.keys()) {
             others.entry(other).or_default();
         }
-        let nobody = Listeners::default();
+        let none = Listeners::default();
         for (other, leaves) in others {
             let asks = asks.remove(&other).unwrap_or_default();
             let answers = all_answers.remove(&other).unwrap_or_default();
-            let listeners = listeners.get(&other).unwrap_or(&nobody);
+            let listeners = listeners.get(&other).unwrap_or(&none);
             let is_near = |at| leaves.iter().any(|leaf| leaf.contains(&GridBox::around(at, [0; 3])));
             let name_of = |object| world.object(object).map_or_else(String::new, |object| object.name.to_owned());
             let (introduced, guests) =
-                self.part.ghosts.tell(other, (&speakers, listeners), world.tick().number(), reach, is_near, name_of);
+                self.part.guests.tell(other, (&speakers, listeners), world.tick().number(), reach, is_near, name_of);
             if !introduced.is_empty() {
                 self.say(other, ToNode::Introduce { objects: introduced });
             }
@@ -153,7 +153,7 @@ impl Cluster {
         }
     }
 
-    /// Own objects that somebody beyond a border may hear.
+    /// Own objects that users beyond a border may hear.
     pub(super) fn speakers(&self, world: &World, reach: f32) -> Vec<Speaker> {
         let objects = world.spec().objects.len() as u32;
         let inner = reach as i32;
@@ -180,7 +180,7 @@ impl Cluster {
         world.dynamic().filter_map(speaker).collect()
     }
 
-    /// Counts a message that was sent, with its bytes.
+    /// Counts a message that is sent.
     pub fn count(&mut self, message: &ToNode, bytes: usize) {
         let counts = match message {
             ToNode::Batch(_) => &mut self.counts.batches,
@@ -205,10 +205,10 @@ mod tests {
     use super::super::{ClusterSettings, territory};
     use super::*;
 
-    /// The bug that this keeps out: 70,000 objects were declared in one message, which nobody can read, and which was said
-    /// again until the link was closed. The connection breaks once, so that a part has to be told again.
+    /// Keeps out this bug: 70,000 objects were declared in one message, which no node can decode, and which was
+    /// repeated until the link was closed. The connection breaks once, so that a part has to be sent again.
     #[test]
-    fn however_many_objects_reach_over_they_are_declared() {
+    fn any_number_of_objects_is_declared() {
         const OBJECTS: u64 = 70_000;
         let nodes = [1, 2].map(NodeId::new);
         let plaza = Plaza { side: 40.0, obstacles: 0, crates: 0, balls: 0, seekers: 0, seed: 3 };
@@ -238,7 +238,7 @@ mod tests {
         while hearer.poll().is_some() || teller.poll().is_some() {}
         teller.declare(now(0), nodes[1]);
         for wake in 1..600 {
-            // What is on its way is lost with the connection.
+            // Messages under way are lost with the connection.
             let is_cut = wake == 5;
             while let Some((_, message)) = teller.poll() {
                 let bytes = wire::cluster::seal(1, Some(2), &message.encode());

@@ -1,4 +1,4 @@
-//! What a client was told of an object in the last tick, and if it was not, why: for whoever asks.
+//! What a client was told of an object in the last tick, and if it was not told, why.
 
 use space::ObjectId;
 use space::snap::STEPS_PER_METRE;
@@ -6,10 +6,10 @@ use space::snap::STEPS_PER_METRE;
 use crate::Server;
 use crate::fan_out::{is_due, urgency};
 
-/// How an object stands with a client that hears it, after the last tick.
+/// The state of an object's updates for a client that hears it, after the last tick.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Attention {
-    /// Whether the client's connection stands; if not, nothing is sent.
+pub struct UpdateStatus {
+    /// Whether the client is connected; if not, nothing is sent.
     pub is_connected: bool,
     /// The last tick whose datagram, or roster, told the client of it.
     pub told: u64,
@@ -28,10 +28,10 @@ pub struct Attention {
 }
 
 impl Server {
-    /// How an object stands with the user of another; none if it is not heard, or not told of yet.
-    pub fn attention(&self, listener: ObjectId, speaker: ObjectId) -> Option<Attention> {
+    /// The state of an object's updates for the user of another; `None` if it is not heard, or not told of yet.
+    pub fn attention(&self, listener: ObjectId, speaker: ObjectId) -> Option<UpdateStatus> {
         let session = self.sessions.get(&self.truth.owner(listener)?)?;
-        let (own, slot) = (self.rows.slot(listener)?, self.rows.slot(speaker)?);
+        let (own, slot) = (self.slots.slot(listener)?, self.slots.slot(speaker)?);
         let (tick, anchor) = (self.truth.tick(), self.bodies.place(own));
         let priority =
             |heard: &crate::Heard| urgency(tick.saturating_sub(heard.told), self.bodies.place(heard.slot), anchor);
@@ -47,7 +47,7 @@ impl Server {
         }
         let changed = self.bodies.changed(slot);
         let is_waiting = asked.told < tick && is_due(asked, changed, tick);
-        Some(Attention {
+        Some(UpdateStatus {
             is_connected: session.link.is_some(),
             told: asked.told,
             changed,

@@ -4,18 +4,20 @@ use space::Time;
 use world::{GridBox, Input, World};
 
 use super::lease::{BEAT_US, BEAT_US_MAX};
-use super::part::Keep;
+use super::part_of_world::Keep;
 use super::{Cluster, Status};
 
-/// An object goes to another node when its centre is so far in the other's space, in steps: who walks along a border stays.
+/// An object goes to another node when its centre is this far in that node's space, in steps: an object that moves
+/// along a border stays.
 const HYSTERESIS: i32 = 400;
-/// Whoever did nothing for so long was asleep, in microseconds.
+/// A node that did nothing for this long was suspended.
 const ASLEEP_US: i64 = 400_000;
-/// Objects change hands at most so often in one tick.
+/// The most objects that are offered in one tick.
 const OFFERS_PER_TICK: usize = 64;
 
 impl Cluster {
-    /// One tick: whatever is due, and a step of the world with these inputs, if it may act. Says whether it did.
+    /// Takes a tick: does what is due and, if the node may act, a step of the world with these inputs. Returns whether
+    /// it did.
     pub fn tick(&mut self, now: Time, world: &mut World, inputs: &[Input]) -> bool {
         self.tick += 1;
         self.wake(now, world);
@@ -33,7 +35,7 @@ impl Cluster {
         may_act
     }
 
-    /// What is due without a step: for a witness, and for who may not act.
+    /// Does what is due without a step: for a witness, and for a node that may not act.
     pub fn wake(&mut self, now: Time, world: &mut World) {
         if self.status == Status::LeftOut {
             return;
@@ -51,9 +53,9 @@ impl Cluster {
         self.lease.renew(&members);
         self.declare_all_on(now);
         self.part.grants.wake(now);
-        self.part.ghosts.wake(now);
-        // The more there are, the rarer: what a node hears of all others must not grow as fast as they do. But a lease has to
-        // be renewed before it has passed, also when a beat is lost.
+        self.part.guests.wake(now);
+        // The more members, the rarer the heartbeats: what a node receives from all others must not grow as fast as
+        // they do. But a lease has to be renewed before it has passed, even if a heartbeat is lost.
         let beat_us = (BEAT_US * (1 + members.len() as i64 / 32)).min(BEAT_US_MAX);
         if self.beat_at.is_none_or(|beat| now - beat >= beat_us) {
             self.beat_at = Some(now);
@@ -68,7 +70,7 @@ impl Cluster {
         self.collect();
     }
 
-    /// What the step brought.
+    /// Follows what the step changed.
     pub(super) fn follow(&mut self, now: Time, world: &World) {
         let outcome = world.outcome();
         for joined in &outcome.joined {
@@ -85,7 +87,7 @@ impl Cluster {
         self.part.look(world, &self.custody);
     }
 
-    /// Offers what has gone over to another's space.
+    /// Offers objects that have crossed into another node's space.
     pub(super) fn hand_over(&mut self, world: &mut World) {
         let mut offers = Vec::new();
         for object in world.dynamic() {
@@ -101,7 +103,7 @@ impl Cluster {
                 .heard
                 .get(&to)
                 .is_some_and(|(_, beat)| beat.version == self.plan().version && beat.awaiting.is_empty());
-            // What two share they have to give back before one of them goes alone.
+            // Rooms that two objects share have to be given back before one of them goes alone.
             let tenancies = &self.part.tenancies;
             let is_tied = tenancies.is_shared(object.id, object.holds)
                 || object.holds.is_some_and(|load| tenancies.is_shared(load, Some(object.id)));

@@ -1,10 +1,11 @@
-//! Who is there: a link per node, from its token's coming to its going.
+//! The nodes that are there: a link per node, from its token's coming to its going.
 //!
-//! A link may end while its node stays: then, after a pause, a new one begins, and `bond.rs` sees to it that both sides know.
+//! A link may end while its node stays: then, after a pause, a new one begins, and `bond.rs` sees to it that both sides
+//! know.
 //!
-//! Zenoh tells of tokens and messages on threads of its own, and neither may be held up: messages go to the inbox or are
-//! refused, comings and goings to the usher, who opens and closes links. A message may arrive before its sender's token
-//! does: what must not be lost is kept for a moment.
+//! Zenoh reports tokens and messages on threads of its own, and neither may be held up: messages go to the inbox or are
+//! refused, comings and goings to a task (the *usher*) that opens and closes links. A message may arrive before its
+//! sender's token does: a reliable one is kept for a moment.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -22,7 +23,7 @@ use zenoh::{Session, Wait};
 use super::bond::{Bond, Mark, Meaning};
 use super::keys;
 use crate::link::outbox::Outbox;
-use crate::link::{Channel, End, Label, LinkEvent, Links, Party, Room, SendError, Transport};
+use crate::link::{Channel, End, InboxPlace, LinkEvent, Links, NodeName, Party, SendError, Transport};
 
 /// Comings and goings that wait for the usher.
 const CHANGES_MAX: usize = 1_024;
@@ -31,31 +32,31 @@ const EARLY_MAX: usize = 64;
 const EARLY_FOR: Duration = Duration::from_secs(2);
 /// Nodes whose messages wait so.
 const EARLY_NODES_MAX: usize = 64;
-/// A link that ended begins anew after so long; each time after twice as long, up to so long.
+/// The pause before a link that ended begins anew: it doubles each time, up to the second value.
 const PAUSE: Duration = Duration::from_millis(250);
 const PAUSE_MAX: Duration = Duration::from_secs(16);
-/// A link that stood for so long has proved itself: the next pause is a short one.
+/// After a link that stood for this long, the next pause is the short one.
 const PROOF: Duration = Duration::from_secs(60);
-/// Where the other side begins anew more often than this, we take a pause, too: it shall not keep us busy.
+/// Where the other side begins anew more often than this, we pause, too: it must not keep us busy.
 const ANEW_MIN: Duration = Duration::from_millis(200);
 
-/// Who is there, as Zenoh's threads see it.
-pub(super) struct Roster {
-    world: Label,
-    me: Label,
-    /// Who may be there; `None` if that is not said.
-    members: Option<Vec<Label>>,
+/// The nodes that are there, as Zenoh's threads see them.
+pub(super) struct Members {
+    world: NodeName,
+    me: NodeName,
+    /// The nodes that may be there; `None` if that is not said.
+    members: Option<Vec<NodeName>>,
     links: Links,
     present: Mutex<Present>,
-    changes: mpsc::Sender<Change>,
+    changes: mpsc::Sender<MemberChange>,
     /// Links are written by tasks, also where Zenoh's threads begin them.
     runtime: Handle,
 }
 
 #[derive(Default)]
 struct Present {
-    nodes: BTreeMap<Label, Presence>,
-    early: BTreeMap<Label, (Instant, Vec<Early>)>,
+    nodes: BTreeMap<NodeName, Presence>,
+    early: BTreeMap<NodeName, (Instant, Vec<Early>)>,
     /// Wakes the usher when a link has ended.
     parted: Arc<Notify>,
     /// Whether no link begins any more.
@@ -70,7 +71,7 @@ struct Presence {
     state: Arc<Publisher<'static>>,
     event: Arc<Publisher<'static>>,
     bond: Bond,
-    /// None while there is a pause: nothing of it is heard.
+    /// `None` during a pause: nothing of it is heard.
     linked: Option<Linked>,
     /// When its last link began, and how long the pause is, or the next one.
     since: Instant,
@@ -89,22 +90,21 @@ struct Linked {
 }
 
 /// A token came or went.
-pub(super) struct Change {
-    node: Label,
+pub(super) struct MemberChange {
+    node: NodeName,
     is_there: bool,
 }
 
-impl Roster {
-    /// Nobody yet.
+impl Members {
     pub(super) fn new(
-        world: Label,
-        me: Label,
-        members: Option<Vec<Label>>,
+        world: NodeName,
+        me: NodeName,
+        members: Option<Vec<NodeName>>,
         links: Links,
-    ) -> (Arc<Roster>, mpsc::Receiver<Change>) {
+    ) -> (Arc<Members>, mpsc::Receiver<MemberChange>) {
         let (changes, usher) = mpsc::channel(CHANGES_MAX);
         let (present, runtime) = (Mutex::default(), Handle::current());
-        (Arc::new(Roster { world, me, members, links, present, changes, runtime }), usher)
+        (Arc::new(Members { world, me, members, links, present, changes, runtime }), usher)
     }
 
     /// A token came or went.
@@ -112,7 +112,7 @@ impl Roster {
         let Some(node) = keys::parse_alive(sample.key_expr().as_str()).filter(|node| self.is_another(node)) else {
             return;
         };
-        let change = Change { node, is_there: sample.kind() == SampleKind::Put };
+        let change = MemberChange { node, is_there: sample.kind() == SampleKind::Put };
         if self.changes.try_send(change).is_err() {
             refuse("tokens");
         }
@@ -130,7 +130,7 @@ impl Roster {
             Channel::Datagram => limits.datagram_bytes_max,
         };
         let mark = sample.attachment().and_then(|attachment| Mark::read(&attachment.to_bytes()));
-        // With nothing in it a link begins.
+        // A link begins with an empty message.
         let is_beginning = channel == Channel::Stream && mark.is_some();
         if sample.payload().is_empty() && !is_beginning || sample.payload().len() > max {
             return refuse("length");
@@ -140,15 +140,22 @@ impl Roster {
         match present.nodes.get(&node) {
             Some(_) => self.hear(&mut present, &node, channel, mark, bytes),
             None if channel == Channel::Stream => present.keep(node, mark, bytes),
-            // What may be lost is, until it is known who sends it.
+            // A datagram may be lost until its sender is known.
             None => {}
         }
     }
 
-    /// Takes in what a node says whose token is there.
-    fn hear(self: &Arc<Self>, present: &mut Present, node: &Label, channel: Channel, mark: Option<Mark>, bytes: Bytes) {
+    /// Takes in a message of a node whose token is there.
+    fn hear(
+        self: &Arc<Self>,
+        present: &mut Present,
+        node: &NodeName,
+        channel: Channel,
+        mark: Option<Mark>,
+        bytes: Bytes,
+    ) {
         let Some(presence) = present.nodes.get_mut(node) else { return };
-        // Who numbers nothing is heard as it comes: so it can be told that it is of another version.
+        // A message without a number is heard as it comes: so its node can be told that it is of another version.
         if let Some(mark) = mark {
             if channel == Channel::Datagram {
                 if !presence.bond.is_of_it(mark) {
@@ -169,11 +176,12 @@ impl Roster {
         }
     }
 
-    /// Keeps the link, or begins it anew, as a message on the stream says. Says why the message is not heard, if it is not.
+    /// Keeps the link, or begins it anew, as a message on the stream demands. Says why the message is not heard, if it
+    /// is not.
     fn follow(
         self: &Arc<Self>,
         present: &mut Present,
-        node: &Label,
+        node: &NodeName,
         mark: Mark,
         is_first: bool,
     ) -> Option<&'static str> {
@@ -194,7 +202,7 @@ impl Roster {
         }
         let presence = present.nodes.get_mut(node)?;
         if let Some(linked) = &presence.linked {
-            *linked.mark.lock().expect("nobody panics while holding a mark") = presence.bond.mark();
+            *linked.mark.lock().expect("no thread panics while holding a mark") = presence.bond.mark();
         }
         (meaning != Meaning::Fits).then_some("of another link")
     }
@@ -205,7 +213,7 @@ impl Roster {
     }
 
     /// Opens and closes links as tokens come and go, and as pauses end, until the session ends.
-    pub(super) async fn usher(self: Arc<Self>, session: Session, mut changes: mpsc::Receiver<Change>) {
+    pub(super) async fn usher(self: Arc<Self>, session: Session, mut changes: mpsc::Receiver<MemberChange>) {
         let parted = self.present().parted.clone();
         loop {
             let next = self.present().next_beginning();
@@ -224,8 +232,8 @@ impl Roster {
                 }
             };
             match change {
-                Some(Change { node, is_there: true }) => self.welcome(&session, node).await,
-                Some(Change { node, is_there: false }) => {
+                Some(MemberChange { node, is_there: true }) => self.welcome(&session, node).await,
+                Some(MemberChange { node, is_there: false }) => {
                     let mut present = self.present();
                     present.part(&node, "the node left, or is not reached any more");
                     present.nodes.remove(&node);
@@ -236,7 +244,7 @@ impl Roster {
         }
     }
 
-    async fn welcome(self: &Arc<Self>, session: &Session, node: Label) {
+    async fn welcome(self: &Arc<Self>, session: &Session, node: NodeName) {
         if self.present().nodes.contains_key(&node) {
             return;
         }
@@ -250,7 +258,7 @@ impl Roster {
                 return;
             }
         };
-        // Higher than whatever this process, or one of its name before it, has counted up to.
+        // Higher than what this process, or an earlier one of its name, has counted up to.
         let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let bond = Bond::new(clock.as_micros() as u64);
         let now = Instant::now();
@@ -269,13 +277,13 @@ impl Roster {
         let mut present = self.present();
         let now = Instant::now();
         let is_due = |presence: &Presence| presence.linked.is_none() && presence.until <= now;
-        let due: Vec<Label> =
+        let due: Vec<NodeName> =
             present.nodes.iter().filter(|(_, presence)| is_due(presence)).map(|(node, _)| node.clone()).collect();
         due.into_iter().for_each(|node| self.begin(&mut present, &node, 0));
     }
 
     /// Begins a link with a node that is there and has none; if there are too many, after another pause.
-    fn begin(self: &Arc<Self>, present: &mut Present, node: &Label, at_least: u64) {
+    fn begin(self: &Arc<Self>, present: &mut Present, node: &NodeName, at_least: u64) {
         if present.is_leaving {
             return;
         }
@@ -309,7 +317,7 @@ impl Roster {
     async fn publisher(
         &self,
         session: &Session,
-        to: &Label,
+        to: &NodeName,
         channel: Channel,
     ) -> Result<Publisher<'static>, zenoh::Error> {
         let key = keys::batch(&self.world, &self.me, to, channel);
@@ -343,18 +351,18 @@ impl Roster {
         let _ = tokio::time::timeout(self.links.limits().farewell_max, all).await;
     }
 
-    fn is_another(&self, node: &Label) -> bool {
+    fn is_another(&self, node: &NodeName) -> bool {
         *node != self.me && self.members.as_ref().is_none_or(|members| members.contains(node))
     }
 
     fn present(&self) -> MutexGuard<'_, Present> {
-        self.present.lock().expect("nobody panics while holding the roster")
+        self.present.lock().expect("no thread panics while holding the roster")
     }
 }
 
 impl Present {
-    /// Ends a node's link, and says why. While its token is there, another begins after a pause.
-    fn part(&mut self, node: &Label, why: &str) {
+    /// Ends a node's link, with a reason. While its token is there, another begins after a pause.
+    fn part(&mut self, node: &NodeName, why: &str) {
         if let Some(presence) = self.nodes.get_mut(node)
             && let Some(Linked { end, .. }) = presence.linked.take()
         {
@@ -374,14 +382,14 @@ impl Present {
     }
 
     /// Keeps a message of a node whose token is still under way.
-    fn keep(&mut self, node: Label, mark: Option<Mark>, bytes: Bytes) {
+    fn keep(&mut self, node: NodeName, mark: Option<Mark>, bytes: Bytes) {
         self.early.retain(|_, (since, _)| since.elapsed() < EARLY_FOR);
         if self.early.len() >= EARLY_NODES_MAX && !self.early.contains_key(&node) {
             return refuse("early");
         }
         let (_, kept) = self.early.entry(node).or_insert_with(|| (Instant::now(), Vec::new()));
         if kept.len() == EARLY_MAX {
-            // A link with a gap is none: without its beginning it is not heard, and begins anew.
+            // A link must not have a gap: without its beginning it is not heard, and begins anew.
             kept.clear();
             return refuse("early");
         }
@@ -390,7 +398,7 @@ impl Present {
 }
 
 impl Presence {
-    /// Takes a pause: each is longer than the last.
+    /// Pauses: each pause is longer than the last.
     fn rest(&mut self, parted: &Notify) {
         self.until = Instant::now() + self.pause;
         self.pause = (2 * self.pause).min(PAUSE_MAX);
@@ -399,7 +407,8 @@ impl Presence {
 }
 
 impl Linked {
-    /// Puts a message into the inbox. Says whether the link can go on: a datagram may be dropped, all else may not.
+    /// Puts a message into the inbox. Returns whether the link can go on: a datagram may be dropped, another message
+    /// may not.
     fn hand_over(&self, channel: Channel, bytes: Bytes) -> bool {
         match channel {
             Channel::Datagram => {
@@ -409,21 +418,21 @@ impl Linked {
             Channel::Stream => {
                 let size = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
                 let Ok(permit) = self.event_room.clone().try_acquire_many_owned(size) else { return false };
-                self.end.tell(LinkEvent::Received { link: self.end.link, channel, bytes, room: Room(permit) });
+                self.end.tell(LinkEvent::Received { link: self.end.link, channel, bytes, room: InboxPlace(permit) });
                 true
             }
         }
     }
 }
 
-/// Counts what was not taken.
+/// Counts a message that was not taken.
 fn refuse(why: &'static str) {
     metrics::counter!("kinesphere_fabric_refused_total", "why" => why).increment(1);
 }
 
-/// Puts wait where queues are full: on a thread for those who wait, never where others would wait with them.
+/// Zenoh's `put` waits where queues are full: it runs on a thread of its own, where no other task waits with it.
 async fn write_events(outbox: &Outbox, publisher: Arc<Publisher<'static>>, mark: &Arc<Mutex<Mark>>) -> String {
-    // Whoever is there learns that a link began, also if nothing is said on it.
+    // The other node learns that a link began, even if nothing is sent on it.
     let mut beginning = Some(Bytes::new());
     loop {
         let messages = match beginning.take() {
@@ -461,7 +470,7 @@ async fn write_states(outbox: &Outbox, publisher: Arc<Publisher<'static>>, mark:
     loop {
         let messages = outbox.next_datagrams().await;
         let (publisher, mark) = (publisher.clone(), mark.clone());
-        // One that cannot be put is one that is lost.
+        // A message that cannot be put is lost.
         let put =
             move || messages.into_iter().for_each(|message| drop(publisher.put(message).attachment(now(&mark)).wait()));
         let _ = tokio::task::spawn_blocking(put).await;
@@ -469,5 +478,5 @@ async fn write_states(outbox: &Outbox, publisher: Arc<Publisher<'static>>, mark:
 }
 
 fn now(mark: &Mutex<Mark>) -> Vec<u8> {
-    mark.lock().expect("nobody panics while holding a mark").bytes().to_vec()
+    mark.lock().expect("no thread panics while holding a mark").bytes().to_vec()
 }

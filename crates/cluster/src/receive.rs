@@ -1,18 +1,18 @@
-//! What others say, and what a node does about it.
+//! What a node does about the messages of other nodes.
 
 use space::{NodeId, ObjectId, Time};
 use wire::ToNode;
 use wire::cluster::{Batch, Beat, CLUSTER_VERSION, Declared, Member};
 use world::World;
 
-use super::grants::Ground;
+use super::grants::OwnSpace;
 use super::lease::BEAT_US;
-use super::part::Keep;
-use super::pieces::Gathering;
+use super::long_list::Gathering;
+use super::part_of_world::Keep;
 use super::{Cluster, Status};
 
 impl Cluster {
-    /// Takes in what another node says.
+    /// Takes in a message of another node.
     pub fn handle(&mut self, now: Time, from: NodeId, message: &ToNode, world: &mut World) {
         if self.status == Status::LeftOut || from == self.settings.node {
             return;
@@ -43,7 +43,7 @@ impl Cluster {
                 if let Some(standing) = gathered.take(*telling, *piece, standing) {
                     self.gathered.remove(&from);
                     self.declared.insert(from);
-                    // Of what changes hands both may speak; what is its own by now is no guest.
+                    // Both nodes of a hand-over may declare its object; one that this node owns by now is dropped.
                     let is_foreign = |one: &Declared| ObjectId::new(one.object).is_some_and(|o| !self.custody.owns(o));
                     let foreign: Vec<Declared> = standing.into_iter().filter(is_foreign).collect();
                     self.part.grants.declare(&foreign, now);
@@ -59,10 +59,10 @@ impl Cluster {
                     ObjectId::new(one.object).is_some_and(|object| !custody.owns(object))
                 };
                 let objects: Vec<_> = objects.iter().filter(is_foreign).cloned().collect();
-                self.part.ghosts.introduce(from, &objects, now);
+                self.part.guests.introduce(from, &objects, now);
             }
             _ if self.is_member(from) => {
-                // What is offered is taken only by who may act, from who has declared what it has.
+                // Only a node that may act takes what is offered, and only from a node that has declared.
                 let may_take = self.may_act(now) && self.declared.contains(&from);
                 let mut keep = Keep { world, part: &mut self.part, now };
                 self.custody.handle(now, from, message, may_take, &mut keep);
@@ -83,7 +83,8 @@ impl Cluster {
         if beat.version != self.plan().version || self.status != Status::Member {
             return;
         }
-        // Whom so many suspect that no majority is left cannot act any more: the sooner it is left out, the better.
+        // A node that half of the members suspect cannot keep its lease. Its lease is not supported: it is left out
+        // sooner.
         let is_doomed = self.suspected_by(from) >= self.plan().members.len().div_ceil(2);
         if !self.agreement.is_changing() && !is_doomed && self.lease.vouch(from, now) {
             self.say(from, ToNode::Vouch { version: beat.version, sent_us: beat.sent_us });
@@ -98,7 +99,7 @@ impl Cluster {
     }
 
     pub(super) fn hear_batch(&mut self, now: Time, from: NodeId, batch: &Batch) {
-        self.part.ghosts.hear(from, batch.tick, &batch.guests, now);
+        self.part.guests.hear(from, batch.tick, &batch.guests, now);
         for answer in &batch.answers {
             let seq = ObjectId::new(answer.object)
                 .filter(|&object| self.custody.owns(object))
@@ -108,7 +109,7 @@ impl Cluster {
         if !self.may_act(now) || !self.declared.contains(&from) {
             return;
         }
-        let ground = Ground { home: &self.part.home, closed: &self.part.closed, own: &self.part.standing };
+        let ground = OwnSpace { home: &self.part.home, closed: &self.part.closed, own: &self.part.standing };
         for ask in &batch.asks {
             let is_own = ObjectId::new(ask.object).is_none_or(|object| self.custody.owns(object));
             if is_own {

@@ -1,92 +1,86 @@
-//! Objects of other nodes that somebody here hears, and own objects that somebody there hears.
+//! Guests: objects of other nodes that users here hear, and own objects that users there hear.
 //!
-//! A node tells another of its listeners near that one's space, now and then; so both know who may hear whom. What a
-//! listener over there hears is told in every tick in which it changes, and again after one tick, two, four, ... until one
-//! of them is likely to have arrived; what it may soon hear is told now and then. Whoever comes to where something was last
-//! told to be, and is not any more, is told of that, too. Nothing is subscribed to, and nobody else's tick is waited for.
+//! A node announces its listeners near another node's space now and then, so both know who may hear what. An object
+//! that a listener over there hears is sent in every tick in which it changes, and again after 1, 2, 4, ... ticks until
+//! one of the datagrams is likely to have arrived; an object that may soon be heard is sent now and then. A listener
+//! that comes to where an object was last reported, and is not any more, is told of it, too. There are no
+//! subscriptions, and no tick waits for another node.
 //!
-//! All of it is bounded: so many ghosts are heard, so many are told and introduced in one tick, and who has waited longest is
-//! first.
+//! Everything has a bound: guests that are heard, and objects that are reported and introduced in one tick. Those that
+//! have waited longest come first.
 
 use std::collections::BTreeMap;
 
 use space::{GridPoint, NodeId, ObjectId, Time, Turn, snap};
 use wire::cluster::{GuestPose as Told, Introduced};
 
-/// Listeners near another's space are announced, and what may soon be heard is told, every so many ticks.
+/// How often listeners near another node's space, and objects that may soon be heard, are announced.
 pub const ANNOUNCE_TICKS: u64 = 8;
-/// So far beyond a listener's reach something may soon be heard, in metres: both move, and either was told some ticks ago.
+/// An object this far beyond a listener's reach may soon be heard, in metres: both move, and reports are some ticks
+/// old.
 pub const SOON_M: f32 = 4.0;
-/// So far beyond it counts as heard.
+/// An object this far beyond a listener's reach counts as heard, in metres.
 const HEARD_M: f32 = 0.5;
-/// What stands is told again so many ticks later at most.
+/// An object at rest is reported again after this many ticks at most.
 const REPEAT_TICKS_MAX: u64 = 30;
-/// What an object is is said again after so many ticks: whoever missed it learns it then.
+/// An object is introduced again after this many ticks, in case an introduction was lost.
 const INTRODUCE_TICKS: u64 = 60;
-/// Who was not heard of for so long is forgotten, in microseconds: after three introductions that did not come.
+/// A guest is forgotten when nothing was heard of it for this long: after three introductions that did not come.
 const SILENT_US: i64 = 6_500_000;
 
-/// So many are heard of at most, of all nodes together: as many as one list of the wire has. Who is introduced beyond that is
-/// not heard, and counted.
-pub const GHOSTS_MAX: usize = wire::cluster::OBJECTS_MAX;
-/// So many one node is told of in one tick at most: of a crowd that is larger, who has waited longest.
+/// The most guests, of all nodes together: as many as a list of the wire holds. An object that is introduced beyond
+/// that is counted, and not heard.
+pub const GUESTS_MAX: usize = wire::cluster::OBJECTS_MAX;
+/// The most objects that one node is told of in one tick; of a larger crowd, those that have waited longest.
 pub const TOLD_MAX: usize = 4_096;
-/// And so many are introduced to it.
+/// The most objects that are introduced to one node in one tick.
 pub const INTRODUCED_MAX: usize = 1_024;
 
 /// An object of another node, as it was last heard of.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ghost {
-    /// Whose it is.
+pub struct HeardGuest {
     pub node: NodeId,
-    /// The number of its ownership.
+    /// How often the object has changed hands.
     pub seq: u32,
-    /// Where it is.
     pub place: GridPoint,
-    /// How it is turned.
     pub turn: Turn,
-    /// Which of the world's objects or, after all of these, of its avatars.
+    /// An index into the world's objects or, after all of these, its avatars.
     pub model: u32,
-    /// Whether it listens.
+    /// Whether it listens: it is a user's avatar.
     pub is_user: bool,
-    /// What it is called.
     pub name: String,
-    /// Whether it was heard of since it was introduced.
+    /// Whether a position has arrived since it was introduced.
     pub is_placed: bool,
-    /// Its node's tick when it was there.
+    /// The tick of its node for that position.
     pub tick: u64,
-    /// When that arrived.
     pub heard_at: Time,
 }
 
-/// An own object, as others may hear it.
+/// An own object that other nodes may hear.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Speaker {
-    /// Which.
     pub object: ObjectId,
-    /// The number of its ownership.
+    /// How often the object has changed hands.
     pub seq: u32,
-    /// Where it is.
     pub place: GridPoint,
-    /// How it is turned.
     pub turn: Turn,
-    /// Which of the world's objects or, after all of these, of its avatars.
+    /// An index into the world's objects or, after all of these, its avatars.
     pub model: u32,
-    /// Whether it listens.
+    /// Whether it listens: it is a user's avatar.
     pub is_user: bool,
 }
 
-/// What is heard across borders.
+/// Guests, and what other nodes were told of own objects.
 #[derive(Clone, Debug, Default)]
-pub struct Ghosts {
-    heard: BTreeMap<ObjectId, Ghost>,
-    told: BTreeMap<NodeId, BTreeMap<ObjectId, Telling>>,
-    /// How many introductions found no room.
+pub struct Guests {
+    heard: BTreeMap<ObjectId, HeardGuest>,
+    told: BTreeMap<NodeId, BTreeMap<ObjectId, ToldGuest>>,
+    /// Introductions for which there was no room.
     pub refused: u64,
 }
 
-/// Those of another node who listen, by where they are along the longer side of where they all are: along a border, mostly. So
-/// whoever asks who is near looks at few of them.
+/// The listeners of another node, sorted along the longer side of the area that they fill, which mostly is along a
+/// border. So a search for those near a place looks at few of them.
 #[derive(Clone, Debug, Default)]
 pub struct Listeners {
     places: Vec<GridPoint>,
@@ -94,7 +88,6 @@ pub struct Listeners {
 }
 
 impl Listeners {
-    /// These.
     pub fn new(mut places: Vec<GridPoint>) -> Listeners {
         let extent = |of: fn(&GridPoint) -> i32| {
             let (low, high) =
@@ -106,7 +99,7 @@ impl Listeners {
         Listeners { places, is_along_z }
     }
 
-    /// Whether one of them is within so many steps of a place.
+    /// Whether a listener is within `reach` steps of a place.
     pub fn is_within(&self, place: GridPoint, reach: f32) -> bool {
         let along = |place: &GridPoint| if self.is_along_z { place.z } else { place.x };
         let (at, wide) = (along(&place), reach as i32 + 1);
@@ -117,7 +110,7 @@ impl Listeners {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Telling {
+struct ToldGuest {
     seq: u32,
     place: GridPoint,
     turn: Turn,
@@ -126,34 +119,33 @@ struct Telling {
     introduced: u64,
 }
 
-impl Ghosts {
-    /// What is heard of others, by name.
-    pub fn heard(&self) -> impl Iterator<Item = (ObjectId, &Ghost)> {
-        self.heard.iter().filter(|(_, ghost)| ghost.is_placed).map(|(&object, ghost)| (object, ghost))
+impl Guests {
+    /// All guests whose positions are known.
+    pub fn heard(&self) -> impl Iterator<Item = (ObjectId, &HeardGuest)> {
+        self.heard.iter().filter(|(_, guest)| guest.is_placed).map(|(&object, guest)| (object, guest))
     }
 
-    /// One of them.
-    pub fn get(&self, object: ObjectId) -> Option<&Ghost> {
-        self.heard.get(&object).filter(|ghost| ghost.is_placed)
+    pub fn get(&self, object: ObjectId) -> Option<&HeardGuest> {
+        self.heard.get(&object).filter(|guest| guest.is_placed)
     }
 
-    /// An object is this node's own now.
+    /// Forgets a guest that is this node's own object now.
     pub fn forget(&mut self, object: ObjectId) {
         self.heard.remove(&object);
     }
 
-    /// An object is another's after all, as it was.
-    pub(super) fn recall(&mut self, object: ObjectId, ghost: Option<Ghost>) {
-        self.heard.extend(ghost.map(|ghost| (object, ghost)));
+    /// Restores a guest that is another node's object after all.
+    pub(super) fn recall(&mut self, object: ObjectId, guest: Option<HeardGuest>) {
+        self.heard.extend(guest.map(|guest| (object, guest)));
     }
 
-    /// Another plan holds: whoever is left out is silent, and everybody is introduced anew.
+    /// Begins another plan: nodes that are left out are silent, and all objects are introduced anew.
     pub fn activate(&mut self, members: &[NodeId]) {
         self.told.clear();
-        self.heard.retain(|_, ghost| members.contains(&ghost.node));
+        self.heard.retain(|_, guest| members.contains(&guest.node));
     }
 
-    /// What objects of another node are.
+    /// Takes in what objects of another node are.
     pub fn introduce(&mut self, from: NodeId, objects: &[Introduced], now: Time) {
         for one in objects {
             let Some(object) = ObjectId::new(one.object) else { continue };
@@ -165,13 +157,13 @@ impl Ghosts {
                 Some(known) => {
                     (known.place, known.turn, known.is_placed, if known.node == from { known.tick } else { 0 })
                 }
-                None if self.heard.len() >= GHOSTS_MAX => {
+                None if self.heard.len() >= GUESTS_MAX => {
                     self.refused += 1;
                     continue;
                 }
                 None => (GridPoint::default(), Turn::IDENTITY, false, 0),
             };
-            let ghost = Ghost {
+            let guest = HeardGuest {
                 node: from,
                 seq: one.seq,
                 place,
@@ -183,37 +175,38 @@ impl Ghosts {
                 tick,
                 heard_at: now,
             };
-            self.heard.insert(object, ghost);
+            self.heard.insert(object, guest);
         }
     }
 
-    /// Where objects of another node are at its tick.
+    /// Takes in where objects of another node are at its tick.
     pub fn hear(&mut self, from: NodeId, tick: u64, told: &[Told], now: Time) {
         for one in told {
-            let ghost = ObjectId::new(one.object).and_then(|object| self.heard.get_mut(&object));
-            if let Some(ghost) = ghost.filter(|ghost| ghost.node == from && ghost.tick <= tick) {
-                (ghost.place, ghost.turn, ghost.tick) = (one.place, one.turn, tick);
-                (ghost.heard_at, ghost.is_placed) = (now, true);
+            let guest = ObjectId::new(one.object).and_then(|object| self.heard.get_mut(&object));
+            if let Some(guest) = guest.filter(|guest| guest.node == from && guest.tick <= tick) {
+                (guest.place, guest.turn, guest.tick) = (one.place, one.turn, tick);
+                (guest.heard_at, guest.is_placed) = (now, true);
             }
         }
     }
 
-    /// Who listens at other nodes, and where, as they were last heard of.
+    /// The listeners of other nodes, as they were last heard of.
     pub fn listeners(&self) -> BTreeMap<NodeId, Listeners> {
         let mut listeners: BTreeMap<NodeId, Vec<GridPoint>> = BTreeMap::new();
-        for ghost in self.heard.values().filter(|ghost| ghost.is_user && ghost.is_placed) {
-            listeners.entry(ghost.node).or_default().push(ghost.place);
+        for guest in self.heard.values().filter(|guest| guest.is_user && guest.is_placed) {
+            listeners.entry(guest.node).or_default().push(guest.place);
         }
         listeners.into_iter().map(|(node, places)| (node, Listeners::new(places))).collect()
     }
 
-    /// Forgets who fell silent.
+    /// Forgets guests that fell silent.
     pub fn wake(&mut self, now: Time) {
-        self.heard.retain(|_, ghost| now - ghost.heard_at < SILENT_US);
+        self.heard.retain(|_, guest| now - guest.heard_at < SILENT_US);
     }
 
-    /// What another node is told in this tick: introductions, and where everybody is. `reach` is how far a listener hears, in
-    /// steps, `listeners` those of that node; `is_near` says whether a place is within that, and a little more, of its space.
+    /// What another node is told in this tick: introductions and positions. `reach` is how far a listener hears, in
+    /// steps; `listeners` are those of that node; `is_near` says whether a place is within that distance, and a little
+    /// more, of its space.
     pub fn tell(
         &mut self,
         to: NodeId,
@@ -227,21 +220,21 @@ impl Ghosts {
         let (heard, soon) = (reach + HEARD_M * metre, reach + SOON_M * metre);
         let table = self.told.entry(to).or_default();
         let (mut introduced, mut told) = (Vec::new(), Vec::new());
-        // For each that is told, how long it has waited, and when it was told before.
+        // For each object that is reported, how long it has waited, and when it was reported before.
         let mut waits: Vec<(u64, u64)> = Vec::new();
         for speaker in speakers {
             if !is_near(speaker.place) {
                 continue;
             }
             let is_turn = (tick + speaker.object.number()).is_multiple_of(ANNOUNCE_TICKS);
-            let was_heard = |was: &Telling| was.place != speaker.place && listeners.is_within(was.place, heard);
+            let was_heard = |was: &ToldGuest| was.place != speaker.place && listeners.is_within(was.place, heard);
             let is_told = is_turn && speaker.is_user
                 || listeners.is_within(speaker.place, if is_turn { soon } else { heard })
                 || table.get(&speaker.object).is_some_and(was_heard);
             if !is_told {
                 continue;
             }
-            let telling = table.entry(speaker.object).or_insert(Telling {
+            let telling = table.entry(speaker.object).or_insert(ToldGuest {
                 seq: 0,
                 place: speaker.place,
                 turn: speaker.turn,
@@ -288,7 +281,7 @@ impl Ghosts {
     }
 }
 
-/// In steps.
+/// The distance in steps.
 pub fn distance(one: GridPoint, other: GridPoint) -> f32 {
     distance_squared(one, other).sqrt()
 }
@@ -331,27 +324,27 @@ mod tests {
 
     #[test]
     fn a_crowd_beyond_the_bound_is_told_in_turn() {
-        let mut ghosts = Ghosts::default();
+        let mut guests = Guests::default();
         let listeners = Listeners::new(vec![GridPoint::new(0, 0, 0)]);
         let mut heard = std::collections::BTreeSet::new();
         for tick in 1..4 {
-            // All of them move in every tick: all of them are due.
+            // All of them move in every tick, so all of them are due.
             let crowd: Vec<Speaker> = (1..=2 * TOLD_MAX as u64).map(|number| speaker(number, tick)).collect();
             let (introduced, told) =
-                ghosts.tell(NodeId::new(2), (&crowd, &listeners), tick as u64, 1_000.0, |_| true, |_| String::new());
+                guests.tell(NodeId::new(2), (&crowd, &listeners), tick as u64, 1_000.0, |_| true, |_| String::new());
             assert_eq!(told.len(), TOLD_MAX);
             assert!(introduced.len() <= INTRODUCED_MAX);
             heard.extend(told.iter().map(|told| told.object));
         }
-        assert_eq!(heard.len(), 2 * TOLD_MAX, "nobody waits for ever");
+        assert_eq!(heard.len(), 2 * TOLD_MAX, "no object waits for ever");
     }
 
     #[test]
-    fn who_is_introduced_beyond_the_bound_is_counted_and_not_heard() {
-        let mut ghosts = Ghosts::default();
+    fn introductions_beyond_the_bound_are_counted_and_not_heard() {
+        let mut guests = Guests::default();
         let introduced = |object| Introduced { object, seq: 1, model: 0, is_user: false, name: String::new() };
-        let all: Vec<Introduced> = (1..=GHOSTS_MAX as u64 + 5).map(introduced).collect();
-        ghosts.introduce(NodeId::new(2), &all, Time::default());
-        assert_eq!((ghosts.heard.len(), ghosts.refused), (GHOSTS_MAX, 5));
+        let all: Vec<Introduced> = (1..=GUESTS_MAX as u64 + 5).map(introduced).collect();
+        guests.introduce(NodeId::new(2), &all, Time::default());
+        assert_eq!((guests.heard.len(), guests.refused), (GUESTS_MAX, 5));
     }
 }
