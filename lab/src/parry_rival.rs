@@ -10,7 +10,7 @@
 
 use parry3d::bounding_volume::Aabb;
 use parry3d::math::Vector;
-use parry3d::partitioning::{Bvh, BvhBuildStrategy, BvhNode, BvhNodeWide, BvhWorkspace};
+use parry3d::partitioning::{Bvh, BvhBuildStrategy, BvhNode, BvhWorkspace};
 
 use space::{BroadPhase, Edition, Pair, Slot, Sphere, Spheres, Vec3, Work};
 

@@ -34,14 +34,14 @@ mod truth;
 mod update_status;
 pub mod watch;
 
-/// What the API takes and returns.
-pub use {interest, space, wire, world};
 pub use bodies::Bodies;
 pub use fan_out::{FanOut, REPEAT_TICKS_MAX, Sent};
 pub use heard::{Heard, HeardObjects};
 pub use tick::TickPart;
 pub use truth::shape_of;
 pub use update_status::UpdateStatus;
+/// What the API takes and returns.
+pub use {interest, space, wire, world};
 
 use std::collections::{BTreeMap, VecDeque};
 
