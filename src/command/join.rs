@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use clap::Args;
 use kinesphere::join::{self, JoinError, JoinSettings, PeerOverview};
-use kinesphere::link::Label;
-use kinesphere::link::zenoh::{Certificates, Endpoint, FabricError, FabricSettings, Passwords, Trust};
+use kinesphere::link::NodeName;
+use kinesphere::link::zenoh::{FabricError, FabricSettings, Locator, NodeCertificates, NodeTrust, Passwords};
 use kinesphere::serve::ServeError;
 use space::bytes::to_hex;
 use world::{Plaza, Spec};
@@ -38,10 +38,10 @@ const LINE_EVERY: u32 = 2;
 pub struct Join {
     /// Peers that are there, as HOST:PORT
     #[arg(value_name = "PEER")]
-    peers: Vec<Endpoint>,
+    peers: Vec<Locator>,
     /// Where other peers reach this one, as HOST:PORT [default: 127.0.0.1:7447 if no peer is named]
     #[arg(long, value_name = "ADDRESS", env = "KINESPHERE_JOIN_LISTEN")]
-    listen: Option<Endpoint>,
+    listen: Option<Locator>,
     /// A world file; all peers need the same [default: a small plaza]
     #[arg(long, value_name = "FILE", env = "KINESPHERE_WORLD")]
     world: Option<PathBuf>,
@@ -50,10 +50,10 @@ pub struct Join {
     bots: u32,
     /// What this peer is called [default: made up]
     #[arg(long, value_name = "NAME", env = "KINESPHERE_NAME")]
-    name: Option<Label>,
+    name: Option<NodeName>,
     /// What the world is called: peers of another do not meet
     #[arg(long, value_name = "NAME", env = "KINESPHERE_ROOM", default_value = "plaza")]
-    room: Label,
+    room: NodeName,
     /// Host and port of the page; port 0 takes a free one
     #[arg(long, value_name = "HOST:PORT", env = "KINESPHERE_PAGE_LISTEN", default_value = "localhost:0")]
     page: String,
@@ -78,7 +78,7 @@ pub struct Join {
     /// A name that may come in with a certificate; can be given several times [default: all that the authority has
     /// signed]
     #[arg(long, value_name = "NAME", env = "KINESPHERE_MEMBER", value_delimiter = ',', requires = "authority")]
-    member: Vec<Label>,
+    member: Vec<NodeName>,
     /// What is logged, as in info,kinesphere=debug
     #[arg(long, value_name = "FILTER", env = "KINESPHERE_LOG", default_value = "warn")]
     log: String,
@@ -102,7 +102,7 @@ fn take_part(arguments: &Join) -> Result<(), Failure> {
             joined = join::PeerProcess::start(&options) => joined.map_err(failed)?,
             () = &mut stop => return Ok(()),
         };
-        let listen: Vec<String> = options.fabric.listen.iter().map(Endpoint::to_string).collect();
+        let listen: Vec<String> = options.fabric.listen.iter().map(Locator::to_string).collect();
         let reached = if listen.is_empty() { "nobody can join through this peer".to_owned() } else { listen.join(" ") };
         print(&format!("{} takes part\npage: {}\npeers: {reached}\n", joined.name(), joined.page_url()))?;
         let mut failure = Ok(());
@@ -140,14 +140,16 @@ fn options(arguments: &Join) -> Result<JoinSettings, Failure> {
         None => plaza(),
     };
     let trust = match (&arguments.members, &arguments.authority, &arguments.certificate, &arguments.key) {
-        (Some(file), ..) => Trust::Passwords(Passwords::read(file).map_err(|error| Failure::Input(error.to_string()))?),
-        (None, Some(authority), Some(certificate), Some(key)) => Trust::Certificates(Certificates {
+        (Some(file), ..) => {
+            NodeTrust::Passwords(Passwords::read(file).map_err(|error| Failure::Input(error.to_string()))?)
+        }
+        (None, Some(authority), Some(certificate), Some(key)) => NodeTrust::Certificates(NodeCertificates {
             authority: authority.clone(),
             certificate: certificate.clone(),
             key: key.clone(),
             members: arguments.member.clone(),
         }),
-        _ => Trust::Anyone,
+        _ => NodeTrust::Anyone,
     };
     let listen = match (&arguments.listen, arguments.peers.is_empty()) {
         (Some(endpoint), _) => Some(endpoint.clone()),
@@ -172,7 +174,7 @@ fn plaza() -> Spec {
     Plaza { side: 60.0, obstacles: 12, crates: 0, balls: 0, seekers: 0, ..Plaza::default() }.spec()
 }
 
-fn made_up() -> Label {
+fn made_up() -> NodeName {
     format!("peer-{}", to_hex(&kinesphere::token::random::<4>())).parse().expect("letters and digits")
 }
 

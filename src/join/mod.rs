@@ -30,7 +30,7 @@ use world::{Spec, World};
 use crate::certificate::Certificates;
 use crate::http::{Answers, Health};
 use crate::link::zenoh::{Fabric, FabricError, FabricSettings};
-use crate::link::{Inbox, Label, LinkEvent, LinkLimits, Links, Outbox, Party};
+use crate::link::{Inbox, LinkEvent, LinkLimits, Links, NodeName, Outbox, Party};
 use crate::origin::Origins;
 use crate::serve::{self, Ports, ServeError};
 use crate::token;
@@ -97,16 +97,16 @@ pub struct PeerProcess {
     window: Window,
     ground: FlatGround,
     bots: Vec<(u32, Wanderer)>,
-    outboxes: BTreeMap<LinkId, (Label, Outbox)>,
+    outboxes: BTreeMap<LinkId, (NodeName, Outbox)>,
     page_outboxes: BTreeMap<LinkId, Outbox>,
     /// By number, also of peers that have left, as events still name them.
-    names: BTreeMap<NodeId, Label>,
+    names: BTreeMap<NodeId, NodeName>,
     refused: u64,
     began: Instant,
 }
 
 /// The number of a peer, a hash of its name of `NUMBER_BITS` bits.
-pub fn number(name: &Label) -> NodeId {
+pub fn number(name: &NodeName) -> NodeId {
     let fold = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     let hash = name.as_str().bytes().fold(0xcbf2_9ce4_8422_2325, fold);
     let mixed = hash ^ hash >> NUMBER_BITS ^ hash >> (2 * NUMBER_BITS);
@@ -171,7 +171,7 @@ impl PeerProcess {
         &self.page_url
     }
 
-    pub fn name(&self) -> &Label {
+    pub fn name(&self) -> &NodeName {
         self.fabric.node()
     }
 
@@ -396,7 +396,7 @@ impl PeerProcess {
     }
 
     fn peer_called(&self, node: NodeId) -> String {
-        self.names.get(&node).map_or_else(|| node.to_string(), Label::to_string)
+        self.names.get(&node).map_or_else(|| node.to_string(), NodeName::to_string)
     }
 
     fn called(&self, object: ObjectId) -> String {

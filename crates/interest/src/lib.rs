@@ -8,6 +8,9 @@ mod groups;
 mod lists;
 pub mod published;
 
+/// What the API takes and returns.
+pub use space;
+
 pub use audience::{Audience, AudienceSearch, AudienceSettings, Subscription};
 pub use aura::{Aura, AuraError, AuraField};
 pub use graph::Graph;

@@ -22,6 +22,9 @@ pub mod state;
 pub mod track;
 pub mod trend;
 
+/// What the API takes and returns.
+pub use space;
+
 pub use dead_reckoning::Algorithm;
 pub use owner::{Owner, SendRule};
 pub use replica::{Predicted, Replica, ReplicaSettings};

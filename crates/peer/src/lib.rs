@@ -1,4 +1,6 @@
-//! A peer: a participant of a world without a server, as a state machine without sockets.
+#![doc = include_str!("../README.md")]
+//!
+//! # How it works
 //!
 //! A peer moves its own objects and no others; an object's [name](wire::peer::name) contains its owner's number. Its
 //! own objects are sent by dead reckoning, those of other peers are predicted. When an own object touches one of
@@ -42,10 +44,6 @@
 
 #![forbid(unsafe_code)]
 
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;
-
 mod arrivals;
 mod contacts;
 mod encounter;
@@ -60,6 +58,9 @@ pub mod tally;
 mod verdicts;
 pub mod wanderer;
 pub mod window;
+
+/// What the API takes and returns.
+pub use {motion, space, wire};
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -18,7 +18,7 @@ use wire::state::{Head, Own, VELOCITY_PARTS};
 use wire::{CloseReason, CollisionShape, Handle, Hello, InputStep, Moves, Scene, ToClient, ToServer, VERSION};
 
 use super::{Peer, Words, name, single};
-use server::{Bodies, FanOut, Listener};
+use server::{Bodies, FanOut, HeardObjects};
 use wire::input::is_newer;
 use wire::{Channel, Effect, Endpoint, Event, LinkId};
 
@@ -81,7 +81,7 @@ struct Shown {
 struct Pane {
     link: LinkId,
     own: ObjectId,
-    listener: Listener,
+    listener: HeardObjects,
     newest: u32,
     applied: u32,
     wish: Option<InputStep>,
@@ -265,7 +265,7 @@ impl Window {
             turn: Turn::IDENTITY,
             newest: 0,
         };
-        let mut listener = Listener::new();
+        let mut listener = HeardObjects::new();
         for (&slot, shown) in &self.objects {
             if shown.object != own {
                 listener.enter(slot);
