@@ -21,7 +21,7 @@ use crate::link::{Inbox, LinkEvent, Outbox, Party};
 use crate::meters::{self, Direction, Meters};
 use crate::order::{self, Order, Reply};
 use crate::origin::Origins;
-use crate::store::keeper::Keeper;
+use crate::store::keeper::StoreKeeper;
 use crate::watch::Watchers;
 use crate::{kept, token};
 
@@ -36,7 +36,7 @@ pub struct Drive {
     pub inbox: Inbox,
     pub admission: Admission,
     /// `None` for a world that is not kept.
-    pub keeper: Option<Keeper>,
+    pub keeper: Option<StoreKeeper>,
     pub orders: mpsc::Receiver<(Order, oneshot::Sender<Reply>)>,
     /// What `/healthz` answers.
     pub health: Health,
@@ -167,7 +167,7 @@ impl Running {
         if self.now() - due > tick_us {
             metrics::counter!("kinesphere_tick_overruns_total").increment(1);
         }
-        if self.drive.keeper.as_ref().is_some_and(Keeper::wants_snapshot) {
+        if self.drive.keeper.as_ref().is_some_and(StoreKeeper::wants_snapshot) {
             self.drive.keep_snapshot();
         }
         self.look_after_cluster();

@@ -6,7 +6,7 @@ use server::{Server, ServerCounts};
 use wire::{LinkId, kind};
 
 use crate::link::{Inbox, Outbox};
-use crate::store::keeper::Keeper;
+use crate::store::keeper::StoreKeeper;
 
 /// How often queues are measured: to ask a thousand links how much waits takes a while.
 const QUEUES_EVERY: u64 = 30;
@@ -119,7 +119,7 @@ pub fn begin() {
 }
 
 /// Updates the metrics of the store.
-pub fn report_keeping(keeper: &Keeper) {
+pub fn report_keeping(keeper: &StoreKeeper) {
     let status = keeper.status();
     metrics::gauge!("kinesphere_store_paused").set(f64::from(u8::from(status.paused.is_some())));
     metrics::counter!("kinesphere_store_pauses_total").absolute(status.pauses);

@@ -33,12 +33,12 @@ use crate::admission::Admission;
 use crate::certificate::{CertificateError, Certificates, Files};
 use crate::drive::Drive;
 use crate::http::{self, Answers, Health, Operator};
-use crate::kept::{self, Kept, KeptError};
+use crate::kept::{self, KeptError, KeptWorld};
 use crate::link::{LinkLimits, Links, quic};
 use crate::meters;
 use crate::order::{self, Order, Orders};
 use crate::origin::Origins;
-use crate::store::keeper::{Keeper, KeeperSettings};
+use crate::store::keeper::{KeeperSettings, StoreKeeper};
 use crate::store::{Store, StoreError};
 use crate::token::{OperatorToken, Secret};
 use crate::watch::Watchers;
@@ -182,9 +182,9 @@ impl Service {
             return Err(ServeError::KeptCluster);
         }
         let store = options.data.as_deref().map(Store::open_or_create).transpose()?;
-        let (Kept { world, sessions }, notes) = match &store {
+        let (KeptWorld { world, sessions }, notes) = match &store {
             Some(store) => (kept::find(store, options.world.clone())?, store.notes()?),
-            None => (Kept { world: World::new(options.world.clone())?, sessions: Vec::new() }, Vec::new()),
+            None => (KeptWorld { world: World::new(options.world.clone())?, sessions: Vec::new() }, Vec::new()),
         };
         let secret = match &options.data {
             Some(folder) => Secret::read_or_make(folder).map_err(ServeError::Secret)?,
@@ -213,8 +213,8 @@ impl Service {
             (server, None::<crate::drive::Nodes>, None::<oneshot::Receiver<Result<(), String>>>)
         };
 
-        let keeper = store.map(|store| Keeper::start(store, options.keeper));
-        let watchers = Watchers::new(&server, keeper.as_ref().map(Keeper::recaller));
+        let keeper = store.map(|store| StoreKeeper::start(store, options.keeper));
+        let watchers = Watchers::new(&server, keeper.as_ref().map(StoreKeeper::recaller));
         let metrics = metrics();
         meters::begin();
         let health = Health::default();

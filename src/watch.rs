@@ -20,7 +20,7 @@ use wire::operator::{Borders, FromOperator, OPERATOR_VERSION, ToOperator, Watche
 use wire::{CloseReason, Refused};
 use world::{Spec, World};
 
-use crate::store::keeper::{Past, Recaller};
+use crate::store::keeper::{Recaller, StoredPast};
 use crate::token::OperatorToken;
 
 /// The path of the WebSocket.
@@ -125,7 +125,7 @@ impl Watchers {
         })
     }
 
-    async fn recall(&self, from: u64, to: u64) -> Result<Past, String> {
+    async fn recall(&self, from: u64, to: u64) -> Result<StoredPast, String> {
         let Some(recaller) = self.past.clone() else {
             return Err("This world is kept in memory only: it has no past to be shown.".to_owned());
         };

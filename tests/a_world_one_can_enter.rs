@@ -138,7 +138,10 @@ async fn one_can_ask_why() {
     server.kill();
     let kept = shell::document(&format!("why bob ann --journal {data} --crowd 0 --json"));
     assert_eq!(kept["is_heard"], true, "{kept}");
-    assert!(kept["budget"].is_null() && kept["sentence"].as_str().unwrap().contains("only the server knew"), "{kept}");
+    assert!(
+        kept["budget"].is_null() && kept["sentence"].as_str().unwrap().contains("only the running server knew"),
+        "{kept}"
+    );
     assert!(kept["distance_m"].as_f64().unwrap() < 21.0, "{kept}");
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use kinesphere::join::{self, JoinError, Options, Picture};
+use kinesphere::join::{self, JoinError, JoinSettings, PeerOverview};
 use kinesphere::link::NodeName;
 use kinesphere::link::zenoh::{FabricError, FabricSettings, Locator, NodeCertificates, NodeTrust, Passwords};
 use kinesphere::serve::ServeError;
@@ -23,7 +23,7 @@ use kinesphere::world_file::load;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long the end waits for the log to be read.
 const LOG_MAX: Duration = Duration::from_millis(500);
-/// Without a terminal, one line stands for every `LINE_EVERY`th picture.
+/// Without a terminal, one line stands for every `LINE_EVERY`th overview.
 const LINE_EVERY: u32 = 2;
 
 /// Takes part in a world that no server serves: every peer moves its own objects, predicts the others', and settles
@@ -99,7 +99,7 @@ fn take_part(arguments: &Join) -> Result<(), Failure> {
         let stop = interrupted();
         let mut stop = std::pin::pin!(stop);
         let joined = tokio::select! {
-            joined = join::Join::start(&options) => joined.map_err(failed)?,
+            joined = join::PeerProcess::start(&options) => joined.map_err(failed)?,
             () = &mut stop => return Ok(()),
         };
         let listen: Vec<String> = options.fabric.listen.iter().map(Locator::to_string).collect();
@@ -116,14 +116,14 @@ fn take_part(arguments: &Join) -> Result<(), Failure> {
                     **failure.borrow_mut() = Err(error);
                 }
             };
-            let mut say = |line: &join::Line| {
+            let mut say = |line: &join::EventLine| {
                 note(if is_terminal { screen.borrow_mut().say(line.to_string()) } else { print(&format!("{line}\n")) });
             };
-            let mut show = |picture: &Picture| {
+            let mut show = |overview: &PeerOverview| {
                 if is_terminal {
-                    note(screen.borrow_mut().show(picture));
+                    note(screen.borrow_mut().show(overview));
                 } else if shown % LINE_EVERY == 0 {
-                    note(print(&format!("{}\n", picture.line())));
+                    note(print(&format!("{}\n", overview.line())));
                 }
                 shown += 1;
             };
@@ -134,7 +134,7 @@ fn take_part(arguments: &Join) -> Result<(), Failure> {
     })
 }
 
-fn options(arguments: &Join) -> Result<Options, Failure> {
+fn options(arguments: &Join) -> Result<JoinSettings, Failure> {
     let world = match &arguments.world {
         Some(file) => load(file)?.0,
         None => plaza(),
@@ -166,7 +166,7 @@ fn options(arguments: &Join) -> Result<Options, Failure> {
         introductions: arguments.introductions,
         trust,
     };
-    Ok(Options { fabric, world: Arc::new(world), page: arguments.page.clone(), bots: arguments.bots })
+    Ok(JoinSettings { fabric, world: Arc::new(world), page: arguments.page.clone(), bots: arguments.bots })
 }
 
 /// A small plaza without a crowd.
@@ -189,7 +189,7 @@ fn failed(error: JoinError) -> Failure {
     }
 }
 
-/// The lines of the last picture are drawn over by the next; what happened scrolls away above them.
+/// The lines of the last overview are drawn over by the next; what happened scrolls away above them.
 #[derive(Default)]
 struct Screen {
     drawn: usize,
@@ -198,22 +198,22 @@ struct Screen {
 
 impl Screen {
     fn say(&mut self, line: String) -> Result<(), Failure> {
-        let picture = std::mem::take(&mut self.last);
-        self.draw(Some(&line), picture)
+        let overview = std::mem::take(&mut self.last);
+        self.draw(Some(&line), overview)
     }
 
-    fn show(&mut self, picture: &Picture) -> Result<(), Failure> {
-        self.draw(None, picture.lines())
+    fn show(&mut self, overview: &PeerOverview) -> Result<(), Failure> {
+        self.draw(None, overview.lines())
     }
 
-    fn draw(&mut self, said: Option<&str>, picture: Vec<String>) -> Result<(), Failure> {
-        // Up to where the last picture begins, and clear from there.
+    fn draw(&mut self, said: Option<&str>, overview: Vec<String>) -> Result<(), Failure> {
+        // Up to where the last overview begins, and clear from there.
         let mut text = if self.drawn > 0 { format!("\x1b[{}A\x1b[J", self.drawn) } else { String::new() };
-        for line in said.into_iter().chain(picture.iter().map(String::as_str)) {
+        for line in said.into_iter().chain(overview.iter().map(String::as_str)) {
             text.push_str(line);
             text.push('\n');
         }
-        (self.drawn, self.last) = (picture.len(), picture);
+        (self.drawn, self.last) = (overview.len(), overview);
         print(&text)
     }
 }

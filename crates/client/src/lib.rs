@@ -1,3 +1,7 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # How it is made
+//!
 //! The client as a state machine: it says hello, moves its own avatar at once, and predicts the others.
 //!
 //! [`bot`] and [`hostile`] are clients that decide for themselves.
@@ -9,6 +13,9 @@ pub mod hostile;
 pub mod others;
 pub mod own;
 pub mod walk;
+
+/// What the API takes and returns.
+pub use {motion, space, wire};
 
 pub use bot::Bot;
 pub use hostile::Hostile;

@@ -1,3 +1,7 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # How it is made
+//!
 //! A cluster: several servers that share one world.
 //!
 //! ```text
@@ -35,6 +39,9 @@ mod receive;
 pub mod tenancy;
 pub mod territory;
 mod tick;
+
+/// What the API takes and returns.
+pub use {space, wire, world};
 
 pub use part_of_world::Part;
 

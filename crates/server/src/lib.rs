@@ -1,3 +1,7 @@
+#![doc = include_str!("../README.md")]
+//!
+//! ## How it is made
+//!
 //! The server: it takes in what clients ask for, steps the world, and tells each client about its area of interest.
 //!
 //! ```text
@@ -36,6 +40,8 @@ pub use heard::{Heard, HeardObjects};
 pub use tick::TickPart;
 pub use truth::shape_of;
 pub use update_status::UpdateStatus;
+/// What the API takes and returns.
+pub use {interest, space, wire, world};
 
 use std::collections::{BTreeMap, VecDeque};
 
