@@ -7,9 +7,10 @@ use std::fmt::Write;
 pub struct Color(pub &'static str);
 
 impl Color {
-    /// Behind everything.
+    /// Our own method, in every plot.
+    pub const OURS: Color = Color("#D55E00");
+    /// The background.
     pub const PAPER: Color = Color("#FFFFFF");
-    /// Text.
     pub const INK: Color = Color("#22262B");
     /// Text that stays in the background.
     pub const SOFT: Color = Color("#69717B");
@@ -20,15 +21,12 @@ impl Color {
 /// Which end of a text stands at its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
-    /// It begins there.
     Start,
-    /// Its middle is there.
     Middle,
-    /// It ends there.
     End,
 }
 
-/// A drawing in the making. Places are in pixels, from the upper left.
+/// An unfinished drawing. Places are in pixels, from the upper left.
 #[derive(Clone, Debug)]
 pub struct Svg {
     width: f64,
@@ -37,14 +35,12 @@ pub struct Svg {
 }
 
 impl Svg {
-    /// An empty sheet.
     pub fn new(width: f64, height: f64) -> Svg {
         let mut svg = Svg { width, height, body: String::new() };
         svg.rectangle((0.0, 0.0), (width, height), Color::PAPER, 1.0);
         svg
     }
 
-    /// A line through all points.
     pub fn line(&mut self, points: &[(f64, f64)], color: Color, width: f64) {
         let points: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
         self.push(format_args!(
@@ -88,7 +84,6 @@ impl Svg {
         self.styled_text(at, text, size, color, Anchor::Middle, &rotation);
     }
 
-    /// The drawing, finished.
     pub fn finish(self) -> String {
         let (width, height) = (self.width, self.height);
         format!(
