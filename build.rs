@@ -45,7 +45,7 @@ fn main() {
     };
     let rows: String = files.iter().map(|(name, path)| row(name, path, &out)).collect();
     let source = format!(
-        "/// The files of the page: name, what they are, as they are, and compressed.\npub static FILES: &[File] = &[\n{rows}];\n"
+        "/// The files of the page: name, media type, bytes, and bytes compressed.\npub static FILES: &[File] = &[\n{rows}];\n"
     );
     fs::write(out.join("page.rs"), source).expect("OUT_DIR can be written");
 }
@@ -53,7 +53,7 @@ fn main() {
 /// Why there is no page.
 #[derive(Debug)]
 enum Missing {
-    /// Nobody asked for one.
+    /// No page was asked for.
     Unwanted,
     /// npm, or its packages, cannot be had here.
     Tools(String),
@@ -89,7 +89,7 @@ fn build(web: &Path, work: &Path) -> Result<PathBuf, Missing> {
     Ok(work.join("dist"))
 }
 
-/// What the packages that build the page need: with an older Node they fail in ways that tell nobody why.
+/// What the packages that build the page need: with an older Node they fail without a useful message.
 fn check_node() -> Result<(), String> {
     let output = Command::new("node").arg("--version").output();
     let said = output.map_err(|error| format!("node cannot be run ({error})"))?.stdout;

@@ -1,8 +1,9 @@
 //! How even are ticks where a few move among many that stand? `cargo run --release --example few_among_many`
 //!
-//! A few spheres of some size and speed fly through twenty thousand that stand, five in a hundred parts of space filled, and
-//! are reflected by the walls. For each mix: the mean of 600 ticks and the slowest of them, after 300 others, each tick with the
-//! least that it took in four runs, for on a shared machine a slow tick is often somebody else's.
+//! A few spheres of some size and speed fly through twenty thousand that stand, five in a hundred parts of space
+//! filled, and are reflected by the walls. For each mix: the mean of 600 ticks and the slowest of them, after 300
+//! others, each tick with the least that it took in four runs, for on a shared machine a slow tick is often somebody
+//! else's.
 
 use std::time::{Duration, Instant};
 

@@ -1,11 +1,11 @@
-//! A broad phase of one's own: who sorts everybody along one axis need only look at neighbours. Its answer is compared
-//! with brute force's, as every method's is in `crates/space/tests/broad_phases_agree.rs`.
+//! A broad phase of one's own: sorted along one axis, each sphere is compared with its neighbours only. Its answer is
+//! compared with brute force's, as every method's is in `crates/space/tests/broad_phases_agree.rs`.
 
 use space::broad::BruteForce;
 use space::workload::{Settings, Workload, WorkloadError};
 use space::{BroadPhase, Edition, Pair, Slot, Sphere, Spheres, Work};
 
-/// Everybody, by the place where they begin on the x axis.
+/// All spheres, by their least x.
 #[derive(Default)]
 struct SortedOnce {
     begins: Vec<(f32, Slot)>,

@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let gap = exact::distance(&visitor, &walk.at(contact.time), &door, &swing.at(contact.time));
     println!("they are then {:.1} mm apart", 1e3 * gap);
 
-    // Had nobody looked, the visitor would stand in the door frame.
+    // Without a check the visitor would stand in the door frame.
     let frame = Shape::cuboid(Vec3::new(0.1, 2.0, 0.1))?;
     let there = Pose::at(Vec3::new(1.65, 0.0, 0.9));
     if let Some(way) = exact::penetration(&frame, &there, &visitor, &walk.to) {

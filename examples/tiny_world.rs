@@ -3,7 +3,7 @@
 use shapes::Shape;
 use space::{NodeId, Quat, Vec3};
 use world::spec::{ObjectKind, ObjectSpec};
-use world::{Act, Input, Plaza, Policy, SpecError, World};
+use world::{Act, ContactPolicy, Input, Plaza, SpecError, World};
 
 fn main() -> Result<(), SpecError> {
     // The plaza's numbers, with nothing on it but a crate.
@@ -14,7 +14,7 @@ fn main() -> Result<(), SpecError> {
         shape: Shape::Box { half: Vec3::splat(0.4) },
         at: Vec3::new(2.0, 3.0, 0.0),
         rotation: Quat::IDENTITY,
-        policy: Policy::Block,
+        policy: ContactPolicy::Block,
     }];
     let mut world = World::new(spec)?;
 

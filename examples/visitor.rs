@@ -7,7 +7,7 @@ use std::time::Duration;
 use client::ClientSettings;
 use kinesphere::serve::{Options, Service};
 use kinesphere::visit::Visit;
-use wire::Step;
+use wire::InputStep;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -24,7 +24,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{} is in, and hears {} m far.", welcome.nickname, welcome.aura);
 
     // Velocities are in 256 parts of a metre per second: east, up, south.
-    visit.client().intend(Step { velocity: [512, 0, 256], ..Step::default() });
+    visit.client().intend(InputStep { velocity: [512, 0, 256], ..InputStep::default() });
     for _ in 0..3 {
         visit.run_for(Duration::from_millis(500)).await;
         let client = visit.client();

@@ -1,7 +1,7 @@
-//! What a server shows of itself before anybody trusts it, and when that is renewed.
+//! The server's TLS certificate, and when it is renewed.
 //!
-//! QUIC has no unencrypted form, so there is always a certificate. For a world at home nobody wants to buy one: the
-//! server makes its own, and whoever connects is told its hash over HTTP. Browsers accept such a hash only for an
+//! QUIC is always encrypted, so there is always a certificate. A world at home has none that an authority signed: the
+//! server makes its own, and clients get its hash over HTTP. Browsers accept such a hash only for an
 //! ECDSA certificate that is valid for at most 14 days, so it is replaced well before. A real certificate comes from
 //! two files, which are read again when they change.
 
@@ -29,7 +29,7 @@ const VALID_AFTER_NOW: Duration = Duration::from_secs(12 * 24 * 60 * 60);
 /// A page that was opened just before a renewal has this long to come back with the old hash in its cache.
 const RENEWED_BEFORE_END: Duration = Duration::from_secs(4 * 24 * 60 * 60);
 
-/// SHA-256 of a certificate's DER form: what a browser and a native client compare.
+/// SHA-256 of a certificate's DER form, which browsers and native clients compare.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct CertificateHash([u8; 32]);
 
@@ -58,28 +58,27 @@ impl fmt::Debug for CertificateHash {
     }
 }
 
-/// A certificate, its key, and what others need to know of it.
+/// A certificate, its key, hash and dates.
 #[derive(Debug)]
 pub struct Certificate {
     key: Arc<CertifiedKey>,
     hash: CertificateHash,
-    /// When it is to be replaced: for one that we made.
+    /// When a self-signed certificate is replaced.
     renew_at: Option<SystemTime>,
     expires_at: Option<SystemTime>,
 }
 
 impl Certificate {
-    /// What a client compares.
     pub fn hash(&self) -> CertificateHash {
         self.hash
     }
 
-    /// When it ceases to be valid, if we made it.
+    /// When it expires, if it is self-signed.
     pub fn expires_at(&self) -> Option<SystemTime> {
         self.expires_at
     }
 
-    /// Whether we made it: then a client has only its hash to trust it by.
+    /// Whether clients have only its hash to trust it by.
     pub fn is_self_signed(&self) -> bool {
         self.renew_at.is_some()
     }
@@ -130,25 +129,15 @@ impl Certificate {
     }
 }
 
-/// Why there is no certificate.
+/// Why no certificate can be used.
 #[derive(Debug, Error)]
 pub enum CertificateError {
     /// A file cannot be read.
     #[error("cannot read {path}: {error}", path = path.display())]
-    Unreadable {
-        /// Which one.
-        path: PathBuf,
-        /// What the system says.
-        error: io::Error,
-    },
+    Unreadable { path: PathBuf, error: io::Error },
     /// A file does not hold what it should.
     #[error("{path} is not usable as PEM: {why}", path = path.display())]
-    Invalid {
-        /// Which one.
-        path: PathBuf,
-        /// What is wrong.
-        why: String,
-    },
+    Invalid { path: PathBuf, why: String },
     /// The key belongs to another certificate.
     #[error("the key in {key} does not belong to the certificate in {certificate}",
         key = key.display(), certificate = certificate.display())]
@@ -158,12 +147,11 @@ pub enum CertificateError {
         /// The file with the key.
         key: PathBuf,
     },
-    /// We could not make one.
     #[error("cannot make a certificate: {0}")]
     NotMade(String),
 }
 
-/// Where a real certificate is kept.
+/// The files of a certificate that an authority signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Files {
     /// The chain, in PEM.
@@ -172,8 +160,8 @@ pub struct Files {
     pub key: PathBuf,
 }
 
-/// The certificate that is shown at present. Every endpoint asks here at each handshake, so that a renewal needs no
-/// restart and disturbs no connection.
+/// The current certificate. Every endpoint asks here at each handshake, so that a renewal needs no restart and disturbs
+/// no connection.
 #[derive(Debug)]
 pub struct Certificates {
     files: Option<Files>,
@@ -183,35 +171,32 @@ pub struct Certificates {
 #[derive(Debug)]
 struct Current {
     certificate: Arc<Certificate>,
-    /// What the files looked like when they were read.
+    /// The files' times of change when they were read.
     read_at: Option<(SystemTime, SystemTime)>,
 }
 
 impl Certificates {
-    /// One of our own making.
     pub fn self_signed(now: SystemTime) -> Result<Certificates, CertificateError> {
         let certificate = Arc::new(Certificate::self_signed(now)?);
         Ok(Certificates { files: None, current: RwLock::new(Current { certificate, read_at: None }) })
     }
 
-    /// The one in these files.
     pub fn from_files(files: Files) -> Result<Certificates, CertificateError> {
         let read_at = changed(&files);
         let certificate = Arc::new(Certificate::read(&files)?);
         Ok(Certificates { files: Some(files), current: RwLock::new(Current { certificate, read_at }) })
     }
 
-    /// The one that is shown at present.
     pub fn current(&self) -> Arc<Certificate> {
-        self.current.read().expect("nobody panics while holding a certificate").certificate.clone()
+        self.current.read().expect("no thread panics while holding a certificate").certificate.clone()
     }
 
-    /// Replaces the certificate if its time has come, and says whether it did. When that fails, the old one stays.
+    /// Replaces the certificate if it is due, and returns whether it did. If that fails, the old one stays.
     pub fn renew_if_due(&self, now: SystemTime) -> Result<bool, CertificateError> {
         let renewed = match &self.files {
             Some(files) => {
                 let read_at = changed(files);
-                let known = self.current.read().expect("nobody panics while holding a certificate").read_at;
+                let known = self.current.read().expect("no thread panics while holding a certificate").read_at;
                 if read_at.is_none() || read_at == known {
                     return Ok(false);
                 }
@@ -224,7 +209,7 @@ impl Certificates {
                 Current { certificate: Arc::new(Certificate::self_signed(now)?), read_at: None }
             }
         };
-        *self.current.write().expect("nobody panics while holding a certificate") = renewed;
+        *self.current.write().expect("no thread panics while holding a certificate") = renewed;
         Ok(true)
     }
 }

@@ -1,5 +1,5 @@
-//! HTTP over TCP connections, each for as long as its peer makes use of it. There is room for so many, and whoever held
-//! a place in silence would keep others out of it.
+//! HTTP over TCP connections, each closed when its peer stops using it. The number of connections is limited, so a
+//! silent peer would keep others out.
 
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -20,12 +20,12 @@ use tokio::time::{sleep, timeout};
 
 use crate::listen::Peer;
 
-/// How long a connection may take. What has become a WebSocket is no longer meant: its link has limits of its own.
+/// How long a connection may take. A connection that became a WebSocket has the limits of its link instead.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
-    /// For the head of a question, from the connection's begin or from the last answer.
+    /// For the head of a request, from the connection's start or from the last answer.
     pub head_max: Duration,
-    /// For all questions and answers. What is then under way may take as long again.
+    /// For all requests and answers. A request that is then under way may take as long again.
     pub whole_max: Duration,
 }
 
@@ -35,7 +35,7 @@ impl Default for Patience {
     }
 }
 
-/// Answers on every connection that comes, until it is dropped; what is under way then is still answered.
+/// Serves every connection until it is dropped; requests that are then under way are still answered.
 pub async fn answer_all(mut listener: impl Listener<Addr = SocketAddr>, router: Router, patience: Patience) {
     let (_going_on, stop) = watch::channel(());
     loop {
@@ -57,11 +57,11 @@ async fn answer(
         router.call(question)
     });
     let mut builder = http1::Builder::new();
-    // Without a timer there would be no timeout, and nobody would say so.
+    // Without a timer hyper ignores the timeout silently.
     builder.timer(TokioTimer::new()).header_read_timeout(patience.head_max);
     let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service).with_upgrades());
     tokio::select! {
-        // How it ended is the peer's affair.
+        // How a connection ended does not matter.
         _ = connection.as_mut() => return,
         _ = stop.changed() => {}
         () = sleep(patience.whole_max) => {}
@@ -102,7 +102,7 @@ mod tests {
         address
     }
 
-    /// Says this much and waits for the end.
+    /// Sends this text and waits for the end of the stream.
     async fn ended(address: SocketAddr, said: &str) -> String {
         let mut stream = TcpStream::connect(address).await.unwrap();
         stream.write_all(said.as_bytes()).await.unwrap();
@@ -112,7 +112,7 @@ mod tests {
         answer
     }
 
-    /// Keeps out: 4,096 connections that said nothing kept everybody from the page, and never ended.
+    /// Keeps out: 4,096 silent connections kept all others from the page, and never ended.
     #[tokio::test]
     async fn a_connection_that_asks_nothing_ends() {
         let address = start(Patience { head_max: Duration::from_millis(200), whole_max: LONG }).await;

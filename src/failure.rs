@@ -33,7 +33,8 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Prints clap's error and ends. Of a text that is no number it would say which digit is wrong, and not what was expected.
+/// Prints clap's error and ends the process. For a text that is not a number, clap would name the wrong digit instead
+/// of what was expected.
 pub fn refuse(error: &clap::Error) -> ! {
     let expected = match error.source() {
         Some(source) if source.is::<ParseIntError>() => "expected a whole number from 0 on",

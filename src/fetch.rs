@@ -1,4 +1,4 @@
-//! The little HTTP that a native client needs: to ask a server for one short document.
+//! The little HTTP that a native client needs: it fetches one short document.
 
 use std::fmt;
 use std::io;
@@ -19,7 +19,7 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 /// A server's address, as in `http://localhost:7777`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// Whether it is asked over TLS, as `https://` says.
+    /// Whether TLS is used, as `https://` says.
     pub is_encrypted: bool,
     /// Name or number, without brackets.
     pub host: String,
@@ -65,39 +65,36 @@ impl Address {
     }
 }
 
-/// Why there is no document.
+/// Why a document could not be fetched.
 #[derive(Debug, Error)]
 pub enum FetchError {
-    /// It cannot be understood.
-    #[error("{0:?} is no address of a server; one looks like http://localhost:7777")]
+    /// The address cannot be parsed.
+    #[error("{0:?} is not a server's address; expected one like http://localhost:7777")]
     NotAnAddress(String),
-    /// Nobody answers.
+    /// The connection failed.
     #[error("{address} does not answer ({error}); does a server run there?")]
     Unreachable {
-        /// Where.
         address: Address,
         /// What the system says.
         error: io::Error,
     },
-    /// The answer is a refusal.
+    /// The answer is an error status.
     #[error("{address}{path} answers: {status}")]
     Refused {
-        /// Where.
         address: Address,
-        /// What was asked for.
         path: String,
         /// What the answer says.
         status: String,
     },
 }
 
-/// Asks for a document of UTF-8 text.
+/// Fetches a document of UTF-8 text.
 pub async fn fetch(address: &Address, path: &str) -> Result<String, FetchError> {
     let question = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", address.authority());
     answer(address, path, &question).await
 }
 
-/// Hands over a JSON document, with an operator's token if there is one, and gives the answer.
+/// Posts a JSON document, with an operator's token if there is one, and returns the answer.
 pub async fn post(address: &Address, path: &str, json: &str, token: Option<&str>) -> Result<String, FetchError> {
     let shown = token.map_or(String::new(), |token| format!("Authorization: Bearer {token}\r\n"));
     let question = format!(
@@ -116,7 +113,7 @@ async fn answer(address: &Address, path: &str, question: &str) -> Result<String,
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
     let status = head.lines().next().unwrap_or_default();
     if status.split(' ').nth(1) != Some("200") {
-        // What went wrong is in the body's first line, if a server of ours said it.
+        // Our servers put the reason into the body's first line.
         let said = body.lines().next().filter(|line| !line.is_empty()).unwrap_or(status);
         let status = said.chars().take(200).collect();
         return Err(FetchError::Refused { address: address.clone(), path: path.to_owned(), status });

@@ -1,5 +1,5 @@
 //! What a server answers over HTTP: its page, whether it is well, its metrics, how to reach its QUIC endpoint, and
-//! the WebSocket for those whom QUIC does not reach.
+//! the WebSocket for browsers that QUIC does not reach.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -12,6 +12,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use metrics_exporter_prometheus::PrometheusHandle;
+use space::bytes::to_hex;
 use tokio::net::TcpListener;
 use world::spec::AvatarSpec;
 
@@ -27,57 +28,54 @@ use crate::page;
 use crate::token::OperatorToken;
 use crate::watch::{self, Watchers};
 
-/// What the answers are made of.
+/// What the routes answer from.
 #[derive(Clone)]
 pub struct Answers {
     /// Where a WebSocket's link goes.
     pub links: Links,
-    /// Whose pages may open one.
+    /// The origins whose pages may open a WebSocket.
     pub origins: Arc<Origins>,
-    /// What the QUIC endpoint shows.
+    /// The certificate of the QUIC endpoint.
     pub certificates: Arc<Certificates>,
-    /// Where the QUIC endpoint is.
+    /// The port of the QUIC endpoint.
     pub quic: SocketAddr,
-    /// What was counted.
+    /// The metrics that `/metrics` renders.
     pub metrics: PrometheusHandle,
     /// Whether the server is well; if not, why.
     pub health: Health,
-    /// Who may give orders, and to whom; none if nobody may.
+    /// How operators prove themselves and where their orders go; `None` where no orders are taken.
     pub operator: Option<Operator>,
-    /// As whom its user takes part, if the page is a peer's.
+    /// The name of the local user, if the page belongs to a peer.
     pub peer: Option<String>,
 }
 
-/// Where orders go, and what one must show to give them.
+/// Where orders go, and the token that an operator must show.
 #[derive(Clone)]
 pub struct Operator {
-    /// What an operator shows who is not on this machine.
+    /// The token that operators on other machines must show.
     pub token: OperatorToken,
-    /// Whether one shows it also on this machine: a public server has a proxy there, or may have one some day.
+    /// Whether requests from this machine need the token, too: a public server may have a proxy here.
     pub is_token_always_asked: bool,
-    /// Who obeys.
     pub orders: Orders,
-    /// What operators see.
+    /// Snapshots of the world for the operator's map.
     pub watchers: Watchers,
 }
 
-/// Whether the server is well: none, or what is wrong. Set by whoever notices.
+/// The server's health: `None`, or what is wrong. The part that notices sets it.
 #[derive(Clone, Debug, Default)]
 pub struct Health(Arc<std::sync::Mutex<Option<String>>>);
 
 impl Health {
-    /// Says what is wrong, or that nothing is.
+    /// Sets what is wrong, or `None`.
     pub fn set(&self, wrong: Option<String>) {
-        *self.0.lock().expect("nobody panics while holding it") = wrong;
+        *self.0.lock().expect("no thread panics while holding it") = wrong;
     }
 
-    /// What is wrong.
     pub fn wrong(&self) -> Option<String> {
-        self.0.lock().expect("nobody panics while holding it").clone()
+        self.0.lock().expect("no thread panics while holding it").clone()
     }
 }
 
-/// All routes.
 pub fn router(answers: Answers) -> Router {
     let models = models::told(answers.operator.as_ref().map(|operator| operator.watchers.spec()));
     let tell_models = move || {
@@ -139,11 +137,12 @@ async fn introduce(State(answers): State<Answers>, headers: HeaderMap) -> Respon
         loopback: Some(answers.quic.ip()).filter(IpAddr::is_loopback),
         is_self_signed: certificate.is_self_signed(),
         world: spec.map_or_else(String::new, |spec| spec.name.clone()),
+        sky: spec.map(|spec| format!("#{}", to_hex(&spec.sky))),
         avatars: spec.map_or_else(Vec::new, |spec| spec.avatars.iter().map(avatar_look).collect()),
         peer: answers.peer.clone(),
     };
     let mut response = ([(header::CACHE_CONTROL, "no-store")], Json(introduction)).into_response();
-    // A page that is sent here from another server of this world has to read this.
+    // Pages of other servers of this world read this when their user is sent here.
     if let Some(origin) = headers.get(header::ORIGIN)
         && origin.to_str().is_ok_and(|origin| answers.origins.is_known(origin))
     {
@@ -156,8 +155,8 @@ fn avatar_look(avatar: &AvatarSpec) -> AvatarLook {
     AvatarLook { name: avatar.name.clone(), height: avatar.height, radius: avatar.radius }
 }
 
-/// Whether a question needs no token: it comes from this machine, where its server trusts that. One that came by way of
-/// a browser's page of another origin or of a proxy only seems to.
+/// Whether a request needs no token: it comes from this machine, and the server trusts that. A request that came from a
+/// page of another origin or through a proxy only seems to be local.
 fn is_trusted(answers: &Answers, operator: &Operator, peer: SocketAddr, headers: &HeaderMap) -> bool {
     let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("unreadable"));
     !operator.is_token_always_asked
@@ -167,12 +166,12 @@ fn is_trusted(answers: &Answers, operator: &Operator, peer: SocketAddr, headers:
         && answers.origins.admit_socket(text("origin"), text("host"))
 }
 
-/// Whether a header is one that proxies add. Not every proxy adds any.
+/// Whether proxies add this header. Not every proxy adds one.
 fn is_of_a_proxy(header: &str) -> bool {
     matches!(header, "forwarded" | "via" | "x-real-ip") || header.starts_with("x-forwarded-")
 }
 
-/// Obeys an operator. Someone on this machine needs no token, unless the server asks everybody.
+/// Carries out an operator's order. Requests from this machine need no token, unless the server always asks for it.
 async fn obey(
     State(answers): State<Answers>,
     ConnectInfo(Peer(peer)): ConnectInfo<Peer>,
@@ -195,7 +194,7 @@ async fn obey(
     }
 }
 
-/// Lets an operator watch: whoever is trusted, or shows the token in its first message.
+/// Streams the map to an operator who is trusted or shows the token in the first message.
 async fn open_watch(
     State(answers): State<Answers>,
     ConnectInfo(Peer(peer)): ConnectInfo<Peer>,
@@ -226,8 +225,8 @@ async fn open_socket(
     bounded(upgrade, websocket::FRAME_MAX).on_upgrade(move |socket| websocket::carry(socket, peer, answers.links))
 }
 
-/// Bounds what a WebSocket may hold of a peer that sends messages of at most so many bytes. The library answers pings by
-/// itself, into a buffer that by default grows for as long as the peer does not read.
+/// Bounds the memory of a WebSocket whose peer sends messages of at most `message_max` bytes. The library answers pings
+/// into a buffer that by default grows for as long as the peer does not read.
 fn bounded(upgrade: WebSocketUpgrade, message_max: usize) -> WebSocketUpgrade {
     upgrade
         .max_message_size(message_max)

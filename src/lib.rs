@@ -1,27 +1,28 @@
-//! What must be waited for: sockets, clocks, the disk. The rest of Kinesphere is computed, under `crates/`.
+//! The product's I/O: sockets, clocks, the disk. What is computed without them is under `crates/`.
 //!
-//! - [`serve`]: a whole server, from settings to farewell; [`drive`] is its heart: clock and links to the state
-//!   machine of `node`, and its wishes out again.
-//! - [`link`]: how bytes reach a peer, over QUIC, WebTransport or WebSocket; [`fetch`]: the little HTTP that a native
-//!   client needs; [`certificate`]: what an endpoint shows of itself, and [`trust`]: what is believed of another;
-//!   [`origin`]: whose pages may connect.
-//! - [`visit`]: a program's visit to a server; [`bots`]: many clients in one process, and what they say together.
-//! - [`cluster`]: a server among others that serve the same world.
-//! - [`gate`] and [`token`]: who may come in; [`order`]: what an operator may ask for.
-//! - [`store`]: what outlives the process; [`kept`]: a world in it.
-//! - [`watch`]: operators who watch the world, as it is and as it was.
-//! - [`why`]: why one is told of another, or not.
-//! - [`http`]: what a server answers over HTTP; [`listen`] and [`connection`]: the connections beneath; [`page`]: what a
-//!   browser is shown; [`models`]: the triangles that it draws.
-//! - [`settings`]: flags, environment and a file, in that order; [`meters`]: what a server counts; [`log`]: logs that
-//!   nobody has to read.
+//! - [`serve`]: a whole server; [`drive`] passes the clock and what links receive to the state machine of
+//!   `crates/server`, and carries out its effects.
+//! - [`link`]: connections over QUIC, WebTransport or WebSocket; [`fetch`]: the little HTTP that a native client needs;
+//!   [`certificate`]: the server's certificate, and [`trust`]: certificates that a client accepts; [`origin`]: which
+//!   pages may connect.
+//! - [`visit`]: a program's visit to a server; [`bots`]: many clients in one process, which check the server's
+//!   promises.
+//! - [`cluster`]: one server of several that share a world.
+//! - [`admission`] and [`token`]: who may come in; [`order`]: what an operator may ask for.
+//! - [`store`]: the world on disk; [`kept`]: a world in it.
+//! - [`watch`]: the operator's map, live and replayed.
+//! - [`why`]: why a user is told of an object, or not.
+//! - [`http`]: the HTTP routes; [`listen`] and [`connection`]: the connections beneath; [`page`]: the page's files;
+//!   [`models`]: the triangles that it draws.
+//! - [`settings`]: flags, environment and a file, in that order; [`meters`]: metrics; [`log`]: logs that never block.
 //! - [`failure`], [`output`], [`progress`], [`table`], [`picture`], [`levels`], [`mesh_file`], [`world_file`]: what
 //!   the command lines of the server and of the lab share.
 //! - `join`: a peer of a world without a server, with a page for its own user.
-//! - [`relay`]: a network that is worse than the real one.
+//! - [`relay`]: a relay that delays, loses and reorders packets.
 
 #![forbid(unsafe_code)]
 
+pub mod admission;
 pub mod bots;
 pub mod certificate;
 pub mod cluster;
@@ -29,7 +30,7 @@ pub mod connection;
 pub mod drive;
 pub mod failure;
 pub mod fetch;
-pub mod gate;
+
 pub mod http;
 #[cfg(feature = "zenoh")]
 pub mod join;

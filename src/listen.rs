@@ -20,18 +20,17 @@ const CONNECTIONS_MAX: usize = 4_096;
 /// How long a TLS handshake may take.
 const HANDSHAKE_MAX: Duration = Duration::from_secs(10);
 
-/// Who is at the other end of a connection.
+/// The address at the other end of a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Peer(pub SocketAddr);
 
-/// Connections as they come.
+/// TCP connections as they come.
 pub struct Plain {
     listener: TcpListener,
     room: Arc<Semaphore>,
 }
 
 impl Plain {
-    /// Over TCP alone.
     pub fn new(listener: TcpListener) -> Plain {
         Plain { listener, room: room() }
     }
@@ -50,7 +49,7 @@ impl axum::serve::Listener for Plain {
     }
 }
 
-/// Connections after their TLS handshake. Handshakes happen beside each other: a peer that dallies holds up nobody.
+/// Connections after their TLS handshake. Handshakes run concurrently, so a slow peer delays no other.
 pub struct Encrypted {
     local: SocketAddr,
     ready: mpsc::Receiver<(TlsStream, SocketAddr)>,
@@ -59,7 +58,7 @@ pub struct Encrypted {
 type TlsStream = tokio_rustls::server::TlsStream<Held<TcpStream>>;
 
 impl Encrypted {
-    /// Shows the certificate that is current at each handshake.
+    /// Each handshake uses the certificate that is current then.
     pub fn new(listener: TcpListener, certificates: Arc<Certificates>) -> io::Result<Encrypted> {
         let acceptor = acceptor(certificates)?;
         let local = listener.local_addr()?;
@@ -110,7 +109,7 @@ fn acceptor(certificates: Arc<Certificates>) -> io::Result<TlsAcceptor> {
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
-/// A connection that gives its place back when it ends.
+/// A connection that frees its place when it ends.
 pub struct Held<S> {
     stream: S,
     _permit: OwnedSemaphorePermit,
@@ -153,7 +152,7 @@ async fn accept(listener: &TcpListener, room: &Arc<Semaphore>) -> (Held<TcpStrea
                 let _ = stream.set_nodelay(true);
                 return (Held { stream, _permit: permit }, peer);
             }
-            // Out of file descriptors, or a peer that has gone again: neither should spin.
+            // Out of file descriptors, or a peer that has gone already: neither may spin.
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be accepted");
                 tokio::time::sleep(Duration::from_millis(100)).await;

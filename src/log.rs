@@ -1,5 +1,5 @@
-//! Logs that nobody has to read. Lines wait in a queue for a thread that writes them: when whoever reads stderr stalls, as
-//! a full pipe does, lines are dropped and counted, and the server goes on.
+//! Logs that never block. Lines wait in a queue for a thread that writes them. When the reader of stderr stalls, as a
+//! full pipe does, lines are dropped and counted, and the server goes on.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -65,7 +65,7 @@ impl Log {
             if left.is_zero() {
                 return;
             }
-            queue = self.desk.emptied.wait_timeout(queue, left).expect("nobody panics while holding the log").0;
+            queue = self.desk.emptied.wait_timeout(queue, left).expect("no thread panics while holding the log").0;
         }
     }
 }
@@ -92,26 +92,26 @@ impl Desk {
                 queue.is_writing = false;
                 while queue.lines.is_empty() {
                     self.emptied.notify_all();
-                    queue = self.filled.wait(queue).expect("nobody panics while holding the log");
+                    queue = self.filled.wait(queue).expect("no thread panics while holding the log");
                 }
                 queue.is_writing = true;
                 queue.bytes = 0;
                 (std::mem::take(&mut queue.lines), std::mem::take(&mut queue.dropped))
             };
-            // Whoever reads may be gone: then there is nobody to tell.
+            // The reader may be gone; then there is no place to report it.
             for line in &lines {
                 let _ = output.write_all(line);
             }
             if dropped > 0 {
                 let _ =
-                    writeln!(output, "kinesphere: {dropped} lines of the log were dropped: nobody read them in time");
+                    writeln!(output, "kinesphere: {dropped} lines of the log were dropped: they were not read in time");
             }
             let _ = output.flush();
         }
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().expect("nobody panics while holding the log")
+        self.queue.lock().expect("no thread panics while holding the log")
     }
 }
 

@@ -1,4 +1,4 @@
-//! The command line: what must be waited for. `main` prints errors, `run` matches a command, each command is a file.
+//! The command line. `main` prints errors, `run` matches a command, each command is a file.
 
 #![forbid(unsafe_code)]
 
@@ -38,7 +38,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What was asked for: by flags, by the environment and by a file of settings. clap prints its own errors, and ends.
+/// The arguments from flags, the environment and a file of settings. clap prints its own errors and ends the process.
 fn arguments() -> Result<Arguments, Failure> {
     let given: Vec<OsString> = std::env::args_os().collect();
     let matches = match settings::matches(&Arguments::command(), &given) {

@@ -1,18 +1,18 @@
-//! What a page draws of a world's shapes beyond boxes, balls and capsules: their triangles, and how they deform. Answered at
-//! `/models`, once for each page: where they are and what time their clocks show is told over the link.
+//! Meshes for the page: triangles of shapes beyond boxes, balls and capsules, and how they deform. `/models` answers
+//! with them once per page; poses and clocks follow over the link.
 
 use axum::body::Bytes;
 use serde::Serialize;
 use shapes::Shape;
 use world::spec::{Deformation, ObjectKind, Route, Spec};
 
-/// A mesh of more vertices is not told, and neither is one beyond so many of all: a page draws a ball instead.
+/// A mesh with more vertices is left out, and so is one that would exceed the total: the page draws a ball instead.
 const VERTICES_MAX: usize = 20_000;
 const VERTICES_OF_ALL_MAX: usize = 200_000;
 
 #[derive(Debug, Default, Serialize)]
 struct Models {
-    /// Ticks per second, by which clocks count.
+    /// Ticks per second: the unit of clocks.
     tick_rate: u32,
     meshes: Vec<Mesh>,
     objects: Vec<Look>,
@@ -27,11 +27,11 @@ struct Mesh {
     triangles: Vec<u32>,
 }
 
-/// What an object looks like.
+/// The mesh of one object.
 #[derive(Debug, Serialize)]
 struct Look {
     object: u64,
-    /// Which of the meshes.
+    /// Its index in `meshes`.
     mesh: usize,
     deformation: Option<Told>,
 }

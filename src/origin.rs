@@ -1,10 +1,10 @@
-//! Whose pages may connect. A browser lets any page of the web open a WebSocket or a session to any server, and says
-//! only where the page came from: without a look at that, a stranger's page would act in its visitor's name.
+//! Which pages may connect. A browser lets any page of the web open a WebSocket or a session to any server and only
+//! tells the page's origin. Without a check of the origin, a stranger's page could act in its visitor's name.
 
 use std::net::IpAddr;
 use std::sync::{OnceLock, RwLock};
 
-/// Where pages that may connect come from.
+/// The origins of pages that may connect.
 #[derive(Debug, Default)]
 pub struct Origins {
     /// Other pages that may, as `scheme://host:port`.
@@ -22,25 +22,25 @@ impl Origins {
         Origins { listed, http_port: OnceLock::new(), servers: RwLock::default() }
     }
 
-    /// Says where our own page is served, once it is known.
+    /// Sets where our own page is served, once that is known.
     pub fn serve_page_at(&self, http_port: u16) {
         let _ = self.http_port.set(http_port);
     }
 
-    /// Says who else serves our world: their pages may connect, and ours may go to them.
+    /// Sets the other servers of our world: their pages may connect, and ours may go to them.
     pub fn share_with(&self, servers: &[String]) {
         let known = self.servers();
         if !known.iter().eq(servers) {
-            *self.servers.write().expect("nobody panics while holding it") = servers.to_vec();
+            *self.servers.write().expect("no thread panics while holding it") = servers.to_vec();
         }
     }
 
-    /// Who else serves our world.
+    /// The other servers of our world.
     pub fn servers(&self) -> Vec<String> {
-        self.servers.read().expect("nobody panics while holding it").clone()
+        self.servers.read().expect("no thread panics while holding it").clone()
     }
 
-    /// Whether a page of another server of our world asks, or one that is listed.
+    /// Whether the origin is another server of our world, or is listed.
     pub fn is_known(&self, origin: &str) -> bool {
         self.is_listed(origin)
     }
@@ -72,7 +72,7 @@ impl Origins {
     }
 }
 
-/// Whether this is an origin, as a browser would tell one: a scheme, a host and perhaps a port.
+/// Whether a text is an origin as browsers send it: a scheme, a host and perhaps a port.
 pub fn is_origin(text: &str) -> bool {
     let is_web = text.starts_with("http://") || text.starts_with("https://");
     let host = text.trim_end_matches('/');
@@ -80,7 +80,8 @@ pub fn is_origin(text: &str) -> bool {
     is_web && split(host).is_some_and(|(host, _)| !host.is_empty() && host.chars().all(is_plain))
 }
 
-/// Whether a host, as a client wrote it, is this machine: a stranger's name may lead here, too, but is not it.
+/// Whether a host, as a client wrote it, names this machine. A stranger's name may resolve to it, too, but does not
+/// count.
 pub fn is_loopback(host: &str) -> bool {
     let Some((name, _)) = split_host(host, "") else { return false };
     let number = name.trim_start_matches('[').trim_end_matches(']');

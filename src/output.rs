@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 
-/// Prints a text. Whoever reads it may stop early, as `head` does: that is no failure.
+/// Prints a text. A reader that stops early, as `head` does, is not a failure.
 pub fn print(text: &str) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {

@@ -1,5 +1,5 @@
-//! What a browser is shown, and what a page of ours may do. `build.rs` has built the files; without npm there are none,
-//! and one sentence says so.
+//! The page that a browser gets, and its security policy. `build.rs` embeds the files; without npm there are none, and
+//! a sentence says so.
 
 use axum::extract::Path;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -19,32 +19,31 @@ const SENTENCE: &str = "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8
      <p>A Kinesphere world is served here; this server was built without its page, so that only programs can enter: \
      it takes npm while building.</p>\n";
 
-/// Whether there is a page, or only a sentence.
+/// Whether the page was built.
 pub fn is_built() -> bool {
     !FILES.is_empty()
 }
 
-/// The page in which one walks.
+/// The page for users.
 pub async fn index(headers: HeaderMap) -> Response {
     file("index.html", &headers)
 }
 
-/// The operator's map. Everybody may load it; what it shows is the operator's.
+/// The operator's map. Loading it needs no token; the data that it shows does.
 pub async fn map(headers: HeaderMap) -> Response {
     file("map.html", &headers)
 }
 
-/// The page that measures itself.
+/// The page that measures its own speed.
 pub async fn bench(headers: HeaderMap) -> Response {
     file("bench.html", &headers)
 }
 
-/// What the pages are made of.
+/// Scripts, styles and pictures of the pages.
 pub async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Response {
     file(&format!("assets/{name}"), &headers)
 }
 
-/// The icon.
 pub async fn icon(headers: HeaderMap) -> Response {
     file("icon.svg", &headers)
 }
@@ -56,7 +55,7 @@ fn file(name: &str, headers: &HeaderMap) -> Response {
     let Some(file) = FILES.iter().find(|file| file.name == name) else {
         return (StatusCode::NOT_FOUND, "There is no such file.\n").into_response();
     };
-    // Names of assets hold a hash of what is in them: they never change.
+    // An asset's name holds a hash of its content, so it may be cached for ever.
     let is_eternal = name.starts_with("assets/");
     let cache = if is_eternal { "public, max-age=31536000, immutable" } else { "no-cache" };
     let about = [(header::CONTENT_TYPE, file.kind), (header::CACHE_CONTROL, cache), (header::VARY, "accept-encoding")];
@@ -69,10 +68,10 @@ fn file(name: &str, headers: &HeaderMap) -> Response {
     }
 }
 
-/// What the browser lets our page do: run and load what came from here, and connect to here. WebTransport is asked for
-/// at a port of its own, which `'self'` does not cover, on whatever host the page was reached by.
+/// The content security policy: load and run what came from here, and connect to here. WebTransport has a port of its
+/// own, which `'self'` does not cover, on the host that the page was loaded from.
 pub fn content_policy(quic_port: u16, servers: &[String]) -> HeaderValue {
-    // A page goes on at another server of its world: over HTTP, by WebSocket, or at the same port by WebTransport.
+    // A page may move to another server of its world, over HTTP, WebSocket, or WebTransport at the same port.
     let elsewhere: String = servers
         .iter()
         .filter_map(|server| {
@@ -89,7 +88,7 @@ pub fn content_policy(quic_port: u16, servers: &[String]) -> HeaderValue {
     HeaderValue::from_str(&policy).expect("it is plain text")
 }
 
-/// Adds to every answer what a browser must know before it trusts it.
+/// Adds the security headers to every answer.
 pub fn guard(content_policy: &HeaderValue, mut response: Response) -> Response {
     let headers = response.headers_mut();
     headers.insert("content-security-policy", content_policy.clone());

@@ -29,9 +29,9 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use world::{Plaza, Spec, World};
 
+use crate::admission::Admission;
 use crate::certificate::{CertificateError, Certificates, Files};
 use crate::drive::Drive;
-use crate::gate::Gate;
 use crate::http::{self, Answers, Health, Operator};
 use crate::kept::{self, Kept, KeptError};
 use crate::link::{LinkLimits, Links, quic};
@@ -260,8 +260,8 @@ impl Service {
         let mut tasks = ports.serve(&answers);
         tasks.push(tokio::spawn(look_after(certificates, options.certificate_every, metrics)));
 
-        let gate = Gate::new(secret, options.asks_for_tokens, !is_encrypted, &notes);
-        let drive = Drive { server, inbox, gate, keeper, orders: ordered, health, watchers, nodes, began };
+        let admission = Admission::new(secret, options.asks_for_tokens, !is_encrypted, &notes);
+        let drive = Drive { server, inbox, admission, keeper, orders: ordered, health, watchers, nodes, began };
         let (end, ended) = oneshot::channel();
         let runtime = Handle::current();
         // Its own thread: whatever else the runtime has to do, a tick is not late for it.

@@ -21,16 +21,10 @@ pub const FLAG: &str = "settings";
 pub enum SettingsError {
     /// It cannot be read.
     #[error("cannot read the settings in {path}: {error}", path = path.display())]
-    Unreadable {
-        /// Which file.
-        path: PathBuf,
-        /// What the system says.
-        error: std::io::Error,
-    },
-    /// It is no TOML.
+    Unreadable { path: PathBuf, error: std::io::Error },
+    /// It is not TOML.
     #[error("{path}: {why}", path = path.display())]
     NotToml {
-        /// Which file.
         path: PathBuf,
         /// What is wrong, with the line.
         why: String,
@@ -38,40 +32,23 @@ pub enum SettingsError {
     /// It sets what does not exist.
     #[error("{path}, line {line}: there is no setting `{name}`; there are {known}", path = path.display())]
     Unknown {
-        /// Which file.
         path: PathBuf,
-        /// Where.
         line: usize,
         /// What it names.
         name: String,
         /// What it might have named.
         known: String,
     },
-    /// A setting that is so or not so has another value.
+    /// A switch has a value other than true or false.
     #[error("{path}, line {line}: `{name}` must be true or false", path = path.display())]
-    Flag {
-        /// Which file.
-        path: PathBuf,
-        /// Where.
-        line: usize,
-        /// Which setting.
-        name: String,
-    },
+    Flag { path: PathBuf, line: usize, name: String },
     /// A value is of a kind that no setting has.
     #[error("{path}, line {line}: `{name}` must be a text, a number, true or false, or a list of these",
         path = path.display())]
-    Kind {
-        /// Which file.
-        path: PathBuf,
-        /// Where.
-        line: usize,
-        /// Which setting.
-        name: String,
-    },
+    Kind { path: PathBuf, line: usize, name: String },
     /// A value is not what the setting takes.
     #[error("in the settings of {path}: {why}", path = path.display())]
     Value {
-        /// Which file.
         path: PathBuf,
         /// What the command line would say.
         why: String,

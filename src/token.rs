@@ -1,6 +1,6 @@
-//! Who may come in, and who may give orders. A join token is a permission that the server's operator signs and hands
-//! to a guest: it names a time until which it is good and, if wanted, the only nickname it is good for. Nothing is
-//! looked up; whoever has the server's secret can make one and check one.
+//! Join tokens and operator tokens. A join token is a permission that the server's operator signs and hands to a guest.
+//! It names the time until which it is valid and, if wanted, the only nickname it is valid for. Nothing is looked up:
+//! the server's secret suffices to make a token and to check one.
 
 use std::fmt;
 use std::fs::{self, OpenOptions};
@@ -14,7 +14,7 @@ use thiserror::Error;
 
 const PREFIX: &str = "ks1";
 
-/// What tokens are signed with. It is in a file beside the world, and in no log.
+/// The key that signs tokens. It is kept in a file beside the world, and never logged.
 #[derive(Clone)]
 pub struct Secret([u8; 32]);
 
@@ -28,12 +28,12 @@ impl Secret {
     /// The name of the file within the folder of the world.
     pub const FILE: &str = "secret.key";
 
-    /// One that nobody has seen.
+    /// A fresh random secret.
     pub fn new() -> Secret {
         Secret(random())
     }
 
-    /// The one in this folder; makes one if there is none. An empty file is none: a crash left it.
+    /// The secret in this folder, created if missing. An empty file counts as missing: a crash left it.
     pub fn read_or_make(folder: &Path) -> io::Result<Secret> {
         let path = folder.join(Secret::FILE);
         let text = match fs::read_to_string(&path) {
@@ -61,7 +61,7 @@ impl Secret {
         options.write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        // One of an earlier crash may have been made by somebody else, to be read by them.
+        // A file left by an earlier crash may have another owner, who could read the secret.
         match fs::remove_file(&unfinished) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -70,7 +70,7 @@ impl Secret {
         file.write_all(to_hex(&self.0).as_bytes())?;
         file.sync_all()?;
         fs::rename(&unfinished, folder.join(Secret::FILE))?;
-        // The new name is on the disk when its folder is; not every system lets one ask for that.
+        // The new name is durable once its folder is synced; not every system allows that.
         #[cfg(unix)]
         let _ = fs::File::open(folder).and_then(|folder| folder.sync_all());
         Ok(())
@@ -87,24 +87,22 @@ impl Default for Secret {
     }
 }
 
-/// Why a token lets nobody in. The sentence is for the guest.
+/// Why a token is refused. The sentence is for the guest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum TokenError {
-    /// There is none.
     #[error("This world asks for a join token; its operator makes one with `kinesphere token`.")]
     Missing,
     /// It was not made by this server, or was changed.
     #[error("This join token is not of this world.")]
     Forged,
-    /// Its time is over.
     #[error("This join token has expired; ask for another.")]
     Expired,
-    /// It is for somebody else.
+    /// It is for another nickname.
     #[error("This join token is for another nickname.")]
     OtherName,
 }
 
-/// Signs a permission that is good until a time, in seconds since 1970; for one nickname, or for any.
+/// Signs a join token that is valid until a time, in seconds since 1970, for one nickname or for any.
 pub fn make(secret: &Secret, nickname: Option<&str>, expires_s: u64) -> String {
     let claim = claim(nickname, expires_s);
     let tag = hmac::sign(&secret.key(), claim.as_bytes());
@@ -119,7 +117,7 @@ pub fn check(secret: &Secret, token: &[u8], nickname: &str, now_s: u64) -> Resul
     let text = std::str::from_utf8(token).map_err(|_| TokenError::Forged)?;
     let (claim, tag) = text.rsplit_once('.').ok_or(TokenError::Forged)?;
     let tag = from_hex(tag).ok_or(TokenError::Forged)?;
-    // The comparison takes the same time for every tag.
+    // Constant time for every tag.
     hmac::verify(&secret.key(), claim.as_bytes(), &tag).map_err(|_| TokenError::Forged)?;
     let mut parts = claim.split('.');
     let (Some(PREFIX), Some(expires), Some(name), None) = (parts.next(), parts.next(), parts.next(), parts.next())
@@ -133,7 +131,7 @@ pub fn check(secret: &Secret, token: &[u8], nickname: &str, now_s: u64) -> Resul
     if name.is_empty() || name.to_lowercase() == nickname.to_lowercase() { Ok(()) } else { Err(TokenError::OtherName) }
 }
 
-/// What an operator shows.
+/// The token that an operator must show.
 #[derive(Clone)]
 pub struct OperatorToken(String);
 
@@ -144,22 +142,22 @@ impl fmt::Debug for OperatorToken {
 }
 
 impl OperatorToken {
-    /// One that nobody can guess.
+    /// A random token.
     pub fn new() -> OperatorToken {
         OperatorToken(to_hex(&random::<16>()))
     }
 
-    /// One that the operator chose.
+    /// A token that the operator chose.
     pub fn chosen(text: &str) -> OperatorToken {
         OperatorToken(text.to_owned())
     }
 
-    /// To be shown to the operator, and to nobody else.
+    /// The text, for the operator alone.
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// Whether this is it. Both are hashed under a key of the moment, so that the time it takes tells nothing.
+    /// Whether `text` is the token. Both are hashed under a fresh key, so that timing tells nothing.
     pub fn is(&self, shown: &str) -> bool {
         let key = Secret::new().key();
         hmac::verify(&key, shown.as_bytes(), hmac::sign(&key, self.0.as_bytes()).as_ref()).is_ok()
@@ -172,7 +170,7 @@ impl Default for OperatorToken {
     }
 }
 
-/// Bytes that nobody can guess.
+/// Cryptographically random bytes.
 pub fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     SystemRandom::new().fill(&mut bytes).expect("the system gives random bytes");
@@ -235,7 +233,7 @@ mod tests {
         assert!(error.contains("secret.key holds no secret"), "{error}");
     }
 
-    /// Keeps out: a crash while the secret was written left a file without one, and no server started there again.
+    /// Keeps out: a crash while the secret was written left an empty file, and no server started there again.
     #[test]
     fn a_secret_that_a_crash_cut_off_is_made_anew() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Whose certificates a native client believes over HTTPS: those that this machine's authorities have signed.
+//! The certificates that a native client accepts over HTTPS: those that an authority of this machine has signed.
 
 use std::io;
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ pub fn connector() -> io::Result<TlsConnector> {
     };
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_file_iter(&file).map_err(|error| wrong(&error))? {
-        // One that is too odd to be read vouches for nobody; the others still do.
+        // An authority whose certificate cannot be parsed is skipped.
         let _ = roots.add(certificate.map_err(|error| wrong(&error))?);
     }
     let provider = Arc::new(rustls::crypto::ring::default_provider());

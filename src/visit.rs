@@ -1,5 +1,5 @@
-//! A visit to a server: one client of `node`, with a connection and a clock. What a program needs to walk about in a
-//! world that somebody else serves. Where several servers share it, the visit goes from one to the other by itself.
+//! A visit to a server: a client with a connection and a clock, for programs that walk about in a served world. Where
+//! several servers share the world, the visit moves from one to the other by itself.
 //!
 //! ```no_run
 //! use kinesphere::visit::Visit;
@@ -21,14 +21,14 @@ use bytes::Bytes;
 use space::Time;
 use thiserror::Error;
 use tokio::time::{Instant, sleep_until};
-use wire::{Effect, Event, LinkId, Participant, Refused};
+use wire::{Effect, Endpoint, Event, LinkId, Participant, Refused};
 
 use crate::link::client::{self, ConnectError, Host};
 use crate::link::{Inbox, LinkEvent, LinkLimits, Links, Outbox};
 
-/// How long a server may take to let somebody in.
+/// How long a server may take to let a client in.
 const JOINING_MAX: Duration = Duration::from_secs(20);
-/// How long another server of the same world may take to answer, and what is waited before the next is tried.
+/// How long another server of the same world may take to answer, and the pause before the next is tried.
 const FOLLOWING_MAX: Duration = Duration::from_millis(1_500);
 const AGAIN: Duration = Duration::from_millis(150);
 
@@ -38,10 +38,10 @@ pub enum VisitError {
     /// The server cannot be reached.
     #[error(transparent)]
     Connect(#[from] ConnectError),
-    /// The server says no, and why.
+    /// The server refused, with its reason.
     #[error("{}", .0.sentence)]
     Refused(Refused),
-    /// The server says nothing.
+    /// The server did not answer in time.
     #[error("the server did not answer within {} seconds", JOINING_MAX.as_secs())]
     Silent,
 }
@@ -53,7 +53,7 @@ pub struct Visit {
     links: Links,
     inbox: Inbox,
     outbox: Option<(LinkId, Outbox)>,
-    /// Whether it goes on by itself when it is sent on, or loses its server.
+    /// Whether it moves to another server by itself when it is sent there or loses its own.
     follows: bool,
     began: Instant,
 }
@@ -69,13 +69,13 @@ impl Visit {
         Ok(visit)
     }
 
-    /// Goes to a server, the same or another; whoever was there before takes up the session.
+    /// Connects to a server, the same or another, and resumes the session if there was one.
     pub async fn connect(&mut self, url: &str) -> Result<(), VisitError> {
         let host = Host::find(url).await?;
         self.connect_to(&host).await
     }
 
-    /// As `connect`, to a server that was found before.
+    /// Like `connect`, to a server that was found before.
     pub async fn connect_to(&mut self, host: &Host) -> Result<(), VisitError> {
         self.follows = true;
         self.socket.connect(host, &self.links).await?;
@@ -93,7 +93,7 @@ impl Visit {
         }
     }
 
-    /// The client: what it knows, and what it is to do.
+    /// The client: its state, and its commands.
     pub fn client(&mut self) -> &mut Client {
         &mut self.client
     }
@@ -103,7 +103,7 @@ impl Visit {
         self.run_until(time, |_| false).await;
     }
 
-    /// Lets time pass until something is so; false if that takes too long.
+    /// Runs until the condition holds; false after `limit`.
     pub async fn run_until(&mut self, longest: Duration, mut is_so: impl FnMut(&Client) -> bool) -> bool {
         let end = Instant::now() + longest;
         loop {
@@ -117,7 +117,7 @@ impl Visit {
         }
     }
 
-    /// The connection breaks, as if somebody had pulled a plug.
+    /// Breaks the connection, as if a cable had been pulled.
     pub async fn cut(&mut self) {
         self.follows = false;
         if let Some((_, outbox)) = &self.outbox {
@@ -137,7 +137,7 @@ impl Visit {
         self.socket.finish().await;
     }
 
-    /// Waits for the next thing to happen, but not beyond `end`.
+    /// Waits for the next event, but not beyond `end`.
     async fn step(&mut self, end: Instant) {
         let wake = self.client.next_wake().micros().clamp(0, i64::MAX / 4) as u64;
         let due = (self.began + Duration::from_micros(wake)).min(end);
@@ -156,7 +156,7 @@ impl Visit {
         self.follow().await;
     }
 
-    /// Goes where the client was sent, or to another server where it has lost its own.
+    /// Connects to the server that the client was sent to, or to another one if it lost its own.
     async fn follow(&mut self) {
         let has_somewhere = self.client.is_redirected() || self.client.servers().len() > 1;
         if !self.follows || self.outbox.is_some() || !has_somewhere || *self.client.phase() != Phase::Apart {
@@ -188,13 +188,13 @@ impl Visit {
         match event {
             LinkEvent::Opened { link, outbox, .. } => {
                 self.outbox = Some((link, outbox));
-                self.client.handle(now, Event::Opened { link, secret: [0; 16] });
+                self.client.handle(now, Event::Opened { from: link.into(), secret: [0; 16] });
             }
             LinkEvent::Received { link, channel, bytes, .. } => {
-                self.client.handle(now, Event::Arrived { link, channel, bytes: &bytes });
+                self.client.handle(now, Event::Arrived { from: link.into(), channel, bytes: &bytes });
             }
             LinkEvent::Closed { link, .. } => {
-                self.client.handle(now, Event::Closed { link });
+                self.client.handle(now, Event::Closed { from: link.into() });
                 self.outbox.take_if(|(open, _)| *open == link);
             }
         }
@@ -205,10 +205,10 @@ impl Visit {
             let Some((open, outbox)) = &self.outbox else { continue };
             match effect {
                 // A message that cannot be sent has a link that closes.
-                Effect::Send { link, channel, bytes } if link == *open => {
+                Effect::Send { to: Endpoint::Link(link), channel, bytes } if link == *open => {
                     let _ = outbox.send(channel, Bytes::from(bytes));
                 }
-                Effect::Close { link } if link == *open => outbox.close(),
+                Effect::Close { to: Endpoint::Link(link) } if link == *open => outbox.close(),
                 _ => {}
             }
         }

@@ -17,7 +17,7 @@ use tokio::sync::{broadcast, mpsc};
 use tokio::time::timeout;
 use wire::inside::Wanted;
 use wire::operator::{Borders, FromOperator, OPERATOR_VERSION, ToOperator, Watched};
-use wire::{Reason, Refused};
+use wire::{CloseReason, Refused};
 use world::{Spec, World};
 
 use crate::store::keeper::{Past, Recaller};
@@ -174,20 +174,20 @@ pub async fn serve(mut socket: WebSocket, watchers: Watchers, token: OperatorTok
     let Ok(Some(Ok(Message::Binary(hello)))) = timeout(GREETING_MAX, socket.recv()).await else { return };
     let refusal = match FromOperator::decode(&hello) {
         Ok(FromOperator::Watch { version, .. }) if version != OPERATOR_VERSION => Some((
-            Reason::Version,
+            CloseReason::Version,
             format!("This server's map speaks version {OPERATOR_VERSION}, you speak {version}."),
         )),
         Ok(FromOperator::Watch { token: shown, .. }) => {
             let shown = String::from_utf8_lossy(&shown);
             let is_operator = if shown.is_empty() { is_trusted } else { token.is(&shown) };
             let sentence = "This is for operators: show the token that the server printed when it started.";
-            (!is_operator).then(|| (Reason::Token, sentence.to_owned()))
+            (!is_operator).then(|| (CloseReason::Token, sentence.to_owned()))
         }
-        _ => Some((Reason::Misbehaved, "An operator begins by asking to watch.".to_owned())),
+        _ => Some((CloseReason::Misbehaved, "An operator begins by asking to watch.".to_owned())),
     };
     let refusal = refusal.or_else(|| {
         let is_full = watchers.sights.receiver_count() >= WATCHERS_MAX;
-        is_full.then(|| (Reason::Full, format!("{WATCHERS_MAX} operators watch already.")))
+        is_full.then(|| (CloseReason::Full, format!("{WATCHERS_MAX} operators watch already.")))
     });
     if let Some((reason, sentence)) = refusal {
         let _ = send(&mut socket, &refused(reason, sentence)).await;
@@ -260,7 +260,7 @@ async fn play(watchers: Watchers, from: u64, to: u64, every: u32, player: mpsc::
     let past = match watchers.recall(from, to).await {
         Ok(past) => past,
         Err(sentence) => {
-            let _ = player.send(refused(Reason::Left, sentence)).await;
+            let _ = player.send(refused(CloseReason::Left, sentence)).await;
             return;
         }
     };
@@ -282,13 +282,14 @@ async fn play(watchers: Watchers, from: u64, to: u64, every: u32, player: mpsc::
             is_heard
         };
         if past.snapshot.is_empty() {
-            let _ = player.blocking_send(refused(Reason::Left, "Nothing is kept of that time.".to_owned()));
+            let _ = player.blocking_send(refused(CloseReason::Left, "Nothing is kept of that time.".to_owned()));
             return;
         }
         let mut world = match World::restore(spec, &past.snapshot) {
             Ok(world) => world,
             Err(error) => {
-                let _ = player.blocking_send(refused(Reason::Left, format!("That time cannot be shown: {error}.")));
+                let _ =
+                    player.blocking_send(refused(CloseReason::Left, format!("That time cannot be shown: {error}.")));
                 return;
             }
         };
@@ -304,7 +305,7 @@ async fn play(watchers: Watchers, from: u64, to: u64, every: u32, player: mpsc::
     .await;
 }
 
-fn refused(reason: Reason, sentence: String) -> ToOperator {
+fn refused(reason: CloseReason, sentence: String) -> ToOperator {
     ToOperator::Refused(Refused { version: OPERATOR_VERSION, reason, sentence })
 }
 

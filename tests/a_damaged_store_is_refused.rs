@@ -1,5 +1,5 @@
-//! Keeps out: a page of `world.redb` that somebody overwrote made redb panic, and with it every command that reads a
-//! store. Whatever is done to the file, one is told that it is damaged, or finds in it what was there before.
+//! Keeps out: an overwritten page of `world.redb` made redb panic, and with it every command that reads a
+//! store. After any change of the file, a command either says that it is damaged or finds what was there before.
 
 mod shell;
 

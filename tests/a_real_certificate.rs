@@ -1,5 +1,5 @@
-//! With a certificate that an authority signed, HTTP is HTTPS, QUIC shows the same, native clients believe the authority,
-//! and a new certificate is taken up while the server runs.
+//! With a certificate that an authority signed, HTTP is HTTPS, QUIC shows the same, native clients believe the
+//! authority, and a new certificate is taken up while the server runs.
 
 mod serving;
 
@@ -16,7 +16,7 @@ use serving::{PATIENCE, Serving};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_rustls::TlsConnector;
 
-/// An authority that nobody but this test knows.
+/// An authority that only this test trusts.
 struct Authority {
     issuer: rcgen::Issuer<'static, rcgen::KeyPair>,
     certificate: rcgen::Certificate,

@@ -8,19 +8,20 @@ use std::time::Duration;
 use bytes::Bytes;
 use client::ClientSettings;
 use futures_util::{SinkExt, StreamExt};
-use kinesphere::link::client::{Client, Host};
+use kinesphere::fetch::{Address, fetch};
+use kinesphere::link::client::{Client, Host, Introduction};
 use kinesphere::link::{Channel, LinkEvent, LinkLimits, Links};
 use kinesphere::visit::{Visit, VisitError};
 use serving::{PATIENCE, Serving};
 use shell::{kinesphere, stderr, stdout};
 use tokio_tungstenite::tungstenite::Message;
-use wire::{Hello, Reason, Step, ToClient, ToServer};
+use wire::{CloseReason, Hello, InputStep, ToClient, ToServer};
 
 fn named(name: &str) -> ClientSettings {
     ClientSettings::named(name)
 }
 
-/// Who is heard under this name, and where it was confirmed to be.
+/// The user heard under this name, and its confirmed place.
 fn heard(client: &client::Client, name: &str) -> Option<space::GridPoint> {
     client.others().iter().find(|(_, other)| other.entered.name == name).map(|(_, other)| other.confirmed.1)
 }
@@ -32,7 +33,7 @@ async fn one_joins_moves_and_leaves_and_others_see_it() {
     let mut bob = Visit::join(&server.url(), named("Bob")).await.unwrap();
     assert!(bob.run_until(PATIENCE, |bob| heard(bob, "Ann").is_some()).await, "Bob does not hear of Ann");
     let before = heard(bob.client(), "Ann").unwrap();
-    ann.client().intend(Step { velocity: [512, 0, 512], ..Step::default() });
+    ann.client().intend(InputStep { velocity: [512, 0, 512], ..InputStep::default() });
     let both = async {
         tokio::join!(ann.run_for(Duration::from_secs(3)), bob.run_for(Duration::from_secs(3)));
     };
@@ -64,7 +65,7 @@ async fn a_world_and_its_users_outlive_the_server() {
     let mut server = Serving::start(&arguments);
     let mut ann = Visit::join(&server.url(), named("Ann")).await.unwrap();
     let own = ann.client().welcome().unwrap().own;
-    ann.client().intend(Step { velocity: [512, 0, 0], ..Step::default() });
+    ann.client().intend(InputStep { velocity: [512, 0, 0], ..InputStep::default() });
     for is_gentle in [true, false] {
         ann.run_for(Duration::from_secs(2)).await;
         let (tick, was) = (ann.client().newest_tick(), ann.client().own().unwrap().confirmed().pos);
@@ -90,8 +91,8 @@ async fn a_world_and_its_users_outlive_the_server() {
     }
 }
 
-/// What the server says to whoever says hello like this.
-async fn refusal(server: &Serving, settings: ClientSettings) -> (Reason, String) {
+/// The server's answer to such a hello.
+async fn refusal(server: &Serving, settings: ClientSettings) -> (CloseReason, String) {
     match Visit::join(&server.url(), settings).await {
         Err(VisitError::Refused(refused)) => (refused.reason, refused.sentence),
         Err(other) => panic!("{other}"),
@@ -104,18 +105,18 @@ async fn whoever_is_turned_away_is_told_why() {
     let server = Serving::start("--in-memory --crowd 0 --clients-max 2");
     let _ann = Visit::join(&server.url(), named("Ann")).await.unwrap();
     let (reason, sentence) = refusal(&server, named("ANN")).await;
-    assert_eq!(reason, Reason::NicknameTaken);
+    assert_eq!(reason, CloseReason::NicknameTaken);
     assert!(sentence.contains("choose another name"), "{sentence}");
-    assert_eq!(refusal(&server, named("two\u{202e}words")).await.0, Reason::Nickname);
-    assert_eq!(refusal(&server, ClientSettings { avatar: 200, ..named("Bob") }).await.0, Reason::Avatar);
+    assert_eq!(refusal(&server, named("two\u{202e}words")).await.0, CloseReason::Nickname);
+    assert_eq!(refusal(&server, ClientSettings { avatar: 200, ..named("Bob") }).await.0, CloseReason::Avatar);
     let _bob = Visit::join(&server.url(), named("Bob")).await.unwrap();
     let (reason, sentence) = refusal(&server, named("Cat")).await;
-    assert_eq!(reason, Reason::Full);
+    assert_eq!(reason, CloseReason::Full);
     assert!(sentence.contains("full"), "{sentence}");
 
     let hello = ToServer::Hello(Hello { version: 999, nickname: "Dan".to_owned(), ..Hello::default() });
     let ToClient::Refused(refused) = answer(&server, &hello.encode()).await else { panic!("a version of its own") };
-    assert_eq!(refused.reason, Reason::Version);
+    assert_eq!(refused.reason, CloseReason::Version);
     assert!(refused.sentence.contains("999"), "{}", refused.sentence);
 }
 
@@ -162,8 +163,8 @@ async fn a_world_with_tokens_lets_in_whoever_has_one_and_tells_no_secret() {
     let server = Serving::start(&format!("--data {data} --crowd 0 --tokens --log trace"));
     let token = stdout(&kinesphere(&format!("token --data {data} --nickname Ann"))).trim().to_owned();
     let with = |name: &str, token: &str| ClientSettings { token: token.as_bytes().to_vec(), ..named(name) };
-    assert_eq!(refusal(&server, named("Ann")).await.0, Reason::Token);
-    assert_eq!(refusal(&server, with("Bob", &token)).await.0, Reason::Token);
+    assert_eq!(refusal(&server, named("Ann")).await.0, CloseReason::Token);
+    assert_eq!(refusal(&server, with("Bob", &token)).await.0, CloseReason::Token);
     let ann = Visit::join(&server.url(), with("Ann", &token)).await.unwrap();
     ann.leave().await;
 
@@ -202,10 +203,10 @@ async fn operators_are_obeyed_and_visitors_are_not() {
     assert!(order("Host: localhost\r\n", r#"{"do":"ban","who":"ann"}"#).await.contains("ann is banned"));
     let is_sent_away = |client: &client::Client| matches!(client.phase(), client::Phase::Ended(_));
     assert!(ann.run_until(PATIENCE, is_sent_away).await);
-    assert_eq!(refusal(&server, named("Ann")).await.0, Reason::Banned);
+    assert_eq!(refusal(&server, named("Ann")).await.0, CloseReason::Banned);
 }
 
-/// Keeps out: by way of a proxy on the same machine everybody was an operator.
+/// Keeps out: through a proxy on the same machine every visitor was an operator.
 #[tokio::test]
 async fn whoever_comes_through_a_proxy_shows_the_token() {
     let users = r#"{"do":"users"}"#;
@@ -216,7 +217,7 @@ async fn whoever_comes_through_a_proxy_shows_the_token() {
     }
     assert!(post(&server, "Host: localhost\r\n", users).await.contains("200 OK"), "no proxy is between");
 
-    // A proxy may add nothing. Where one is likely, nobody is trusted for coming from this machine.
+    // A proxy may add no header. Where a proxy is likely, coming from this machine is no proof.
     for public in ["--operator-token sixteen-or-more-letters", "--origin https://world.example"] {
         let server = Serving::start(&format!("--in-memory --crowd 0 {public}"));
         let token = server.printed.rsplit(' ').next().unwrap().to_owned();
@@ -227,7 +228,7 @@ async fn whoever_comes_through_a_proxy_shows_the_token() {
 }
 
 /// Keeps out: who was muted spoke on after a second hello by another name, or after coming back by another name, and
-/// whoever came back without any name was not looked at.
+/// a session that resumed without a name was not checked.
 #[tokio::test]
 async fn a_mute_holds_whatever_name_a_hello_gives() {
     let server = Serving::start("--in-memory --crowd 0");
@@ -250,7 +251,7 @@ async fn a_mute_holds_whatever_name_a_hello_gives() {
     let mut nameless = Wire::open(&server).await;
     nameless.send(hello("", Some(welcome.resume_key))).await;
     let ToClient::Refused(refused) = nameless.next_but_news().await else { panic!("it has no name") };
-    assert_eq!(refused.reason, Reason::Nickname);
+    assert_eq!(refused.reason, CloseReason::Nickname);
 }
 
 fn hello(nickname: &str, resume: Option<wire::session::ResumeKey>) -> ToServer {
@@ -372,6 +373,9 @@ fn a_server_that_cannot_start_says_why_in_one_sentence() {
 #[tokio::test]
 async fn a_world_file_is_served() {
     let server = Serving::start("worlds/courtyard.toml --in-memory");
+    let introduction = fetch(&Address::parse(&server.url()).unwrap(), "/cert-hash").await.unwrap();
+    let introduction: Introduction = serde_json::from_str(&introduction).unwrap();
+    assert_eq!((introduction.world.as_str(), introduction.sky.as_deref()), ("courtyard", Some("#f2d8b0")));
     let ann = Visit::join(&server.url(), named("Ann")).await.unwrap();
     ann.leave().await;
 }

@@ -1,4 +1,4 @@
-//! Bots put together what they were told: nobody overlaps, everybody hears of everybody near and of nobody else. With
+//! Bots compare what they were told: nothing overlaps, and each hears of all that is near and of nothing else. With
 //! hostile company, over a bad network, and through a kill.
 
 mod serving;
@@ -90,7 +90,7 @@ fn through_kills_of_the_server() {
         let load = bots(&server.url(), &format!("--count 5 --seconds 30 --name round{round} --json"));
         std::thread::sleep(Duration::from_millis(1_500 + 130 * round));
         server.kill();
-        // Who talks to nobody need not go on.
+        // A bot without a server need not go on.
         let mut load = load;
         load.kill().unwrap();
         load.wait().unwrap();

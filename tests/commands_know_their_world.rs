@@ -16,7 +16,7 @@ use world::{Plaza, World};
 /// An address that no machine has: a server that comes to it has found all else in order.
 const NOWHERE: &str = "--listen 192.0.2.1:1";
 
-/// Runs `kinesphere` as somebody whose data folder is this one.
+/// Runs `kinesphere` with this data folder.
 fn kinesphere_of(home: &Path, arguments: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kinesphere"));
     command.env("XDG_DATA_HOME", home).env_remove("KINESPHERE_DATA");

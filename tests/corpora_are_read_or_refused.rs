@@ -1,5 +1,5 @@
-//! Every file of every fuzzing corpus is read or refused, and nothing panics. Which of the two is in its name's company:
-//! the files below are right, all others are wrong.
+//! Every file of every fuzzing corpus is read or refused, and nothing panics. Which of the two is in its name's
+//! company: the files below are right, all others are wrong.
 
 use std::fs;
 use std::path::Path;

@@ -21,7 +21,7 @@ fn label(name: &str) -> Label {
     name.parse().unwrap()
 }
 
-/// An endpoint on this machine that nobody else has right now.
+/// A free endpoint on this machine.
 fn free() -> Endpoint {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     format!("127.0.0.1:{}", listener.local_addr().unwrap().port()).parse().unwrap()
@@ -35,7 +35,7 @@ fn settings(node: &str, listen: &[&Endpoint], connect: &[&Endpoint]) -> FabricSe
         listen: all(listen),
         connect: all(connect),
         patience: Some(PATIENCE),
-        // Nobody freezes here, and on a machine that stalls nobody is to be taken for frozen.
+        // No node freezes here, and on a machine that stalls none may be taken for frozen.
         lease: PATIENCE,
         introductions: false,
         trust: Trust::Anyone,
@@ -94,7 +94,7 @@ impl Member {
     }
 }
 
-/// Why nobody lets it in, after so many milliseconds at most.
+/// Why the node is not let in, within a time limit.
 async fn refusal(settings: FabricSettings, patience_ms: u64) -> String {
     let (links, _inbox) = Links::new(LinkLimits::between_nodes());
     let settings = FabricSettings { patience: Some(Duration::from_millis(patience_ms)), ..settings };
@@ -188,7 +188,8 @@ async fn a_flood_costs_no_more_than_was_agreed() {
     let mut ann = Member::within(&settings("ann", &[&endpoint], &[]), limits).await;
     let mut bob = Member::open(&settings("bob", &[], &[&endpoint])).await;
     let (_, _, to_ann) = bob.comer().await;
-    // Ann may not have seen Bob yet, and keeps a few of his messages until then: what is more of them ends a link in another way.
+    // Ann may not have seen Bob yet, and keeps a few of his messages until then: what is more of them ends a link in
+    // another way.
     let (_, link, _) = ann.comer().await;
     for _ in 0..100 {
         to_ann.send(Channel::Datagram, Bytes::from(vec![1; 100])).unwrap();
@@ -218,8 +219,8 @@ async fn a_flood_costs_no_more_than_was_agreed() {
     assert!(states <= 4 && event_bytes <= 10_000, "{states} states, {event_bytes} bytes of events");
 }
 
-/// The bug that this keeps out: a link that one side had closed was closed for good, as the other lived on. The other kept its
-/// own open, and sent into it what nobody heard until one of the two was started again.
+/// The bug that this keeps out: a link that one side had closed was closed for good, as the other lived on. The other
+/// kept its own open, and sent into it what nobody heard until one of the two was started again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_link_that_one_side_closed_begins_anew_at_both() {
     let (mut ann, mut bob) = two().await;
@@ -388,7 +389,7 @@ async fn what_cannot_work_is_refused_in_words() {
     assert!(error.contains("cannot read nowhere.pem"), "{error}");
 }
 
-/// Who lies with bob's proof in hand is heard as bob, and as nobody else.
+/// A liar with bob's proof is heard as bob, and under no other name.
 async fn only_bob_is_heard(liar: &zenoh::Session, ann: &mut Member) {
     // First the truth, until it is heard: after that what is not heard is refused, and not merely under way.
     be_there(liar, "bob").await;

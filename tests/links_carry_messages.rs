@@ -1,4 +1,4 @@
-//! Whatever carries a link, messages come whole and in order, and who misbehaves is alone in noticing it.
+//! On every transport messages arrive whole and in order, and a peer that misbehaves harms only its own link.
 
 mod echo;
 
@@ -198,7 +198,7 @@ async fn closes_although_clogged(server: &mut Echo, expected: Transport) {
     assert!(matches!(server.next().await, Seen::Closed(closed, why) if closed == link && why == "closed by us"));
 }
 
-/// Keeps out: pings were answered into a buffer without a bound, for as long as nobody read the answers.
+/// Keeps out: pings were answered into a buffer without a bound while the peer did not read the answers.
 #[tokio::test]
 async fn who_pings_without_end_is_closed() {
     let mut server = Echo::start(LinkLimits::default()).await;
@@ -245,7 +245,7 @@ async fn a_flood_does_not_fill_the_inbox() {
         held.push(event);
     }
     assert_eq!(held.len(), 1 + 8, "it opened, and filled its place");
-    // Whoever is waited for has lost nothing of its stream.
+    // A link that was waited for has lost nothing of its stream.
     held.clear();
     let mut arrived = 8;
     while arrived < 100 {
@@ -255,7 +255,7 @@ async fn a_flood_does_not_fill_the_inbox() {
     }
 }
 
-/// An endpoint whose inbox nobody reads.
+/// An endpoint whose inbox is never read.
 struct Flooded;
 
 impl Flooded {
@@ -289,7 +289,7 @@ async fn a_renewed_certificate_disturbs_no_link_and_is_announced() {
     client.connect(&after, &links).await.unwrap();
 }
 
-/// Keeps out: 256 who shook hands and then said nothing kept everybody else from doing so for ten seconds.
+/// Keeps out: 256 silent peers after their handshakes kept all others out for ten seconds.
 #[tokio::test]
 async fn who_shakes_hands_and_then_says_nothing_keeps_nobody_out() {
     let server = Echo::start(LinkLimits { greeting_max: Duration::from_secs(600), ..LinkLimits::default() }).await;

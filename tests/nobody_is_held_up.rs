@@ -1,4 +1,4 @@
-//! Whoever is slow is slow alone: a client that never reads is dropped, and a log that nobody reads is not waited for.
+//! A slow reader delays no other: a client that never reads is dropped, and an unread log is not waited for.
 
 mod serving;
 
@@ -15,7 +15,7 @@ use server::ServerSettings;
 use server::limits::Limits;
 use serving::PATIENCE;
 use tokio_tungstenite::tungstenite::Message;
-use wire::{Hello, Moves, Step, ToServer, VERSION};
+use wire::{Hello, InputStep, Moves, ToServer, VERSION};
 use world::Plaza;
 
 /// Joins over a real socket, goes on asking to move, and reads nothing.
@@ -39,7 +39,7 @@ async fn a_client_that_never_reads_is_dropped_and_others_do_not_notice() {
     let mut last = ann.client().newest_tick();
     loop {
         number += 1;
-        let moves = Moves { heard: 0, tick: 0, newest: number, steps: vec![Step::default()] };
+        let moves = Moves { heard: 0, tick: 0, newest: number, steps: vec![InputStep::default()] };
         // It fails once the server has closed the connection, and that is as it should be.
         let _ = deaf.send(Message::binary(ToServer::Moves(moves).encode())).await;
         ann.run_for(Duration::from_millis(50)).await;
@@ -61,7 +61,7 @@ async fn a_client_that_never_reads_is_dropped_and_others_do_not_notice() {
     assert_eq!(server.counts().dropped, 1, "and nobody else");
 }
 
-/// Keeps out: sixteen megabytes of one frame were held for whoever came, before a token was shown.
+/// Keeps out: sixteen megabytes of one frame were held for any peer, before a token was shown.
 #[tokio::test]
 async fn a_frame_longer_than_any_question_ends_the_socket_where_operators_watch() {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -86,7 +86,7 @@ async fn a_frame_longer_than_any_question_ends_the_socket_where_operators_watch(
     service.stop().await;
 }
 
-/// A pipe holds 64 kB; at this level a few seconds fill it. Nobody reads it.
+/// A pipe holds 64 kB; at this level a few seconds fill it. It is never read.
 #[tokio::test]
 async fn a_log_that_nobody_reads_holds_up_no_tick() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kinesphere"));
@@ -112,7 +112,7 @@ async fn a_log_that_nobody_reads_holds_up_no_tick() {
     let goes_on = |client: &client::Client| client.newest_tick() > tick + 30;
     assert!(ann.run_until(PATIENCE, goes_on).await, "the world stands still");
     ann.leave().await;
-    // It stops as it should, too, although nobody reads its farewell.
+    // It also stops in order, although its last lines are not read.
     let id = child.id().to_string();
     assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
     let begun = Instant::now();

@@ -1,5 +1,5 @@
-//! Real processes on this machine, and no server: two peers bounce off each other and agree, a third joins late and is killed,
-//! a page attached to one sees all, and who is asked to stop says goodbye.
+//! Real processes on this machine, and no server: two peers bounce off each other and agree, a third joins late and is
+//! killed, a page attached to one sees all, and who is asked to stop says goodbye.
 
 #![cfg(all(feature = "zenoh", unix))]
 
@@ -14,11 +14,11 @@ use std::time::{Duration, Instant};
 
 use client::ClientSettings;
 use kinesphere::visit::Visit;
-use wire::Step;
+use wire::InputStep;
 
 /// Nothing here takes longer, on the slowest machine.
 const PATIENCE: Duration = Duration::from_secs(90);
-/// What one peer has kept for so long, all who were there have.
+/// A contact that one peer has kept that long is known to all that were present.
 const DELIVERED: Duration = Duration::from_secs(5);
 
 const ROOM: &str = r#"
@@ -116,7 +116,7 @@ fn wait<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
     None
 }
 
-/// An address on this machine that nobody else has right now.
+/// A free address on this machine.
 fn free() -> String {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
 }
@@ -173,7 +173,7 @@ async fn two_bounce_and_agree_a_third_comes_late_and_dies_and_the_page_sees_all(
 
     // The user walks, and is where the page says.
     let before = visit.client().own().unwrap().confirmed().pos;
-    visit.client().intend(Step { velocity: [512, 0, 256], ..Step::default() });
+    visit.client().intend(InputStep { velocity: [512, 0, 256], ..InputStep::default() });
     let walks = visit
         .run_until(PATIENCE, |client| client.own().is_some_and(|own| own.confirmed().pos.distance(before) > 0.5))
         .await;

@@ -1,5 +1,5 @@
-//! Several servers in processes of their own, one world, and users who walk about in it: across borders, while a server is
-//! killed, while another is frozen and wakes, and when one more joins.
+//! Several servers in processes of their own, one world, and users who walk about in it: across borders, while a server
+//! is killed, while another is frozen and wakes, and when one more joins.
 #![cfg(all(feature = "zenoh", unix))]
 
 mod serving;
@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use serving::{PATIENCE, Serving, bots, finished};
 
-/// An open place with a few things in it, small enough that everybody is often at a border, and slow enough for a machine
-/// that builds something else at the same time.
+/// An open place with a few things in it, small enough that every user is often at a border, and slow enough for a
+/// machine that builds something else at the same time.
 const WORLD: &str = r#"
 name = "shared"
 bounds = { low = [-30, 0, -30], high = [30, 12, 30] }
@@ -62,7 +62,8 @@ fn start(name: &'static str, world: &str, more: &str, others: &[&Node]) -> Node 
     let port = free_port();
     let joins: String = others.iter().map(|other| format!(" --join 127.0.0.1:{}", other.port)).collect();
     let arguments = format!(
-        "{world} --cluster shared --node-name {name} --cluster-listen 127.0.0.1:{port}{joins} --aura 8 --resume-seconds 60 --log warn {more}"
+        "{world} --cluster shared --node-name {name} --cluster-listen 127.0.0.1:{port}{joins} --aura 8 \
+         --resume-seconds 60 --log warn {more}"
     );
     Node { name, port, serving: Serving::start(&arguments) }
 }
@@ -102,8 +103,8 @@ fn signal(node: &Node, name: &str) {
     assert!(Command::new("kill").args([name, &id]).status().unwrap().success());
 }
 
-/// Nobody may overlap, nobody near may be unheard and nobody far heard, and each server tells one place of an object per tick;
-/// everybody is in at the end, and counted once.
+/// Nothing may overlap, each user hears of all that is near and of nothing far, and each server tells one place of an
+/// object per tick; every user is in at the end, and counted once.
 #[test]
 fn users_walk_on_whatever_happens_to_servers() {
     let folder = tempfile::tempdir().unwrap();
@@ -113,7 +114,8 @@ fn users_walk_on_whatever_happens_to_servers() {
     let three = start("three", &world, "", &[&one, &two]);
     wait_until(&one, "three members", |status| members(status) == 3);
 
-    // Everybody walks; one server is killed, a fourth one joins, another is frozen until the others have gone on, and woken.
+    // All users walk; one server is killed, a fourth one joins, another is frozen until the others have gone on, and
+    // woken.
     let crowd: Child = bots(&one.serving.url(), "--count 150 --behaviour seek --seconds 600 --json");
     wait_until(&one, "150 users and a crate", |status| objects(status) == 151);
     let dead = two.serving.url();
@@ -192,8 +194,8 @@ fn what_cannot_be_a_part_is_told_why() {
         let error = refused(&arguments);
         assert!(error.contains(expected), "{arguments}\n{error}");
     }
-    // The bug that this keeps out: with the name of another cluster a server was silent for half a minute and then blamed what
-    // it was asked for, and a witness waited for ever.
+    // The bug that this keeps out: with the name of another cluster a server was silent for half a minute and then
+    // blamed what it was asked for, and a witness waited for ever.
     for arguments in [
         format!("{serve} {world} --aura 8 --cluster other --join 127.0.0.1:{port}"),
         format!("witness {world} --aura 8 --log off --cluster other --join 127.0.0.1:{port}"),
@@ -220,7 +222,8 @@ fn two_servers_and_a_witness_go_on_without_one() {
     let one = start("one", &world, &trust, &[]);
     let two = start("two", &world, &trust, &[&one]);
     let arguments = format!(
-        "witness {world} --aura 8 --log off --cluster shared --node-name wit {trust} --join 127.0.0.1:{} --join 127.0.0.1:{}",
+        "witness {world} --aura 8 --log off --cluster shared --node-name wit {trust} \
+         --join 127.0.0.1:{} --join 127.0.0.1:{}",
         one.port, two.port
     );
     let mut witness = Command::new(env!("CARGO_BIN_EXE_kinesphere"))
@@ -230,11 +233,12 @@ fn two_servers_and_a_witness_go_on_without_one() {
         .spawn()
         .unwrap();
     wait_until(&two, "all three", |status| members(status) == 3);
-    // Whoever knows no password, or another one, stays outside.
+    // A node without the password, or with another one, stays outside.
     let strangers = folder.path().join("strangers");
     std::fs::write(&strangers, "eve:x\none:y\n").unwrap();
     let arguments = format!(
-        "serve {world} --listen 127.0.0.1:0 --aura 8 --log off --cluster shared --node-name eve --cluster-members {} --join 127.0.0.1:{}",
+        "serve {world} --listen 127.0.0.1:0 --aura 8 --log off --cluster shared --node-name eve \
+         --cluster-members {} --join 127.0.0.1:{}",
         strangers.display(),
         one.port
     );

@@ -114,7 +114,7 @@ fn a_real_full_disk_pauses_and_recovers() {
     assert!(told.contains("paused") && told.contains("went on"), "{told}");
 }
 
-/// A whole server on such a disk: whoever watches it is told, everybody goes on, and it recovers by itself.
+/// A whole server on such a disk: `/healthz` says so, users go on, and it recovers by itself.
 #[test]
 fn a_server_on_a_full_disk_says_so_and_goes_on() {
     use std::io::Write;
@@ -215,14 +215,14 @@ fn on_a_small_disk() {
         panic!("it never {what}; {:?}", keeper.status());
     };
     run_until("wrote", &|| keeper.status().flushed_tick.is_some());
-    // What is left of the disk goes to somebody else.
+    // Another process takes the rest of the disk.
     let filler = folder.join("filler");
     let mut file = std::fs::File::create(&filler).unwrap();
     while std::io::Write::write_all(&mut file, &[1; 4_096]).is_ok() {}
     run_until("paused", &|| keeper.status().paused.is_some());
     let why = keeper.status().paused.unwrap_or_default();
     println!("it says: {why}");
-    // Its space is free only when nobody has it open.
+    // Its space is freed when its last handle is closed.
     drop(file);
     std::fs::remove_file(&filler).unwrap();
     run_until("went on", &|| keeper.status().paused.is_none());

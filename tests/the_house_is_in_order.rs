@@ -1,5 +1,5 @@
-//! What keeps the tree easy to find one's way in: one type name for one thing, lines of at most 120 columns, a book that
-//! lists its pages, and front pages that stay short.
+//! What keeps the tree easy to find one's way in: one type name for one thing, lines of at most 120 columns, a book
+//! that lists its pages, and front pages that stay short.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

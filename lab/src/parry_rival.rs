@@ -4,11 +4,12 @@
 //! workspace, the tree and the packed copy of the spheres (one cache line per object of a candidate pair instead of
 //! four) are kept.
 //!
-//! One thing is not at its best: for the sake of equal bits on all machines, the workspace builds glam without SIMD, and
-//! parry compares boxes with glam. Measured apart, that costs the traversal of 100,000 leaves 5 to 7 %, and the rest
+//! One thing is not at its best: for the sake of equal bits on all machines parry has glam build without SIMD, and it
+//! compares boxes with glam. Measured apart, that costs the traversal of 100,000 leaves 5 to 7 %, and the rest
 //! nothing.
 
 use parry3d::bounding_volume::Aabb;
+use parry3d::math::Vector;
 use parry3d::partitioning::{Bvh, BvhBuildStrategy, BvhNode, BvhNodeWide, BvhWorkspace};
 
 use space::{BroadPhase, Edition, Pair, Slot, Sphere, Spheres, Vec3, Work};
@@ -306,8 +307,8 @@ fn built(leaves: impl Iterator<Item = (usize, Aabb)>, count: usize) -> Bvh {
 
 /// The box around a sphere. Rounding loses no pair here, for the reasons that `aabb.rs` gives.
 fn boxed(sphere: Sphere) -> Aabb {
-    let reach = Vec3::splat(sphere.radius);
-    Aabb { mins: sphere.center - reach, maxs: sphere.center + reach }
+    let (center, reach) = (Vector::from(sphere.center.to_array()), Vector::splat(sphere.radius));
+    Aabb { mins: center - reach, maxs: center + reach }
 }
 
 /// Lets a method take these spheres in, unless it has `seen` them as they are.

@@ -16,7 +16,7 @@ use client::{Bot, ClientSettings, Hostile, Phase};
 use space::Time;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
-use wire::{Channel, Effect, Event, LinkId, Participant, ToClient, ToServer, kind};
+use wire::{Channel, Effect, Endpoint, Event, LinkId, Participant, ToClient, ToServer, kind};
 
 use self::report::quantiles;
 pub use self::report::{BotsReport, Quantiles, nearest_rank};
@@ -410,7 +410,7 @@ impl Crowd {
         self.outboxes[number] = Some((link, outbox));
         self.has_come[number] |= self.members[number].phase().is_none();
         self.witness.connected(number, server);
-        self.members[number].node().handle(now, Event::Opened { link, secret: [0; 16] });
+        self.members[number].node().handle(now, Event::Opened { from: link.into(), secret: [0; 16] });
         self.carry_out(number, now);
     }
 
@@ -475,7 +475,7 @@ impl Crowd {
                 let Some(&number) = self.members_of.get(&link) else { return };
                 let own = self.witness(number, &bytes, now);
                 let bytes = own.as_deref().unwrap_or(&bytes);
-                self.members[number].node().handle(now, Event::Arrived { link, channel, bytes });
+                self.members[number].node().handle(now, Event::Arrived { from: link.into(), channel, bytes });
                 self.carry_out(number, now);
             }
             LinkEvent::Closed { link, .. } => {
@@ -490,7 +490,7 @@ impl Crowd {
         let now = self.now();
         let Some(number) = self.members_of.remove(&link) else { return };
         self.outboxes[number] = None;
-        self.members[number].node().handle(now, Event::Closed { link });
+        self.members[number].node().handle(now, Event::Closed { from: link.into() });
         let is_over = matches!(self.members[number].phase(), Some(Phase::Ended(_)));
         if !is_over && !self.is_leaving {
             let is_sent = matches!(&self.members[number], Member::Honest(bot) if bot.client().is_redirected());
@@ -538,7 +538,7 @@ impl Crowd {
     fn carry_out(&mut self, number: usize, now: Time) {
         while let Some(effect) = self.members[number].node().poll() {
             match effect {
-                Effect::Send { link, channel, bytes } => {
+                Effect::Send { to: Endpoint::Link(link), channel, bytes } => {
                     let outbox = self.outboxes[number].as_ref().filter(|(known, _)| *known == link);
                     let Some((_, outbox)) = outbox else { continue };
                     if channel == Channel::Datagram
@@ -551,7 +551,7 @@ impl Crowd {
                     }
                     let _ = outbox.send(channel, Bytes::from(bytes));
                 }
-                Effect::Close { link } => {
+                Effect::Close { to: Endpoint::Link(link) } => {
                     if let Some((_, outbox)) = &self.outboxes[number] {
                         outbox.close();
                     }
@@ -562,7 +562,7 @@ impl Crowd {
                         self.part(link);
                     }
                 }
-                Effect::Persist(_) => {}
+                _ => {}
             }
         }
         let next = self.members[number].node().next_wake();

@@ -1,8 +1,8 @@
-//! Carries what nodes say to each other over links, whatever these are made of.
+//! Carries messages between the nodes of a cluster over links, whatever these are made of.
 //!
-//! A link's name is what its carrier vouches for; the number in an envelope is what the sender says. The first to use a
-//! number has it: nobody else can speak under it while that link stands. A link that comes with another number is a node
-//! that began anew.
+//! A link's name is what its carrier vouches for; the number in an envelope is what the sender claims. The first link
+//! that uses a number has it: no other can use it while that link stands. A link that comes with another number is a
+//! node that started anew.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Instant;
@@ -11,37 +11,48 @@ use bytes::Bytes;
 use space::token_bucket::{Allowance, TokenBucket};
 use space::{NodeId, Time};
 use wire::cluster::{CLUSTER_VERSION, open, seal};
-use wire::{Channel, LinkId, ToNode};
+use wire::{Channel, DecodeError, Event, LinkId, ToNode};
 
 use crate::link::{Inbox, Label, LinkEvent, Outbox, Party};
 
-/// Messages of one link that are none; one more at once closes it. One is forgiven per second: what counts is how many come
-/// at once, and not how long a link has stood.
+/// Bad messages that a link may send at once; one more closes it. One is forgiven per second, so what counts is how many
+/// come at once, and not how long a link has stood.
 const FAULTS: Allowance = Allowance { message_us: 1_000_000, burst: 64 };
 
-/// What was heard.
+/// What happened between this node and another.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Heard {
-    /// A node is there.
+pub enum NodeEvent {
     Connected(NodeId),
-    /// A node is gone.
     Disconnected(NodeId),
-    /// A node says something.
-    Said(NodeId, ToNode),
+    /// A message, not decoded yet.
+    Arrived(NodeId, Channel, Bytes),
 }
 
-/// Bytes to nodes and back.
+impl NodeEvent {
+    /// The event for a server.
+    pub fn as_event(&self) -> Event<'_> {
+        match self {
+            NodeEvent::Connected(node) => Event::Opened { from: (*node).into(), secret: [0; 16] },
+            NodeEvent::Disconnected(node) => Event::Closed { from: (*node).into() },
+            NodeEvent::Arrived(node, channel, bytes) => {
+                Event::Arrived { from: (*node).into(), channel: *channel, bytes }
+            }
+        }
+    }
+}
+
+/// The links of a node to the other nodes of its cluster.
 pub struct Messenger {
     inbox: Inbox,
     me: NodeId,
     /// A fingerprint of the world.
     world: u64,
-    /// The plan that this node acts by, for those who come.
+    /// The version of the plan that this node acts by, for nodes that come.
     plan: u64,
     links: BTreeMap<LinkId, Other>,
     link_of: BTreeMap<NodeId, LinkId>,
-    /// Heard before anybody listened.
-    kept: VecDeque<Heard>,
+    /// Events from before the server ran.
+    kept: VecDeque<NodeEvent>,
 }
 
 struct Other {
@@ -62,28 +73,22 @@ impl Other {
 }
 
 impl Messenger {
-    /// Nobody is there yet.
     pub fn new(inbox: Inbox, me: NodeId, world: u64) -> Messenger {
         let (links, link_of) = (BTreeMap::new(), BTreeMap::new());
         Messenger { inbox, me, world, plan: 0, links, link_of, kept: VecDeque::new() }
     }
 
-    /// Its own number.
-    pub fn me(&self) -> NodeId {
-        self.me
-    }
-
-    /// What a node is called by its carrier.
+    /// The name that a node's carrier vouches for.
     pub fn name_of(&self, node: NodeId) -> Option<&Label> {
         self.links.get(self.link_of.get(&node)?).map(|other| &other.name)
     }
 
-    /// Who is there.
+    /// The nodes that are connected.
     pub fn nodes(&self) -> impl Iterator<Item = NodeId> {
         self.link_of.keys().copied()
     }
 
-    /// Waits for something to happen; never ends where nothing can.
+    /// Waits for the next event of a link; never ends where none can come.
     pub async fn next(&mut self) -> LinkEvent {
         match self.inbox.next().await {
             Some(event) => event,
@@ -91,23 +96,22 @@ impl Messenger {
         }
     }
 
-    /// The same, if it has happened.
+    /// The next event, if one is there.
     pub fn try_next(&mut self) -> Option<LinkEvent> {
         self.inbox.try_next()
     }
 
-    /// Keeps something for whoever takes over.
-    pub fn keep(&mut self, heard: Heard) {
-        self.kept.push_back(heard);
+    /// Keeps an event for [`take_kept`](Messenger::take_kept).
+    pub fn keep(&mut self, event: NodeEvent) {
+        self.kept.push_back(event);
     }
 
-    /// What was kept.
-    pub fn take_kept(&mut self) -> VecDeque<Heard> {
+    pub fn take_kept(&mut self) -> VecDeque<NodeEvent> {
         std::mem::take(&mut self.kept)
     }
 
-    /// What an event means.
-    pub fn take(&mut self, event: LinkEvent, heard: &mut VecDeque<Heard>) {
+    /// Takes in an event of a link, and says what it means for the cluster.
+    pub fn take(&mut self, event: LinkEvent, events: &mut VecDeque<NodeEvent>) {
         match event {
             LinkEvent::Opened { link, peer: Party::Node(name), outbox, .. } => {
                 tracing::info!(node = %name, "a node is there");
@@ -115,51 +119,54 @@ impl Messenger {
                 self.greet(link);
             }
             LinkEvent::Opened { outbox, .. } => outbox.close(),
-            LinkEvent::Received { link, bytes, .. } => self.receive(link, &bytes, heard),
+            LinkEvent::Received { link, channel, bytes, .. } => self.receive(link, channel, &bytes, events),
             LinkEvent::Closed { link, why } => {
                 let Some(other) = self.links.remove(&link) else { return };
                 tracing::info!(node = %other.name, why, "a node is gone");
                 if let Some(number) = other.number {
                     self.link_of.remove(&number);
-                    heard.push_back(Heard::Disconnected(number));
+                    events.push_back(NodeEvent::Disconnected(number));
                 }
             }
         }
     }
 
-    /// Says something to a node; gives the number of bytes, if it is there.
-    pub fn send(&mut self, to: NodeId, message: &ToNode) -> Option<usize> {
-        if let ToNode::Committed(plan) = message {
-            self.plan = self.plan.max(plan.version);
+    /// Sends an encoded message to a node, if it is connected.
+    pub fn send(&mut self, to: NodeId, channel: Channel, message: &[u8]) {
+        if let Some(other) = self.link_of.get(&to).and_then(|link| self.links.get(link)) {
+            let bytes = seal(self.me.number(), Some(to.number()), message);
+            // A message that cannot be sent has a link that closes; the link's event will say so.
+            let _ = other.outbox.send(channel, Bytes::from(bytes));
         }
-        let link = self.link_of.get(&to)?;
-        let bytes = seal(self.me.number(), Some(to.number()), message);
-        let count = bytes.len();
-        let channel = if message.is_datagram() { Channel::Datagram } else { Channel::Stream };
-        // What cannot be sent has a link that closes: that will be told.
-        let _ = self.links.get(link)?.outbox.send(channel, Bytes::from(bytes));
-        Some(count)
     }
 
-    /// The plan that this node acts by.
+    /// Sets the version of the plan that this node acts by.
     pub fn set_plan(&mut self, version: u64) {
         self.plan = version;
     }
 
-    /// From now on it has another number.
+    /// Gives this node another number.
     pub fn renumber(&mut self, me: NodeId) {
         (self.me, self.plan) = (me, 0);
         self.links.keys().copied().collect::<Vec<_>>().into_iter().for_each(|link| self.greet(link));
     }
 
-    fn greet(&mut self, link: LinkId) {
-        let hello = ToNode::Hello { version: CLUSTER_VERSION, world: self.world, plan: self.plan };
-        if let Some(other) = self.links.get(&link) {
-            let _ = other.outbox.send(Channel::Stream, Bytes::from(seal(self.me.number(), None, &hello)));
+    /// Counts a message that could not be decoded against the link of its sender.
+    pub fn malformed(&mut self, from: NodeId, error: &DecodeError) {
+        if let Some(other) = self.link_of.get(&from).and_then(|link| self.links.get_mut(link)) {
+            Messenger::fault(other, &error.to_string());
         }
     }
 
-    fn receive(&mut self, link: LinkId, bytes: &[u8], heard: &mut VecDeque<Heard>) {
+    fn greet(&mut self, link: LinkId) {
+        let hello = ToNode::Hello { version: CLUSTER_VERSION, world: self.world, plan: self.plan };
+        if let Some(other) = self.links.get(&link) {
+            let bytes = seal(self.me.number(), None, &hello.encode());
+            let _ = other.outbox.send(Channel::Stream, Bytes::from(bytes));
+        }
+    }
+
+    fn receive(&mut self, link: LinkId, channel: Channel, bytes: &Bytes, events: &mut VecDeque<NodeEvent>) {
         let Some(other) = self.links.get_mut(&link) else { return };
         let envelope = match open(bytes) {
             Ok(envelope) if envelope.from != self.me.number() => envelope,
@@ -173,14 +180,14 @@ impl Messenger {
             }
             if let Some(before) = other.number.replace(from) {
                 self.link_of.remove(&before);
-                heard.push_back(Heard::Disconnected(before));
+                events.push_back(NodeEvent::Disconnected(before));
             }
             self.link_of.insert(from, link);
-            heard.push_back(Heard::Connected(from));
+            events.push_back(NodeEvent::Connected(from));
         }
-        // What was meant for an earlier stay of this node is nobody's any more.
+        // A message to an earlier stay of this node is dropped.
         if envelope.to.is_none_or(|to| to == self.me.number()) {
-            heard.push_back(Heard::Said(from, envelope.message));
+            events.push_back(NodeEvent::Arrived(from, channel, bytes.slice_ref(envelope.message)));
         }
     }
 
@@ -191,7 +198,7 @@ impl Messenger {
 
     fn fault_at(now: Time, other: &mut Other, why: &str) {
         metrics::counter!("kinesphere_cluster_refused_total").increment(1);
-        // Once: who sends nonsense is not to fill the log with it.
+        // Once per link: bad messages must not fill the log.
         if !std::mem::replace(&mut other.is_warned_of, true) {
             tracing::warn!(node = %other.name, why, "a node says what makes no sense");
         }
@@ -207,8 +214,13 @@ mod tests {
     use super::*;
     use crate::link::{LinkLimits, Links};
 
-    fn hello(from: u64, to: Option<u64>) -> Vec<u8> {
-        seal(from, to, &ToNode::Hello { version: CLUSTER_VERSION, world: 1, plan: 0 })
+    fn hello(from: u64, to: Option<u64>) -> Bytes {
+        let hello = ToNode::Hello { version: CLUSTER_VERSION, world: 1, plan: 0 };
+        Bytes::from(seal(from, to, &hello.encode()))
+    }
+
+    fn receive(messenger: &mut Messenger, events: &mut VecDeque<NodeEvent>, link: u64, bytes: Bytes) {
+        messenger.receive(LinkId(link), Channel::Stream, &bytes, events);
     }
 
     /// A number belongs to the link that came with it first, and what was meant for another stay is not heard.
@@ -217,21 +229,21 @@ mod tests {
         let (_, inbox) = Links::new(LinkLimits::between_nodes());
         let mut messenger = Messenger::new(inbox, NodeId::new(7), 1);
         let limits = LinkLimits::between_nodes();
-        let mut heard = VecDeque::new();
+        let mut events = VecDeque::new();
         for (number, name) in [(1, "ann"), (2, "bob")] {
             let outbox = Outbox::new(&limits);
             messenger.links.insert(LinkId(number), Other::new(name.parse().unwrap(), outbox));
         }
-        messenger.receive(LinkId(1), &hello(40, None), &mut heard);
-        assert_eq!(heard.pop_front(), Some(Heard::Connected(NodeId::new(40))));
-        assert!(matches!(heard.pop_front(), Some(Heard::Said(_, ToNode::Hello { .. }))));
-        messenger.receive(LinkId(2), &hello(40, None), &mut heard);
-        messenger.receive(LinkId(2), &hello(7, None), &mut heard);
-        messenger.receive(LinkId(2), b"nonsense", &mut heard);
-        messenger.receive(LinkId(1), &hello(40, Some(6)), &mut heard);
-        assert!(heard.is_empty(), "{heard:?}");
-        messenger.receive(LinkId(1), &hello(41, Some(7)), &mut heard);
-        assert_eq!(heard.pop_front(), Some(Heard::Disconnected(NodeId::new(40))));
+        receive(&mut messenger, &mut events, 1, hello(40, None));
+        assert_eq!(events.pop_front(), Some(NodeEvent::Connected(NodeId::new(40))));
+        assert!(matches!(events.pop_front(), Some(NodeEvent::Arrived(..))));
+        receive(&mut messenger, &mut events, 2, hello(40, None));
+        receive(&mut messenger, &mut events, 2, hello(7, None));
+        receive(&mut messenger, &mut events, 2, Bytes::from_static(b"nonsense"));
+        receive(&mut messenger, &mut events, 1, hello(40, Some(6)));
+        assert!(events.is_empty(), "{events:?}");
+        receive(&mut messenger, &mut events, 1, hello(41, Some(7)));
+        assert_eq!(events.pop_front(), Some(NodeEvent::Disconnected(NodeId::new(40))));
         assert_eq!(messenger.name_of(NodeId::new(41)).unwrap().as_str(), "ann");
     }
 

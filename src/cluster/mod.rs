@@ -15,7 +15,7 @@ pub mod witness;
 use space::NodeId;
 use world::World;
 
-pub use messenger::{Heard, Messenger};
+pub use messenger::{Messenger, NodeEvent};
 
 use crate::token;
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use server::Server;
 use space::snap::STEPS_PER_METRE;
 use space::{NodeId, Time};
-use wire::operator::{Borders, REGIONS_MAX, Region as Told};
+use wire::operator::{Borders, NodeRegion as Told, REGIONS_MAX};
 
 use super::Messenger;
 

@@ -8,11 +8,11 @@ use cluster::{Cluster, ClusterSettings, Status};
 use space::Time;
 use thiserror::Error;
 use tokio::time::{Instant, sleep_until};
-use wire::ToNode;
 use wire::cluster::CLUSTER_VERSION;
+use wire::{Channel, ToNode};
 use world::{Spec, World};
 
-use super::{COPIES, Heard, Messenger, fingerprint, fresh_number};
+use super::{COPIES, Messenger, NodeEvent, fingerprint, fresh_number};
 use crate::link::zenoh::{Fabric, FabricError, FabricSettings};
 use crate::link::{LinkLimits, Links};
 
@@ -59,7 +59,7 @@ pub async fn run(
     let began = Instant::now();
     let now = || Time::from_micros(began.elapsed().as_micros() as i64);
     let mut cluster = Cluster::joining(settings(me), &mut world, now());
-    let (mut stop, mut status, mut heard) = (std::pin::pin!(stop), Status::Joining, VecDeque::new());
+    let (mut stop, mut status, mut events) = (std::pin::pin!(stop), Status::Joining, VecDeque::new());
     let (mut due, mut has_belonged) = (Instant::now(), false);
     let ended = loop {
         tokio::select! {
@@ -69,28 +69,38 @@ pub async fn run(
                 due = Instant::now() + WAKE;
                 cluster.wake(now(), &mut world);
             }
-            event = messenger.next() => messenger.take(event, &mut heard),
+            event = messenger.next() => messenger.take(event, &mut events),
         }
         let mut turned_away = None;
-        while let Some(heard) = heard.pop_front() {
-            match heard {
-                Heard::Connected(node) => cluster.connected(node),
-                Heard::Disconnected(node) => cluster.disconnected(node),
-                Heard::Said(from, ToNode::Join { version, world, .. })
-                    if version != CLUSTER_VERSION || world != print =>
-                {
-                    messenger.send(from, &ToNode::TurnedAway { version: CLUSTER_VERSION, world: print });
+        while let Some(event) = events.pop_front() {
+            let (from, bytes) = match event {
+                NodeEvent::Connected(node) => {
+                    cluster.connected(node);
+                    continue;
                 }
-                Heard::Said(_, ToNode::TurnedAway { version, .. }) if cluster.status() == Status::Joining => {
+                NodeEvent::Disconnected(node) => {
+                    cluster.disconnected(node);
+                    continue;
+                }
+                NodeEvent::Arrived(from, _, bytes) => (from, bytes),
+            };
+            match ToNode::decode(&bytes) {
+                Err(error) => messenger.malformed(from, &error),
+                Ok(ToNode::Join { version, world, .. }) if version != CLUSTER_VERSION || world != print => {
+                    let refusal = ToNode::TurnedAway { version: CLUSTER_VERSION, world: print };
+                    messenger.send(from, Channel::Stream, &refusal.encode());
+                }
+                Ok(ToNode::TurnedAway { version, .. }) if cluster.status() == Status::Joining => {
                     turned_away = Some(version);
                 }
-                Heard::Said(from, message) => cluster.handle(now(), from, &message, &mut world),
+                Ok(message) => cluster.handle(now(), from, &message, &mut world),
             }
         }
-        while let Some((to, message)) = cluster.poll() {
-            messenger.send(to, &message);
-        }
         messenger.set_plan(cluster.plan().version);
+        while let Some((to, message)) = cluster.poll() {
+            let channel = if message.is_datagram() { Channel::Datagram } else { Channel::Stream };
+            messenger.send(to, channel, &message.encode());
+        }
         if let Some(version) = turned_away {
             break Err(WitnessError::TurnedAway(version));
         }

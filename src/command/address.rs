@@ -6,7 +6,7 @@ use tokio::net::lookup_host;
 
 use super::Failure;
 
-/// The address that a host and a port stand for. Of several the old kind comes first: it is the one that is sure to work.
+/// The address of a host and a port. Of several, IPv4 comes first, as it works on every machine.
 pub async fn resolve(text: &str) -> Result<SocketAddr, Failure> {
     let wrong = |why: &str| Failure::Input(format!("{text:?}: {why}; expected HOST:PORT, as in localhost:7777"));
     let found = lookup_host(text).await.map_err(|error| wrong(&error.to_string()))?;

@@ -15,8 +15,8 @@ use super::{Failure, runtime};
 use kinesphere::output::{print, print_json};
 use kinesphere::progress::Bar;
 
-/// Lets many clients loose on a server, and puts together what they were told: nobody may overlap, and everybody must
-/// hear of everybody near and of nobody else. Fails if somebody could not join or a promise was broken.
+/// Connects many clients to a server and checks what they were told: no two solid objects overlap, and each client
+/// hears of all objects near it and of no others. Fails if a client could not join or a promise was broken.
 #[derive(Args)]
 #[command(
     after_help = "Example: kinesphere bots http://localhost:7777 --count 100 --behaviour seek --seconds 30 --json"
@@ -25,10 +25,10 @@ pub struct Bots {
     /// The server, as in http://localhost:7777
     #[arg(value_name = "URL")]
     url: String,
-    /// How many
+    /// How many clients
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     count: u32,
-    /// What they do
+    /// How they move
     #[arg(long, value_name = "NAME", default_value = "wander")]
     behaviour: Name,
     /// For how long, after all have joined; Ctrl-C ends it earlier
@@ -37,7 +37,7 @@ pub struct Bots {
     /// Send packets here instead, as to `kinesphere relay`
     #[arg(long, value_name = "HOST:PORT")]
     through: Option<String>,
-    /// What they show to be let in
+    /// The join token that they show
     #[arg(
         long,
         value_name = "TOKEN",
@@ -47,7 +47,7 @@ pub struct Bots {
         hide_default_value = true
     )]
     token: String,
-    /// What they are called, with a number
+    /// Their name, followed by a number
     #[arg(long, value_name = "NAME", default_value = "bot")]
     name: String,
     /// The same seed makes the same decisions
@@ -113,7 +113,7 @@ pub fn run(arguments: Bots) -> Result<(), Failure> {
     } else {
         print(&text(&report))?;
     }
-    // Hostile ones are to be sent away.
+    // Hostile bots must be sent away.
     if !is_hostile && report.joined < report.count {
         let said = report.refusals.keys().next().cloned().unwrap_or_default();
         return Err(Failure::Check(format!("{} of {} bots are in. {said}", report.joined, report.count)));

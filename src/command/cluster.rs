@@ -1,4 +1,4 @@
-//! `kinesphere cluster`, and what servers and witnesses of a cluster are told in the same words.
+//! `kinesphere cluster`, and the settings that servers and witnesses of a cluster share.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,8 +16,8 @@ use kinesphere::output::{print, print_json};
 
 /// How long others may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Nodes notice by beats of their own, and within a second, that another is silent: what carries these need not be as quick to
-/// give up, and a connection that is given up has to be made again.
+/// Nodes notice a silent node by their own heartbeats, within a second. The transport below may be slower to give up: a
+/// connection that is given up has to be made again.
 const LEASE: Duration = Duration::from_secs(5);
 
 /// Many servers, one world.
@@ -42,7 +42,7 @@ pub struct StatusArguments {
     json: bool,
 }
 
-/// With which other nodes, and whom it believes.
+/// The other nodes, and how they prove themselves.
 #[derive(Args)]
 pub struct Among {
     /// A node of the cluster, as HOST:PORT; can be given several times
@@ -55,10 +55,16 @@ pub struct Among {
     #[arg(long, value_name = "ADDRESS", env = "KINESPHERE_CLUSTER_LISTEN", requires = "cluster")]
     pub cluster_listen: Option<Endpoint>,
     /// A file with a line NAME:PASSWORD per node: others do not come in
-    #[arg(long, value_name = "FILE", env = "KINESPHERE_CLUSTER_MEMBERS", requires = "cluster", conflicts_with_all = ["cluster_authority", "cluster_certificate", "cluster_key"])]
+    #[arg(
+        long, value_name = "FILE", env = "KINESPHERE_CLUSTER_MEMBERS", requires = "cluster",
+        conflicts_with_all = ["cluster_authority", "cluster_certificate", "cluster_key"]
+    )]
     pub cluster_members: Option<PathBuf>,
     /// The certificate of the authority that signed all nodes' certificates, in PEM
-    #[arg(long, value_name = "FILE", env = "KINESPHERE_CLUSTER_AUTHORITY", requires_all = ["cluster", "cluster_certificate", "cluster_key"])]
+    #[arg(
+        long, value_name = "FILE", env = "KINESPHERE_CLUSTER_AUTHORITY",
+        requires_all = ["cluster", "cluster_certificate", "cluster_key"]
+    )]
     pub cluster_authority: Option<PathBuf>,
     /// This node's certificate in PEM, with its name as common name
     #[arg(long, value_name = "FILE", env = "KINESPHERE_CLUSTER_CERTIFICATE", requires = "cluster_authority")]
@@ -66,7 +72,8 @@ pub struct Among {
     /// The certificate's key in PEM
     #[arg(long, value_name = "FILE", env = "KINESPHERE_CLUSTER_KEY", requires = "cluster_authority")]
     pub cluster_key: Option<PathBuf>,
-    /// Who may come in with a certificate; can be given several times [default: whoever the authority has signed]
+    /// A name that may come in with a certificate; can be given several times [default: all that the authority has
+    /// signed]
     #[arg(
         long,
         value_name = "NAME",
@@ -111,7 +118,7 @@ impl Among {
     }
 }
 
-/// Whose fault it is that the others are not reached.
+/// Whether the input or the machine is at fault when other nodes cannot be reached.
 pub fn unreached(error: FabricError) -> Failure {
     match error {
         FabricError::Listen { .. } => Failure::Machine(format!("{error}\nName another with --cluster-listen.")),

@@ -1,7 +1,7 @@
 //! Ctrl-C, and what a machine sends that shuts down.
 
-/// Ends when somebody wants this process to. It listens from now on, and not from when it is first waited for: whoever is
-/// told that something runs may end it at once.
+/// Completes when the process is asked to end. It listens from this call on, not from when it is first polled: a user
+/// who is told that the program runs may end it at once.
 pub(super) fn interrupted() -> impl Future<Output = ()> {
     #[cfg(unix)]
     let signals = {

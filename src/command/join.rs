@@ -21,15 +21,17 @@ use kinesphere::world_file::load;
 
 /// How long others may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long the end waits for whoever reads the log.
+/// How long the end waits for the log to be read.
 const LOG_MAX: Duration = Duration::from_millis(500);
-/// Without a terminal the picture is one line, every so many times.
+/// Without a terminal, one line stands for every `LINE_EVERY`th picture.
 const LINE_EVERY: u32 = 2;
 
-/// Takes part in a world that no server serves: every peer moves its own objects, predicts the others', and settles with
-/// them what happens when two meet. Its user sees the world in a page that only this machine can open. Ctrl-C leaves.
+/// Takes part in a world that no server serves: every peer moves its own objects, predicts the others', and settles
+/// with them what happens when two meet. Its user sees the world in a page that only this machine can open. Ctrl-C
+/// leaves.
 ///
-/// The first peer names nobody, and waits. Whoever comes names all who are there, or, with --introductions, one of them.
+/// The first peer names no other and waits. A peer that comes later names all that are there, or, with --introductions,
+/// one of them.
 #[derive(Args)]
 #[command(after_help = "Example: kinesphere join --name ann --listen 0.0.0.0:7447\n         \
                         kinesphere join --name bob --bots 2 192.0.2.7:7447")]
@@ -59,7 +61,10 @@ pub struct Join {
     #[arg(long, env = "KINESPHERE_INTRODUCTIONS")]
     introductions: bool,
     /// A file with a line NAME:PASSWORD per peer: others do not come in
-    #[arg(long, value_name = "FILE", env = "KINESPHERE_MEMBERS", conflicts_with_all = ["authority", "certificate", "key"])]
+    #[arg(
+        long, value_name = "FILE", env = "KINESPHERE_MEMBERS",
+        conflicts_with_all = ["authority", "certificate", "key"]
+    )]
     members: Option<PathBuf>,
     /// The certificate of the authority that signed all peers' certificates, in PEM
     #[arg(long, value_name = "FILE", env = "KINESPHERE_AUTHORITY", requires_all = ["certificate", "key"])]
@@ -70,7 +75,8 @@ pub struct Join {
     /// The certificate's key in PEM
     #[arg(long, value_name = "FILE", env = "KINESPHERE_PEER_KEY", requires = "authority")]
     key: Option<PathBuf>,
-    /// Who may come in with a certificate; can be given several times [default: whoever the authority has signed]
+    /// A name that may come in with a certificate; can be given several times [default: all that the authority has
+    /// signed]
     #[arg(long, value_name = "NAME", env = "KINESPHERE_MEMBER", value_delimiter = ',', requires = "authority")]
     member: Vec<Label>,
     /// What is logged, as in info,kinesphere=debug
@@ -161,7 +167,7 @@ fn options(arguments: &Join) -> Result<Options, Failure> {
     Ok(Options { fabric, world: Arc::new(world), page: arguments.page.clone(), bots: arguments.bots })
 }
 
-/// Small, and with nobody in it but peers.
+/// A small plaza without a crowd.
 fn plaza() -> Spec {
     Plaza { side: 60.0, obstacles: 12, crates: 0, balls: 0, seekers: 0, ..Plaza::default() }.spec()
 }

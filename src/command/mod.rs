@@ -21,7 +21,6 @@ use clap::Subcommand;
 
 pub use kinesphere::failure::Failure;
 
-/// What can be asked for.
 #[derive(Subcommand)]
 pub enum Command {
     /// Serve a world that one can enter.
@@ -36,13 +35,13 @@ pub enum Command {
     #[cfg(feature = "zenoh")]
     #[command(subcommand, after_help = "Example: kinesphere cluster status http://localhost:7777")]
     Cluster(cluster::ClusterCommand),
-    /// Let many clients loose on a server, and check its promises.
+    /// Connect many clients to a server, and check its promises.
     Bots(bots::Bots),
-    /// Stand between a server and its clients, and make the network worse.
+    /// Delay, lose and reorder packets between a server and its clients.
     Relay(relay::Relay),
     /// Play a kept world again, and compare it with its snapshots.
     Replay(replay::Replay),
-    /// Say why one is, or is not, told of another.
+    /// Say why a user is, or is not, told of an object.
     Why(why::Why),
     /// Make a join token, which lets a guest in.
     Token(token::Token),
@@ -54,7 +53,7 @@ pub enum Command {
     Tree(tree::Tree),
 }
 
-/// Where everything that waits is waited for.
+/// The runtime that a command's tasks run on.
 pub fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     runtime.map_err(|error| Failure::Machine(format!("no threads could be had: {error}")))

@@ -1,4 +1,4 @@
-//! `kinesphere relay`: a network that is worse than the real one.
+//! `kinesphere relay`: delays and loses packets between a server and its clients.
 
 use clap::Args;
 use kinesphere::relay::impairment::ImpairmentSettings;
@@ -67,7 +67,7 @@ pub fn run(arguments: Relay) -> Result<(), Failure> {
             ended = relay.run() => return ended.map_err(|error| Failure::Machine(format!("the relay ended: {error}"))),
             () = stop => {}
         }
-        let counts = *counts.lock().expect("nobody panics while holding counts");
+        let counts = *counts.lock().expect("no thread panics while holding counts");
         if arguments.json {
             return print_json(&counts);
         }

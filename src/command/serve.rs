@@ -1,4 +1,4 @@
-//! `kinesphere serve`: a world one can enter.
+//! `kinesphere serve`: the server.
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -26,11 +26,11 @@ use super::{Failure, runtime};
 use kinesphere::output::print;
 use kinesphere::world_file::load;
 
-/// How many walk about the plaza, if nobody says.
+/// The default crowd of the plaza.
 const CROWD: u32 = 60;
-/// An operator's token has at least so many characters.
+/// Characters that an operator's token has at least.
 const OPERATOR_TOKEN_MIN: usize = 16;
-/// How long the end waits for whoever reads the log.
+/// How long the end waits for the log to be read.
 const LOG_MAX: Duration = Duration::from_millis(500);
 
 /// Serves a world: to programs over QUIC, to browsers over WebTransport or WebSocket. Without an argument it is the
@@ -57,7 +57,7 @@ pub struct Serve {
     /// Keep nothing: the world ends with the server
     #[arg(long, env = "KINESPHERE_IN_MEMORY")]
     in_memory: bool,
-    /// How many walk about the built-in plaza by themselves [default: 60]
+    /// How many avatars walk about the built-in plaza by themselves [default: 60]
     #[arg(long, value_name = "N", env = "KINESPHERE_CROWD", value_parser = clap::value_parser!(u32).range(0..=10_000))]
     crowd: Option<u32>,
     /// A certificate in PEM, with its chain; HTTP is then HTTPS
@@ -69,37 +69,61 @@ pub struct Serve {
     /// Another page that may connect, as https://host; can be given several times
     #[arg(long, value_name = "ORIGIN", env = "KINESPHERE_ORIGIN", value_delimiter = ',', value_parser = origin)]
     origin: Vec<String>,
-    /// Ask everybody for a join token; `kinesphere token` makes one
+    /// Ask every user for a join token; `kinesphere token` makes one
     #[arg(long, env = "KINESPHERE_TOKENS")]
     tokens: bool,
-    /// What operators show [default: made up and printed at start]
-    #[arg(long, value_name = "TOKEN", env = "KINESPHERE_OPERATOR_TOKEN", hide_env_values = true, value_parser = operator_token)]
+    /// The token that operators show [default: made up and printed at start]
+    #[arg(
+        long, value_name = "TOKEN", env = "KINESPHERE_OPERATOR_TOKEN", hide_env_values = true,
+        value_parser = operator_token
+    )]
     operator_token: Option<String>,
     /// How many users may be here at once
-    #[arg(long, value_name = "N", env = "KINESPHERE_CLIENTS_MAX", default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=50_000))]
+    #[arg(
+        long, value_name = "N", env = "KINESPHERE_CLIENTS_MAX", default_value_t = 1_000,
+        value_parser = clap::value_parser!(u32).range(1..=50_000)
+    )]
     clients_max: u32,
     /// How far a user hears, in metres
     #[arg(long, value_name = "METRES", env = "KINESPHERE_AURA", default_value_t = 20.0, value_parser = metres)]
     aura: f32,
     /// Bytes of state per user and tick
-    #[arg(long, value_name = "BYTES", env = "KINESPHERE_STATE_BYTES", default_value_t = 2_200, value_parser = clap::value_parser!(u32).range(100..=100_000))]
+    #[arg(
+        long, value_name = "BYTES", env = "KINESPHERE_STATE_BYTES", default_value_t = 2_200,
+        value_parser = clap::value_parser!(u32).range(100..=100_000)
+    )]
     state_bytes: u32,
     /// How long a lost user's place is kept, in seconds
-    #[arg(long, value_name = "SECONDS", env = "KINESPHERE_RESUME_SECONDS", default_value_t = 15, value_parser = clap::value_parser!(u32).range(0..=86_400))]
+    #[arg(
+        long, value_name = "SECONDS", env = "KINESPHERE_RESUME_SECONDS", default_value_t = 15,
+        value_parser = clap::value_parser!(u32).range(0..=86_400)
+    )]
     resume_seconds: u32,
     /// What a kill may cost, in milliseconds
-    #[arg(long, value_name = "MS", env = "KINESPHERE_FLUSH_MS", default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(10..=600_000))]
+    #[arg(
+        long, value_name = "MS", env = "KINESPHERE_FLUSH_MS", default_value_t = 1_000,
+        value_parser = clap::value_parser!(u64).range(10..=600_000)
+    )]
     flush_ms: u64,
     /// How often the whole world is written, in seconds
-    #[arg(long, value_name = "SECONDS", env = "KINESPHERE_SNAPSHOT_SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    #[arg(
+        long, value_name = "SECONDS", env = "KINESPHERE_SNAPSHOT_SECONDS", default_value_t = 60,
+        value_parser = clap::value_parser!(u64).range(1..=86_400)
+    )]
     snapshot_seconds: u64,
     /// How much of the past is kept, in megabytes
-    #[arg(long, value_name = "MB", env = "KINESPHERE_JOURNAL_MB", default_value_t = 256, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(
+        long, value_name = "MB", env = "KINESPHERE_JOURNAL_MB", default_value_t = 256,
+        value_parser = clap::value_parser!(u64).range(1..=1_000_000)
+    )]
     journal_mb: u64,
     /// For how long the past is kept, in hours
-    #[arg(long, value_name = "HOURS", env = "KINESPHERE_JOURNAL_HOURS", default_value_t = 24, value_parser = clap::value_parser!(u64).range(1..=87_600))]
+    #[arg(
+        long, value_name = "HOURS", env = "KINESPHERE_JOURNAL_HOURS", default_value_t = 24,
+        value_parser = clap::value_parser!(u64).range(1..=87_600)
+    )]
     journal_hours: u64,
-    /// Share the world with other servers: what their cluster is called. The first one names nobody to join
+    /// Share the world with other servers: what their cluster is called. The first one names no other to join
     #[cfg(feature = "zenoh")]
     #[arg(long, value_name = "NAME", env = "KINESPHERE_CLUSTER", conflicts_with = "tokens")]
     cluster: Option<kinesphere::link::Label>,
@@ -150,7 +174,7 @@ fn serve(arguments: &Serve, log: &Log) -> Result<(), Failure> {
     })
 }
 
-/// A server whose thread ends without giving it back has met a bug, and whoever started it should start it again.
+/// A server thread that ends without returning the server has met a bug; the exit code tells a supervisor to restart.
 fn whole(server: Option<Server>) -> Result<(), Failure> {
     let sentence = "the server broke: what went wrong is above. A world that is kept goes on from its last flush";
     server.map(drop).ok_or_else(|| Failure::Machine(sentence.to_owned()))
@@ -167,11 +191,12 @@ fn options(arguments: &Serve) -> Result<Options, Failure> {
     };
     #[cfg(not(feature = "zenoh"))]
     let is_shared = false;
-    // Who shares a world keeps nothing, unless it was told to: then it is told that this cannot be.
+    // A server of a cluster keeps nothing on disk; --data is refused with a sentence.
     let is_forgotten = arguments.in_memory || (is_shared && arguments.data.is_none());
     if arguments.tokens && is_forgotten {
         return Err(Failure::Input(
-            "--tokens cannot be used with --in-memory: `kinesphere token` signs with a secret that is kept beside the world"
+            "--tokens cannot be used with --in-memory: `kinesphere token` signs with a secret that is kept beside the \
+             world"
                 .to_owned(),
         ));
     }
@@ -227,7 +252,8 @@ fn links(clients_max: usize) -> LinkLimits {
     LinkLimits { links_max, links_per_address_max: links_max / 2, ..LinkLimits::default() }
 }
 
-/// Reads a world file, and makes sure that a world can be made of it: what overlaps at the start is named with its line.
+/// Reads a world file, and makes sure that a world can be made of it: what overlaps at the start is named with its
+/// line.
 fn world_file(path: &Path) -> Result<Arc<Spec>, Failure> {
     let (spec, text) = load(path)?;
     let spec = Arc::new(spec);
@@ -244,7 +270,7 @@ fn welcome(service: &Service, data: Option<&Path>, takes_tokens_here_only: bool)
     let reach = if service.http().ip().is_loopback() {
         "Only this machine can reach it; --listen 0.0.0.0:7777 lets others in.\n"
     } else {
-        "Everybody who can reach this machine over the network can reach it.\n"
+        "Every machine that can reach this one over the network can reach it.\n"
     };
     let tokens = if takes_tokens_here_only {
         "Join tokens are taken from other machines only with --certificate and --key.\n"
@@ -263,7 +289,7 @@ fn welcome(service: &Service, data: Option<&Path>, takes_tokens_here_only: bool)
 
 /// Logs go to stderr; stdout is for results.
 pub(super) fn log(filter: &str, is_json: bool) -> Result<Log, Failure> {
-    // Zenoh tells much that only its makers need; whoever names it in a filter hears it.
+    // Zenoh logs much that only its developers need; a filter that names it shows it.
     let filter = EnvFilter::try_new(format!("zenoh=error,{filter}"))
         .map_err(|error| Failure::Input(format!("{filter:?} is no filter for logs: {error}")))?;
     let log = Log::to_stderr().map_err(|error| Failure::Machine(format!("no threads could be had: {error}")))?;
@@ -284,7 +310,8 @@ fn failed(error: ServeError) -> Failure {
         }
         ServeError::Store(error) => refused(error),
         ServeError::Kept(KeptError::Snapshot { .. }) => Failure::Input(format!(
-            "{error}\nName another folder with --data, or the world file (for the plaza the --crowd) that it was made from."
+            "{error}\nName another folder with --data, or the world file (for the plaza the --crowd) that it was made \
+             from."
         )),
         ServeError::Kept(error) => cannot_go_on(error),
         #[cfg(feature = "zenoh")]
@@ -300,7 +327,7 @@ fn origin(text: &str) -> Result<String, String> {
     if origin::is_origin(text) { Ok(text.to_owned()) } else { Err("expected an origin, as in https://host".to_owned()) }
 }
 
-/// A short one could be guessed, and an empty one would let everybody give orders.
+/// A short token could be guessed, and an empty one would let any user give orders.
 fn operator_token(text: &str) -> Result<String, String> {
     let is_long = text.len() >= OPERATOR_TOKEN_MIN && text.chars().all(|letter| letter.is_ascii_graphic());
     let expected = || format!("expected at least {OPERATOR_TOKEN_MIN} visible ASCII characters");

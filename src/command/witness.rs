@@ -15,10 +15,10 @@ use super::serve::{log, made_of, metres};
 use super::{Failure, runtime};
 use kinesphere::output::print;
 
-/// How long the end waits for whoever reads the log.
+/// How long the end waits for the log to be read.
 const LOG_MAX: Duration = Duration::from_millis(500);
 
-/// Takes part in the votes of a cluster, and serves nobody: two servers and a witness go on when one of the servers dies.
+/// Takes part in the votes of a cluster without serving users: with a witness, two servers go on when one of them dies.
 /// It needs the same world as the servers.
 #[derive(Args)]
 #[command(after_help = "Example: kinesphere witness --cluster plaza --join 192.0.2.7:7447 --join 192.0.2.8:7447")]

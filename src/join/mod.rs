@@ -12,17 +12,17 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use peer::ground::{self, Ground};
-use peer::rules::Rules;
+use peer::ground::{self, FlatGround};
+use peer::settings::PeerSettings;
 use peer::wanderer::Wanderer;
 use peer::window::{USER, Window};
-use peer::{Happening, NewObject, Peer, PeerError, PeerSettings};
+use peer::{Happening, NewObject, NewPeer, Peer, PeerError};
 use space::{DVec3, NodeId, ObjectId, Time};
 use thiserror::Error;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};
 use wire::peer::name;
-use wire::{Effect, Event, LinkId, Participant, ToPeer};
+use wire::{Effect, Endpoint, Event, LinkId, Participant, ToPeer};
 use world::{Spec, World};
 
 use crate::certificate::Certificates;
@@ -95,7 +95,7 @@ pub struct Join {
     page_tasks: Vec<JoinHandle<()>>,
     peer: Peer,
     window: Window,
-    ground: Ground,
+    ground: FlatGround,
     bots: Vec<(u32, Wanderer)>,
     outboxes: BTreeMap<LinkId, (Label, Outbox)>,
     page_outboxes: BTreeMap<LinkId, Outbox>,
@@ -117,13 +117,13 @@ impl Join {
     /// Reaches the others, serves the page, and finds a place.
     pub async fn start(options: &Options) -> Result<Join, JoinError> {
         let world = World::new(options.world.clone())?;
-        let ground = Ground::new(&world)?;
+        let ground = FlatGround::new(&world)?;
         let me = options.fabric.node.clone();
         let began = Instant::now();
         let now = Time::from_micros(BEGINNING_US);
-        let rules = Rules { speed_max: 2.0 * ground.speed_max().max(1.0), ..Rules::default() };
-        let settings = PeerSettings { node: number(&me), name: me.as_str().to_owned(), frame_us: FRAME_US, rules };
-        let peer = Peer::new(settings, ground.scene.clone(), now)?;
+        let settings = PeerSettings { speed_max: 2.0 * ground.speed_max().max(1.0), ..PeerSettings::default() };
+        let new = NewPeer { node: number(&me), name: me.as_str().to_owned(), frame_us: FRAME_US, settings };
+        let peer = Peer::new(new, ground.scene.clone(), now)?;
         let window = Window::new(ground.window(me.as_str(), TICK_US), now);
 
         let (page_links, page_inbox) = Links::new(LinkLimits { links_max: 16, ..LinkLimits::default() });
@@ -284,7 +284,7 @@ impl Join {
             LinkEvent::Opened { link, peer: Party::Node(node), outbox, .. } => {
                 self.names.insert(number(&node), node.clone());
                 self.outboxes.insert(link, (node, outbox));
-                self.peer.handle(now, Event::Opened { link, secret: token::random() });
+                self.peer.handle(now, Event::Opened { from: link.into(), secret: token::random() });
             }
             // Only nodes come over the fabric.
             LinkEvent::Opened { outbox, .. } => outbox.close(),
@@ -296,14 +296,14 @@ impl Join {
                 {
                     self.refused += 1;
                     outbox.close();
-                    self.peer.handle(now, Event::Closed { link });
+                    self.peer.handle(now, Event::Closed { from: link.into() });
                     return;
                 }
-                self.peer.handle(now, Event::Arrived { link, channel, bytes: &bytes });
+                self.peer.handle(now, Event::Arrived { from: link.into(), channel, bytes: &bytes });
             }
             LinkEvent::Closed { link, .. } => {
                 self.outboxes.remove(&link);
-                self.peer.handle(now, Event::Closed { link });
+                self.peer.handle(now, Event::Closed { from: link.into() });
             }
         }
     }
@@ -313,14 +313,14 @@ impl Join {
         match event {
             LinkEvent::Opened { link, outbox, .. } => {
                 self.page_outboxes.insert(link, outbox);
-                self.window.handle(now, Event::Opened { link, secret: token::random() }, &mut self.peer);
+                self.window.handle(now, Event::Opened { from: link.into(), secret: token::random() }, &mut self.peer);
             }
             LinkEvent::Received { link, channel, bytes, .. } => {
-                self.window.handle(now, Event::Arrived { link, channel, bytes: &bytes }, &mut self.peer);
+                self.window.handle(now, Event::Arrived { from: link.into(), channel, bytes: &bytes }, &mut self.peer);
             }
             LinkEvent::Closed { link, .. } => {
                 self.page_outboxes.remove(&link);
-                self.window.handle(now, Event::Closed { link }, &mut self.peer);
+                self.window.handle(now, Event::Closed { from: link.into() }, &mut self.peer);
             }
         }
     }
@@ -413,17 +413,17 @@ impl Join {
 /// A message that cannot be sent has a link that closes: it will be told so.
 fn carry<'a>(effect: Effect, outbox: impl Fn(&LinkId) -> Option<&'a Outbox>) {
     match effect {
-        Effect::Send { link, channel, bytes } => {
+        Effect::Send { to: Endpoint::Link(link), channel, bytes } => {
             if let Some(outbox) = outbox(&link) {
                 let _ = outbox.send(channel, Bytes::from(bytes));
             }
         }
-        Effect::Close { link } => {
+        Effect::Close { to: Endpoint::Link(link) } => {
             if let Some(outbox) = outbox(&link) {
                 outbox.close();
             }
         }
-        Effect::Persist(_) => {}
+        _ => {}
     }
 }
 

@@ -38,6 +38,9 @@ pub struct Introduction {
     /// What the world is called; nothing where there is none to watch.
     #[serde(default)]
     pub world: String,
+    /// The colour of the world's sky, like `#9fc6e8`.
+    #[serde(default)]
+    pub sky: Option<String>,
     /// The avatars to choose from.
     #[serde(default)]
     pub avatars: Vec<AvatarLook>,

@@ -20,11 +20,11 @@ use impairment::{Impairment, ImpairmentCounts, ImpairmentSettings};
 
 /// Clients at the same time; packets of more are dropped.
 const CLIENTS_MAX: usize = 1_024;
-/// Packets of one client that wait to be looked at.
+/// Packets of one client that wait for its task.
 const WAITING_MAX: usize = 1_024;
-/// A client that is silent for so long is forgotten.
+/// A client is forgotten after this silence.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(60);
-/// No UDP packet is longer.
+/// The longest UDP packet.
 const PACKET_MAX: usize = 65_536;
 
 /// What became of the packets of both directions.
@@ -36,7 +36,6 @@ pub struct RelayCounts {
     pub back: ImpairmentCounts,
 }
 
-/// A relay.
 pub struct Relay {
     socket: Arc<UdpSocket>,
     target: SocketAddr,
@@ -46,7 +45,7 @@ pub struct Relay {
 }
 
 impl Relay {
-    /// Takes a port to relay from.
+    /// Binds the port that clients send to.
     pub async fn bind(
         listen: SocketAddr,
         target: SocketAddr,
@@ -57,12 +56,12 @@ impl Relay {
         Ok(Relay { socket, target, settings, seed, counts: Arc::default() })
     }
 
-    /// Where clients send to.
+    /// The address that clients send to.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.socket.local_addr()
     }
 
-    /// What became of packets; can be looked at while it runs.
+    /// The counts so far; they can be read while the relay runs.
     pub fn counts(&self) -> Arc<Mutex<RelayCounts>> {
         self.counts.clone()
     }
@@ -75,7 +74,7 @@ impl Relay {
         loop {
             let (length, client) = match self.socket.recv_from(&mut packet).await {
                 Ok(received) => received,
-                // An answer to an earlier packet of ours: nobody is there any more. It concerns one client only.
+                // An ICMP answer to an earlier packet of ours: one client is gone, the others are not.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionReset => continue,
                 Err(error) => return Err(error),
             };
@@ -107,7 +106,7 @@ impl Relay {
     }
 }
 
-/// The way of one client.
+/// Relays the packets of one client.
 struct Way {
     client: SocketAddr,
     upstream: UdpSocket,
@@ -152,7 +151,7 @@ async fn carry(mut way: Way) {
 }
 
 impl Way {
-    /// Does something, and adds what it counted to the counts of all.
+    /// Runs `change` on the counts of all clients.
     fn tally<T>(&mut self, work: impl FnOnce(&mut Way) -> T) -> T {
         let before = (self.there.counts(), self.back.counts());
         let done = work(self);

@@ -13,7 +13,7 @@ use wire::ToNode;
 use world::World;
 
 use super::{Options, ServeError};
-use crate::cluster::{COPIES, ClusterOptions, Heard, Messenger, fingerprint, fresh_number};
+use crate::cluster::{COPIES, ClusterOptions, Messenger, NodeEvent, fingerprint, fresh_number};
 use crate::drive::Nodes;
 use crate::fetch::Address;
 use crate::link::zenoh::Fabric;
@@ -69,12 +69,14 @@ pub(super) async fn take_part(
 /// Whether somebody is there who belongs to a cluster already.
 async fn look_around(messenger: &mut Messenger) -> bool {
     let until = Instant::now() + LOOK_AROUND;
-    let (mut heard, mut is_there) = (VecDeque::new(), false);
+    let (mut events, mut is_there) = (VecDeque::new(), false);
     while let Ok(event) = tokio::time::timeout_at(until, messenger.next()).await {
-        messenger.take(event, &mut heard);
-        for one in heard.drain(..) {
-            is_there |= matches!(one, Heard::Said(_, ToNode::Hello { plan: 1.., .. }));
-            messenger.keep(one);
+        messenger.take(event, &mut events);
+        for event in events.drain(..) {
+            if let NodeEvent::Arrived(_, _, bytes) = &event {
+                is_there |= matches!(ToNode::decode(bytes), Ok(ToNode::Hello { plan: 1.., .. }));
+            }
+            messenger.keep(event);
         }
     }
     is_there

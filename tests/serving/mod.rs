@@ -46,7 +46,6 @@ impl Serving {
         format!("http://{}", self.http)
     }
 
-    /// Its process.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
@@ -60,7 +59,7 @@ impl Serving {
         answer.lines().find_map(|line| line.strip_prefix(metric)?.strip_prefix(' ')?.trim().parse().ok())
     }
 
-    /// Waits until one of its metrics is at least so much.
+    /// Waits until one of its metrics is at least `least`.
     pub fn wait_for(&self, metric: &str, least: f64) {
         let begun = Instant::now();
         while self.metric(metric).is_none_or(|value| value < least) {

@@ -1,5 +1,5 @@
-// Measures the page: `npm run bench`, or `npm run bench -- --json`; `--twin` needs neither browser nor server. The work per frame of the bench page, the way from a key
-// to the own and to the other's picture, and what the page weighs.
+// Measures the page: `npm run bench`, or `npm run bench -- --json`; `--twin` needs neither browser nor server. The work
+// per frame of the bench page, the way from a key to the own and to the other's picture, and what the page weighs.
 
 import { gzipSync } from 'node:zlib';
 
@@ -21,7 +21,8 @@ try {
     const page = await openPage(browser);
     page.setDefaultTimeout(180_000);
     await page.goto(`${server.url}/bench`);
-    rows.push(await page.evaluate(([avatars, frames]) => (window as any).measure(avatars, frames), [avatars, avatars > 5_000 ? 120 : 300]));
+    rows.push(await page.evaluate(([avatars, frames]) => (window as any).measure(avatars, frames),
+      [avatars, avatars > 5_000 ? 120 : 300]));
     await page.context().close();
     console.error(`measured ${avatars} avatars`);
   }
@@ -40,7 +41,8 @@ try {
   await server.end('SIGKILL');
 }
 
-/** From a key press to the own avatar's next picture, and to the confirmed move on the other page. Both pages share a clock. */
+/** From a key press to the own avatar's next picture, and to the confirmed move on the other page. Both pages share a
+ * clock. */
 async function measureKeys(): Promise<object> {
   const [ann, bob] = [await Visitor.enter(browser, server.url, 'Ann'), await Visitor.enter(browser, server.url, 'Bob')];
   const own: number[] = [];
@@ -49,7 +51,8 @@ async function measureKeys(): Promise<object> {
     const before = await ann.standStill();
     const start = before.own;
     const name = 'Ann';
-    await bob.until('knows where Ann stands', (seen) => distance(seen.others.find((other) => other.name === name)!, start) === 0);
+    await bob.until('knows where Ann stands', (seen) =>
+      distance(seen.others.find((other) => other.name === name)!, start) === 0);
     const heard = bob.page.evaluate((name) => new Promise<number>((done) => {
       const { client } = (window as any).kinesphere.session;
       const other = [...client.others.all.values()].find((other: any) => other.entered.name === name) as any;
@@ -57,7 +60,8 @@ async function measureKeys(): Promise<object> {
       const received = client.received.bind(client);
       client.received = (...told: any[]) => {
         received(...told);
-        if (other.confirmed.place.some((steps: number, axis: number) => steps !== place[axis])) done(performance.timeOrigin + performance.now());
+        if (other.confirmed.place.some((steps: number, axis: number) => steps !== place[axis])) done(
+          performance.timeOrigin + performance.now());
       };
     }), name);
     await wait(50);
@@ -72,7 +76,8 @@ async function measureKeys(): Promise<object> {
         const look = () => {
           frames += 1;
           const { shown } = client.own;
-          if (Math.hypot(shown.x - start.x, shown.z - start.z) > 1e-4) done([pressed, performance.timeOrigin + performance.now(), frames]);
+          if (Math.hypot(shown.x - start.x, shown.z - start.z) > 1e-4) done(
+            [pressed, performance.timeOrigin + performance.now(), frames]);
           else requestAnimationFrame(look);
         };
         requestAnimationFrame(look);

@@ -8,7 +8,7 @@ import type { Region } from '../src/wire/operator.ts';
 import { withCluster } from './cluster.ts';
 import { Visitor, distance, lookAt, openBrowser, openPage } from './serving.ts';
 
-/** Who is so far beyond the border, in metres, has crossed it for certain. */
+/** An avatar this far beyond the border, in metres, has certainly crossed it. */
 const BEYOND = 2.5;
 const SPEED = 5;
 let browser: Browser;
@@ -22,7 +22,8 @@ after(async () => {
 
 /** Which server decides where, as the map shows it; corners in metres. */
 async function regions(map: Page): Promise<Region[]> {
-  await map.waitForFunction(() => new Set((window as any).map.watch.borders?.regions.map((region: any) => region.node)).size === 2);
+  await map.waitForFunction(() => new Set((window as any).map.watch.borders?.regions.map((region: any) => region.node))
+    .size === 2);
   const told = (await map.evaluate(() => (window as any).map.watch.borders.regions)) as Region[];
   const metres = ([x, z]: readonly [number, number]) => [x / 1_024, z / 1_024] as const;
   return told.map(({ node, isOwn, low, high }) => ({ node, isOwn, low: metres(low), high: metres(high) }));
@@ -36,7 +37,8 @@ interface Noted {
   /** What the status said. */
   readonly texts: string[];
   /** Each time it came in: where it was confirmed last, when it had got there, and where it goes on. */
-  readonly joins: { own: number; nickname: string; isResumed: boolean; last: { x: number; z: number }; seconds: number; place: number[]; server: string }[];
+  readonly joins: { own: number; nickname: string; isResumed: boolean; last: { x: number; z: number }; seconds: number;
+    place: number[]; server: string }[];
 }
 
 async function note(visitor: Visitor): Promise<void> {
@@ -46,7 +48,8 @@ async function note(visitor: Visitor): Promise<void> {
     const noted: any = { texts: [], joins: [] };
     (window as any).noted = noted;
     const status = document.querySelector('#status')!;
-    new MutationObserver(() => noted.texts.push(status.textContent)).observe(status, { childList: true, characterData: true, subtree: true });
+    new MutationObserver(() => noted.texts.push(status.textContent))
+      .observe(status, { childList: true, characterData: true, subtree: true });
     let moved = client.newestTick;
     const received = client.received.bind(client);
     client.received = (...told: any[]) => {
@@ -64,10 +67,12 @@ async function note(visitor: Visitor): Promise<void> {
 }
 
 const noted = (visitor: Visitor): Promise<Noted> => visitor.page.evaluate(() => (window as any).noted);
-const serverOf = (visitor: Visitor): Promise<string> => visitor.page.evaluate(() => (window as any).kinesphere.session.server ?? location.origin);
+const serverOf = (visitor: Visitor): Promise<string> =>
+  visitor.page.evaluate(() => (window as any).kinesphere.session.server ?? location.origin);
 const about = (visitor: Visitor) => visitor.page.evaluate(() => {
   const { session, placesBuilt } = (window as any).kinesphere;
-  return { own: session.client.welcome.own as number, placesBuilt: placesBuilt as number, isBanner: !(document.querySelector('#banner') as HTMLElement).hidden };
+  return { own: session.client.welcome.own as number, placesBuilt: placesBuilt as number,
+    isBanner: !(document.querySelector('#banner') as HTMLElement).hidden };
 });
 
 test('who walks across the border of two servers is sent on, and goes on as who it was', async () => {
@@ -87,7 +92,8 @@ test('who walks across the border of two servers is sent on, and goes on as who 
       const region = all.find(({ isOwn }) => (to === one.url) === isOwn)!;
       await lookAt(ann, start, { x: (region.low[0] + region.high[0]) / 2, z: (region.low[1] + region.high[1]) / 2 });
       await ann.page.keyboard.down('KeyW');
-      const there = await ann.until(`is in the space of ${region.node}`, (seen) => seen.phase === 'joined' && isWithin(region, seen.own, BEYOND));
+      const there = await ann.until(`is in the space of ${region.node}`,
+        (seen) => seen.phase === 'joined' && isWithin(region, seen.own, BEYOND));
       await ann.page.keyboard.up('KeyW');
       assert.equal(there.transport, 'WebTransport');
       await ann.until('is at the other server', (seen) => seen.phase === 'joined');
@@ -99,14 +105,17 @@ test('who walks across the border of two servers is sent on, and goes on as who 
       assert.equal(crossings.length, crossing, JSON.stringify(joins));
       const { last, seconds, place, ...joined } = crossings.at(-1)!;
       assert.deepEqual(joined, { own, nickname: 'Ann', isResumed: true, server: to });
-      // It walks on while its page is under way, and no faster than one can walk: the first server has stopped it, the second goes on with it.
+      // It walks on while its page is under way, and no faster than one can walk: the first server has stopped it, the
+      // second goes on with it.
       const jump = distance(last, { x: place[0]! / 1_024, z: place[2]! / 1_024 });
       assert.ok(jump < SPEED * seconds + 0.3, `it was ${jump} m away from where it goes on ${seconds} s later`);
       assert.ok(texts.some((text) => text.includes('crossing')), `the status said ${JSON.stringify(texts)}`);
-      assert.deepEqual(await about(ann), { own, placesBuilt: 1, isBanner: false }, 'nothing was built again, and all is said');
+      assert.deepEqual(await about(ann), { own, placesBuilt: 1, isBanner: false },
+        'nothing was built again, and all is said');
 
       const stood = await ann.standStill();
-      await bob.until('sees Ann where she is', (seen) => seen.others.some((other) => other.object === own && other.name === 'Ann' && distance(other, stood.own) < 0.05));
+      await bob.until('sees Ann where she is', (seen) =>
+        seen.others.some((other) => other.object === own && other.name === 'Ann' && distance(other, stood.own) < 0.05));
     }
     await regions(map);
     assert.ok(await bordersAreSeen(map), 'the border is not on the map');
@@ -121,7 +130,8 @@ async function bordersAreSeen(map: Page): Promise<boolean> {
     const picture = (isOn: boolean) => {
       operator.layers.borders = isOn;
       operator.paint();
-      return operator.context.getImageData(0, 0, operator.canvas.width, operator.canvas.height).data as Uint8ClampedArray;
+      return operator.context.getImageData(0, 0, operator.canvas.width, operator.canvas.height)
+        .data as Uint8ClampedArray;
     };
     const [without, shown] = [picture(false), picture(true)];
     return without.filter((value, index) => Math.abs(value - shown[index]!) > 8).length > 400;

@@ -19,14 +19,18 @@ function freePort(): Promise<number> {
 export async function withCluster(args: string, run: (one: Serving, two: Serving) => Promise<void>): Promise<void> {
   const ports = [await freePort(), await freePort()];
   const serve = (name: string, port: number, join: string) =>
-    Serving.start(`${args} --cluster shared --resume-seconds 60 --log warn --node-name ${name} --cluster-listen 127.0.0.1:${port}${join}`);
+    Serving.start(
+      `${args} --cluster shared --resume-seconds 60 --log warn --node-name ${name} ` +
+        `--cluster-listen 127.0.0.1:${port}${join}`,
+    );
   const one = await serve('one', ports[0]!, '');
   let two: Serving | null = null;
   let witness: ChildProcess | null = null;
   try {
     two = await serve('two', ports[1]!, ` --join 127.0.0.1:${ports[0]}`);
     const joins = ports.map((port) => `--join 127.0.0.1:${port}`).join(' ');
-    witness = spawn(binary, `witness ${args} --cluster shared --log off --node-name witness ${joins}`.split(' '), { stdio: 'ignore' });
+    witness = spawn(binary, `witness ${args} --cluster shared --log off --node-name witness ${joins}`.split(' '),
+      { stdio: 'ignore' });
     await run(one, two);
   } finally {
     witness?.kill('SIGKILL');

@@ -25,7 +25,8 @@ after(async () => {
 class Fingers {
   private readonly down = new Map<number, { x: number; y: number }>();
 
-  private constructor(private readonly tell: (type: 'touchStart' | 'touchMove' | 'touchEnd', points: object[]) => Promise<unknown>) {}
+  private constructor(private readonly tell: (type: 'touchStart' | 'touchMove' | 'touchEnd', points: object[]) =>
+    Promise<unknown>) {}
 
   static async on(page: Page): Promise<Fingers> {
     const session = await page.context().newCDPSession(page);
@@ -40,7 +41,7 @@ class Fingers {
 
   async lift(id: number): Promise<void> {
     this.down.delete(id);
-    // Whoever is no longer told of has been lifted; an end is the end of all.
+    // A touch that is no longer reported has been lifted; `touchend` without touches ends all.
     await this.tell(this.down.size === 0 ? 'touchEnd' : 'touchMove', this.points());
   }
 
@@ -80,7 +81,8 @@ test('thumbs walk, look, zoom, jump and hold', async () => {
   await fingers.lift(1);
   const stood = await visitor.standStill();
   assert.ok(distance(stood.own, begin.own) > 0.5);
-  assert.equal(await page.evaluate(() => Math.hypot(...(window as any).kinesphere.session.client.intent.velocity)), 0, 'a thumb that is lifted wants nothing');
+  assert.equal(await page.evaluate(() => Math.hypot(...(window as any).kinesphere.session.client.intent.velocity)), 0,
+    'a thumb that is lifted wants nothing');
 
   const looked = await camera(page);
   const look = await middle(page, '.stick.look');
@@ -112,7 +114,8 @@ test('thumbs walk, look, zoom, jump and hold', async () => {
 test('on a screen of 360 pixels everything is within reach, and nothing covers anything', async () => {
   const visitor = await Visitor.open(browser, server.url, '', PHONE);
   const { page } = visitor;
-  const isWide = () => page.evaluate(() => document.documentElement.scrollWidth > innerWidth || [...document.querySelectorAll('#enter form')].some((form) => form.scrollWidth > form.clientWidth));
+  const isWide = () => page.evaluate(() => document.documentElement.scrollWidth > innerWidth
+    || [...document.querySelectorAll('#enter form')].some((form) => form.scrollWidth > form.clientWidth));
   assert.equal(await isWide(), false, 'the dialog fits');
   const go = await page.locator('#enter .go').boundingBox();
   assert.ok(go !== null && go.y + go.height <= 740, 'the button to enter is seen without scrolling');
@@ -143,7 +146,8 @@ test('on a screen of 360 pixels everything is within reach, and nothing covers a
 
 for (const [width, height] of [[561, 700], [640, 360], [720, 500], [844, 390]] as const) {
   test(`on a touch screen of ${width} by ${height} pixels, too`, async () => {
-    const visitor = await Visitor.enter(browser, server.url, `Touch ${width}`, '', { ...PHONE, viewport: { width, height } });
+    const visitor = await Visitor.enter(browser, server.url, `Touch ${width}`, '',
+      { ...PHONE, viewport: { width, height } });
     const { page } = visitor;
     await page.tap('#bar button:has-text("Inspect")');
     await page.waitForSelector('.inspector:not([hidden])');
@@ -171,14 +175,17 @@ async function coverNothing(page: Page, selectors: readonly string[]): Promise<v
   }, selectors);
   const [width, height] = [page.viewportSize()!.width, page.viewportSize()!.height];
   boxes.forEach((a, index) => {
-    assert.ok(a.left >= 0 && a.right <= width && a.top >= 0 && a.bottom <= height && a.right > a.left, `${a.name} is not within the screen: ${JSON.stringify(a)}`);
+    assert.ok(a.left >= 0 && a.right <= width && a.top >= 0 && a.bottom <= height && a.right > a.left,
+      `${a.name} is not within the screen: ${JSON.stringify(a)}`);
     for (const b of boxes.slice(index + 1)) {
-      assert.ok(a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top, `${a.name} and ${b.name} cover each other: ${JSON.stringify([a, b])}`);
+      assert.ok(a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top,
+        `${a.name} and ${b.name} cover each other: ${JSON.stringify([a, b])}`);
     }
   });
 }
 
-/** Notes whether the server confirms a jump, from now on: on a slow machine it is over before anybody looks. Gives what waits for it. */
+/** Notes whether the server confirms a jump, from now on: on a slow machine it is over before anybody looks. Gives what
+ * waits for it. */
 async function noteJump(page: Page, y: number): Promise<() => Promise<unknown>> {
   await page.evaluate((y) => {
     const { client } = (window as any).kinesphere.session;
@@ -199,7 +206,9 @@ test('a gamepad walks, looks, jumps and holds, and is felt at contact', async (c
   const { page } = visitor;
   await page.addInitScript(() => {
     const button = () => ({ pressed: false, touched: false, value: 0 });
-    const pad = { axes: [0, 0, 0, 0], buttons: Array.from({ length: 17 }, button), vibrationActuator: { playEffect: (type: string, effect: any) => (felt.push({ type, ...effect }), Promise.resolve('complete')) } };
+    const pad = { axes: [0, 0, 0, 0], buttons: Array.from({ length: 17 }, button),
+      vibrationActuator: { playEffect: (type: string, effect: any) =>
+      (felt.push({ type, ...effect }), Promise.resolve('complete')) } };
     const felt: any[] = [];
     Object.assign(window, { pad, felt });
     // As browsers do it: four places, of which the pad need not have the first.
@@ -213,7 +222,8 @@ test('a gamepad walks, looks, jumps and holds, and is felt at contact', async (c
     page.evaluate(
       ([index, pressed]) => {
         (window as any).pad.buttons[index as number].pressed = pressed;
-        return new Promise((seen) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(seen))));
+        return new Promise((seen) =>
+          requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(seen))));
       },
       [index, pressed] as const,
     );
@@ -246,8 +256,10 @@ test('a gamepad walks, looks, jumps and holds, and is felt at contact', async (c
   await axes([0, -1, 0, 0]);
   await visitor.until('reaches the wall or the crate', (seen) => seen.own.z < -0.2);
   await page.waitForFunction(() => (window as any).felt.length > 0);
-  const felt = (await page.evaluate(() => (window as any).felt[0])) as { type: string; strongMagnitude: number; duration: number };
-  assert.ok(felt.type === 'dual-rumble' && felt.strongMagnitude > 0 && felt.strongMagnitude <= 1 && felt.duration > 0, JSON.stringify(felt));
+  const felt = (await page.evaluate(() => (window as any).felt[0])) as { type: string; strongMagnitude: number;
+    duration: number };
+  assert.ok(felt.type === 'dual-rumble' && felt.strongMagnitude > 0 && felt.strongMagnitude <= 1 && felt.duration > 0,
+    JSON.stringify(felt));
   await visitor.close();
 });
 

@@ -62,8 +62,10 @@ async function lookAtCompany(page: Page, further = 0): Promise<void> {
   await page.evaluate((further) => {
     const { camera, session } = (window as any).kinesphere;
     const at = session.client.own.shown;
-    const near = [...session.client.others.all.values()].filter((other: any) => other.entered.kind === 'Avatar' && Math.hypot(other.x - at.x, other.z - at.z) < 16);
-    const within = (yaw: number) => near.filter((other: any) => Math.cos(Math.atan2(other.x - at.x, other.z - at.z) - yaw) > 0.8).length;
+    const near = [...session.client.others.all.values()]
+      .filter((other: any) => other.entered.kind === 'Avatar' && Math.hypot(other.x - at.x, other.z - at.z) < 16);
+    const within = (yaw: number) =>
+      near.filter((other: any) => Math.cos(Math.atan2(other.x - at.x, other.z - at.z) - yaw) > 0.8).length;
     const yaws = Array.from({ length: 36 }, (_, index) => (index / 18) * Math.PI);
     Object.assign(camera, { yaw: yaws.sort((a, b) => within(b) - within(a))[0]! + further });
     if (further === 0) Object.assign(camera, { pitch: 0.22, distance: 6 });
@@ -71,16 +73,19 @@ async function lookAtCompany(page: Page, further = 0): Promise<void> {
   await wait(2_500);
 }
 
-/** Puts the pointer on whoever is nearest, right of the inspector's panel. */
+/** Puts the pointer on the nearest user right of the inspector's panel. */
 async function pointAtSomebody(page: Page): Promise<void> {
   const [x, y] = await page.evaluate(() => {
     const { stage, session } = (window as any).kinesphere;
     const at = session.client.own.shown;
-    const seen = [...session.client.others.all.values()].filter((other: any) => other.entered.kind === 'Avatar').map((other: any) => {
+    const seen = [...session.client.others.all.values()].filter((other: any) => other.entered.kind === 'Avatar')
+      .map((other: any) => {
       const { x, y } = stage.camera.position.clone().set(other.x, other.y, other.z).project(stage.camera);
-      return { x: (0.5 + 0.5 * x) * innerWidth, y: (0.5 - 0.5 * y) * innerHeight, away: Math.hypot(other.x - at.x, other.z - at.z) };
+      return { x: (0.5 + 0.5 * x) * innerWidth, y: (0.5 - 0.5 * y) * innerHeight,
+        away: Math.hypot(other.x - at.x, other.z - at.z) };
     });
-    const best = seen.filter(({ x, y }) => x > 340 && x < 1_000 && y > 100 && y < 640).sort((a, b) => a.away - b.away)[0];
+    const best = seen.filter(({ x, y }) => x > 340 && x < 1_000 && y > 100 && y < 640)
+      .sort((a, b) => a.away - b.away)[0];
     return best === undefined ? [660, 330] : [best.x, best.y];
   });
   await page.mouse.move(x!, y!);
@@ -123,7 +128,8 @@ try {
       const guests = bots(one.url, '--count 16 --behaviour seek --name guest --seconds 900');
       try {
         const page = await open('/map', one.url);
-        await page.waitForFunction(() => (window as any).map.watch.borders?.regions.length > 1 && (window as any).map.frame?.places.size > 50);
+        await page.waitForFunction(() => (window as any).map.watch.borders?.regions.length > 1 && (window as any)
+          .map.frame?.places.size > 50);
         await wait(4_000);
         await take(page, 'page-cluster');
         await page.context().close();

@@ -5,14 +5,16 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Browser, type BrowserContextOptions, type Page, type Route, chromium } from 'playwright-core';
 
-/** Nothing here takes long; a test that waits this long has failed. On a machine that is busy with other things, say more. */
+/** Nothing here takes long; a test that waits this long has failed. On a machine that is busy with other things, say
+ * more. */
 export const PATIENCE_MS = Number(process.env['KINESPHERE_PATIENCE_MS'] ?? 40_000);
 
 export const binary = resolve(process.env['KINESPHERE_BIN'] ?? '../target/debug/kinesphere');
-/** For whoever works on the page: with `KINESPHERE_DIST=dist` it comes from there, and the server need not be built again. */
+/** With `KINESPHERE_DIST=dist` the page comes from there, so that work on it needs no build of the server. */
 const dist = process.env['KINESPHERE_DIST'];
 const chromiumPath =
-  process.env['KINESPHERE_CHROMIUM'] ?? ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
+  process.env['KINESPHERE_CHROMIUM'] ?? ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+    .find((path) => existsSync(path));
 
 export class Serving {
   private constructor(
@@ -56,7 +58,8 @@ export class Serving {
   async metrics(): Promise<Map<string, number>> {
     const text = await (await fetch(`http://${this.address}/metrics`)).text();
     const rows = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-    return new Map(rows.map((row) => [row.slice(0, row.lastIndexOf(' ')), Number(row.slice(row.lastIndexOf(' ') + 1))]));
+    return new Map(rows.map((row) =>
+      [row.slice(0, row.lastIndexOf(' ')), Number(row.slice(row.lastIndexOf(' ') + 1))]));
   }
 }
 
@@ -101,12 +104,16 @@ export async function openPage(browser: Browser, device: BrowserContextOptions =
 /** What is in `dist`, under the server's own policy. */
 async function fromDist(route: Route): Promise<void> {
   const { pathname } = new URL(route.request().url());
-  const name = pathname === '/' ? 'index.html' : pathname.startsWith('/assets/') ? pathname.slice(1) : `${pathname.slice(1)}.html`;
-  const policy = (await (await fetch(new URL('/', route.request().url()))).headers.get('content-security-policy')) ?? '';
-  await route.fulfill({ path: resolve(dist!, name), headers: { 'content-security-policy': policy, 'content-type': typeOf(name) } });
+  const name = pathname === '/' ? 'index.html' : pathname.startsWith('/assets/') ? pathname.slice(1)
+    : `${pathname.slice(1)}.html`;
+  const policy = (await (await fetch(new URL('/', route.request().url()))).headers.get('content-security-policy'))
+    ?? '';
+  await route.fulfill({ path: resolve(dist!, name),
+    headers: { 'content-security-policy': policy, 'content-type': typeOf(name) } });
 }
 
-const typeOf = (name: string): string => (name.endsWith('.html') ? 'text/html' : name.endsWith('.css') ? 'text/css' : 'text/javascript');
+const typeOf = (name: string): string =>
+  (name.endsWith('.html') ? 'text/html' : name.endsWith('.css') ? 'text/css' : 'text/javascript');
 
 /** What the page knows, as tests ask for it. */
 export interface Seen {
@@ -116,7 +123,8 @@ export interface Seen {
   readonly own: { x: number; y: number; z: number };
   readonly shown: { x: number; y: number; z: number };
   readonly held: number | null;
-  readonly others: { object: number; name: string; kind: string; tick: number; x: number; y: number; z: number; form: string; radius: number }[];
+  readonly others: { object: number; name: string; kind: string; tick: number; x: number; y: number; z: number;
+    form: string; radius: number }[];
 }
 
 /** A page with a user in it. */
@@ -130,7 +138,8 @@ export class Visitor {
     return new Visitor(page);
   }
 
-  static async enter(browser: Browser, url: string, name: string, query = '', device: BrowserContextOptions = {}): Promise<Visitor> {
+  static async enter(browser: Browser, url: string, name: string, query = '',
+    device: BrowserContextOptions = {}): Promise<Visitor> {
     const visitor = await Visitor.open(browser, url, query, device);
     await visitor.join(name);
     await visitor.until('is in', (seen) => seen.phase === 'joined' && seen.tick > 0);
@@ -153,7 +162,8 @@ export class Visitor {
         return { object, name, kind, tick: other.confirmed.tick, x, y, z, form: shape.form, radius: shape.radius ?? 0 };
       });
       const { phase, newestTick, held } = client;
-      return { phase, transport: session.transport, tick: newestTick, own: client.own.confirmed.pos, shown: client.own.shown, held, others };
+      return { phase, transport: session.transport, tick: newestTick, own: client.own.confirmed.pos,
+        shown: client.own.shown, held, others };
     });
   }
 
@@ -163,7 +173,8 @@ export class Visitor {
     for (;;) {
       const seen = await this.seen();
       if (seen !== null && holds(seen)) return seen;
-      if (Date.now() - begun > PATIENCE_MS) throw new Error(`in vain waited until it ${what}; seen: ${JSON.stringify(seen)}; wanted: ${await this.wanted()}`);
+      if (Date.now() - begun > PATIENCE_MS) throw new Error(
+        `in vain waited until it ${what}; seen: ${JSON.stringify(seen)}; wanted: ${await this.wanted()}`);
       await new Promise((done) => setTimeout(done, 30));
     }
   }
@@ -178,12 +189,13 @@ export class Visitor {
     });
   }
 
-  /** What the page wants, for whoever wonders why nothing happens. */
+  /** Prints what the page asks for, to find out why nothing happens. */
   private wanted(): Promise<string> {
     return this.page.evaluate(() => {
       const { session, controls, frames } = (window as any).kinesphere;
       const dialog = document.querySelector('#enter .error')?.textContent;
-      return JSON.stringify({ intent: session?.client.intent, keys: [...controls.held], frames, dialog, counts: session?.client.counts });
+      return JSON.stringify(
+        { intent: session?.client.intent, keys: [...controls.held], frames, dialog, counts: session?.client.counts });
     });
   }
 
@@ -193,7 +205,8 @@ export class Visitor {
 }
 
 export const wait = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
-export const distance = (a: { x: number; z: number }, b: { x: number; z: number }): number => Math.hypot(a.x - b.x, a.z - b.z);
+export const distance = (a: { x: number; z: number }, b: { x: number; z: number }): number =>
+  Math.hypot(a.x - b.x, a.z - b.z);
 
 /** Lets a visitor look from where it stands towards a place. */
 export async function lookAt(visitor: Visitor, seen: Seen, at: { x: number; z: number }): Promise<void> {

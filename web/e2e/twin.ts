@@ -1,4 +1,4 @@
-// What the columns are worth: the same datagrams and the same frames, once with an object for everybody and everything,
+// What the columns are worth: the same datagrams and the same frames, once with an object for each user and thing,
 // once in columns, turn by turn in one process, by the time that its processor took.
 
 import { SlowOther } from '../test/slow_other.ts';
@@ -65,7 +65,7 @@ export function compare(avatars: number, frames: number): Compared {
       }
       columns.show(now);
     };
-    // Who comes first changes, so that neither always finds what the other has fetched.
+    // The order alternates, so that neither always finds the other's data in the caches.
     const turns = [['objects', slowly], ['columns', quickly]] as const;
     for (const [name, run] of frame % 2 === 0 ? turns : [turns[1], turns[0]]) {
       const before = process.cpuUsage();

@@ -31,10 +31,10 @@ import type { Solid, Welcome } from './wire/to_client.ts';
 
 /** How near something has to be to be taken, in metres from the middle of the own avatar. */
 const GRAB_REACH = 2;
-/** How long a name shows that somebody spoke, in seconds. */
+/** How long a name shows that its user spoke, in seconds. */
 const SPEAKING_S = 4;
 
-/** How many walk about in the picture behind the dialog. */
+/** Strollers in the picture behind the dialog. */
 const STROLLERS = 14;
 
 const key = (name: string): HTMLElement => element('kbd', {}, name);
@@ -71,7 +71,8 @@ export class App {
   frames = 0;
   placesBuilt = 0;
 
-  constructor(canvas: HTMLCanvasElement, names: HTMLElement, ui: HTMLElement, quality: Quality, private readonly only: Transport | null, private readonly pace: Pace | null) {
+  constructor(canvas: HTMLCanvasElement, names: HTMLElement, ui: HTMLElement, quality: Quality,
+    private readonly only: Transport | null, private readonly pace: Pace | null) {
     this.stage = new Stage(canvas, quality);
     this.camera = new Camera(this.stage.camera);
     this.avatars = new Avatars(quality === 'high');
@@ -95,26 +96,30 @@ export class App {
       used: () => this.forgetHint(),
     });
     this.inspector = new Inspector(this.stage.scene, this.stage.camera, canvas);
-    this.status = new StatusBar((what) => (what === 'leave' ? this.leave() : what === 'chat' ? this.chat.open() : this.toggle(what)));
-    this.hint.append(key('W A S D'), ' or arrows walk, drag to look, ', key('Space'), ' jumps, ', key('E'), ' holds, ', key('T'), ' talks, ', key('I'), ' looks inside');
+    this.status = new StatusBar((what) =>
+      (what === 'leave' ? this.leave() : what === 'chat' ? this.chat.open() : this.toggle(what)));
+    this.hint.append(key('W A S D'), ' or arrows walk, drag to look, ', key('Space'), ' jumps, ', key('E'), ' holds, ',
+      key('T'), ' talks, ', key('I'), ' looks inside');
     this.prompt.hidden = true;
     this.hint.hidden = true;
     this.users.root.hidden = innerWidth < 720;
     for (const part of [this.status.root, this.users.root, this.chat.root]) part.hidden ||= true;
-    ui.append(this.status.root, this.status.banner, this.users.root, this.chat.root, this.inspector.root, this.hint, this.prompt, this.dialog.root);
+    ui.append(this.status.root, this.status.banner, this.users.root, this.chat.root, this.inspector.root, this.hint,
+      this.prompt, this.dialog.root);
     if (quality === 'high') {
       this.place = new Place(...picture());
       this.stage.scene.add(this.place.root);
     }
     this.dialog.open();
     void introduce().then(
-      ({ world, avatars, peer }) => {
+      ({ world, sky, avatars, peer }) => {
         this.dialog.introduce(world, avatars);
+        if (typeof sky === 'string') this.stage.tint(sky);
         if (typeof peer === 'string') this.showPeer(peer);
       },
       () => {},
     );
-    // Asked for at once, so that they are mostly there before anybody enters; who was faster sees balls until then.
+    // Asked for at once, so that they are mostly there before the user enters; until then shapes are balls.
     void readModels().then((told) => {
       const objects = [...this.models.take(told)];
       this.things.renew(objects);
@@ -132,7 +137,7 @@ export class App {
     if (kept === null) forgetResumeKey();
     const bytes = new TextEncoder().encode(token);
     let isFirstWelcome = true;
-    // What a session that was left still hears is nobody's business any more.
+    // Events of a session that was left are ignored.
     const isCurrent = (): boolean => this.session === session;
     const session: Session = new Session(nickname, avatar, bytes, this.only, {
       connection: (connection) => {
@@ -149,7 +154,7 @@ export class App {
         this.forgetPeople();
         this.controls.isOpen = true;
         if (!welcome.isResumed) this.camera.reset();
-        // Whoever comes back or crosses over may be typing, and has chosen what is open.
+        // A user that resumes or crosses a border may be typing, and has chosen what is open.
         if (isFirstWelcome) this.unfold();
         isFirstWelcome = false;
       },
@@ -162,7 +167,7 @@ export class App {
         this.chat.add(name, text);
       },
       grabbed: (object, isHeld) => {
-        if (isCurrent() && !isHeld && object === this.graspable) this.status.say('Somebody else has it.');
+        if (isCurrent() && !isHeld && object === this.graspable) this.status.say('Another user holds it.');
       },
     });
     this.session = session;
@@ -194,7 +199,7 @@ export class App {
     this.dialog.open(sentence);
   }
 
-  /** Whoever was drawn so far is somebody else, or nobody, from now on. */
+  /** Handles mean other users from now on: nothing drawn so far is kept. */
   private forgetPeople(): void {
     this.people.clear();
     this.avatars.clear();
@@ -205,7 +210,7 @@ export class App {
     this.status.show(connection, isInside);
     if (connection.state === 'ended') this.close(connection.refused.sentence || 'The server let you go.');
     else if (connection.state === 'lost' && !isInside) {
-      // Nobody has seen the world yet: say so in the dialog, and let the user decide when to try again.
+      // The user has not entered yet: say so in the dialog, and let the user decide when to try again.
       this.session?.leave();
       this.close(`The server cannot be reached: ${connection.why}.`);
     }
@@ -224,7 +229,8 @@ export class App {
   }
 
   private mark(): void {
-    this.status.mark({ inspector: this.inspector.isOpen, users: !this.users.root.hidden, view: this.camera.isFirstPerson, sound: !this.settings.isMuted });
+    this.status.mark({ inspector: this.inspector.isOpen, users: !this.users.root.hidden,
+      view: this.camera.isFirstPerson, sound: !this.settings.isMuted });
   }
 
   private forgetHint(): void {
@@ -253,8 +259,8 @@ export class App {
 
   private frame(now: number): void {
     requestAnimationFrame((now) => this.frame(now));
-    // Where every picture is dear, twenty a second have to do, and a few while nobody is in. But what a user does is seen
-    // with the next one.
+    // Where pictures are expensive, twenty a second have to do, and five before the user enters. But what a user does
+    // is seen with the next one.
     const least = this.stage.quality === 'high' || this.controls.isChanged ? 0 : this.session === null ? 200 : 45;
     if (now - this.last < least) return;
     const took = Math.max((now - this.last) / 1_000, 0);
@@ -273,7 +279,7 @@ export class App {
       this.draw(seconds, elapsed);
     } else {
       this.controls.isChanged = false;
-      // Nobody is in: a place turns slowly behind the dialog, with somebody strolling in it.
+      // Before the user enters, a plaza turns slowly behind the dialog, with a few strollers.
       const turn = 0.6 + seconds / 60;
       this.stage.camera.position.set(13 * Math.sin(turn), 3.2, 13 * Math.cos(turn));
       this.stage.camera.lookAt(0, 1.8, 0);
@@ -291,7 +297,8 @@ export class App {
   /** The page of a peer: its user has a name already, and peers neither jump nor hold anything. */
   private showPeer(name: string): void {
     this.dialog.peer = name;
-    this.hint.replaceChildren(key('W A S D'), ' or arrows walk, drag to look, ', key('T'), ' talks, ', key('I'), ' looks inside');
+    this.hint.replaceChildren(key('W A S D'), ' or arrows walk, drag to look, ', key('T'), ' talks, ', key('I'),
+      ' looks inside');
   }
 
   /** A few people around the fountain, for the picture behind the dialog. */
@@ -323,7 +330,8 @@ export class App {
     // Towards zero: a wish that is too fast by a hair is refused whole.
     const part = (value: number) => Math.trunc(value * speedMax * VELOCITY_PARTS);
     const up = gravity === 0 ? part(rise) : 0;
-    client.intent = { velocity: [part(x), up, part(z)], heading: nearestHeading(this.heading), isJump: client.intent.isJump || this.wantsJump };
+    client.intent = { velocity: [part(x), up, part(z)], heading: nearestHeading(this.heading),
+      isJump: client.intent.isJump || this.wantsJump };
     this.wantsJump = false;
   }
 
@@ -337,14 +345,16 @@ export class App {
     if (this.camera.isFirstPerson) this.avatars.leave(welcome.own);
     else {
       const [vx, , vz] = client.intent.velocity;
-      const place = this.avatars.enter(welcome.own, ownHalf, welcome.shape.form === 'capsule' ? welcome.shape.radius : ownHalf, this.heading);
+      const place = this.avatars.enter(welcome.own, ownHalf,
+        welcome.shape.form === 'capsule' ? welcome.shape.radius : ownHalf, this.heading);
       this.avatars.pose(place, own.x, own.y, own.z, this.heading, Math.hypot(vx, vz) / VELOCITY_PARTS, 1);
     }
     this.people.draw(client.others);
     this.avatars.finish();
     const things: Thing[] = [];
     for (const { entered, handle, shown } of client.others.things.values()) {
-      things.push({ object: entered.object, kind: entered.kind, shape: entered.shape, pos: shown.pos, rot: shown.rot, clock: client.clockOf(handle, now) });
+      things.push({ object: entered.object, kind: entered.kind, shape: entered.shape, pos: shown.pos, rot: shown.rot,
+        clock: client.clockOf(handle, now) });
     }
     this.things.draw(things);
     this.findGraspable(own, things);
@@ -355,11 +365,12 @@ export class App {
     this.inspector.draw(client, elapsed, this.workMs);
   }
 
-  /** Who is near enough that its name could be read. */
+  /** Users near enough that their names can be read. */
   private named(client: Client, seconds: number): Named[] {
     const named: Named[] = [];
     for (const { entered, x, y, z } of client.others.near()) {
-      if (entered.kind !== 'Avatar' || entered.name === '' || !this.labels.isWithin(x, y, z, this.stage.camera)) continue;
+      if (entered.kind !== 'Avatar' || entered.name === ''
+        || !this.labels.isWithin(x, y, z, this.stage.camera)) continue;
       const isSpeaking = (this.speaking.get(entered.object) ?? 0) > seconds;
       named.push({ name: entered.name, x, y: y + halfHeight(entered.shape) + 0.12, z, isSpeaking });
     }
@@ -405,7 +416,9 @@ function picture(): [Welcome['bounds'], Solid[]] {
     solid(1, 0.15, { form: 'box', half: [2.5, 0.15, 2.5] }),
     solid(2, 0.8, { form: 'box', half: [1.5, 0.5, 1.5] }),
     solid(3, 2.7, { form: 'capsule', halfHeight: 1, radius: 0.4 }),
-    ...[0, 1, 2, 3].map((corner) => solid(4 + corner, 2, { form: 'capsule', halfHeight: 1.5, radius: 0.5 }, corner % 2 === 0 ? -12 : 12, corner < 2 ? -12 : 12)),
+    ...[0, 1, 2, 3].map((corner) =>
+      solid(4 + corner, 2, { form: 'capsule', halfHeight: 1.5, radius: 0.5 }, corner % 2 === 0 ? -12 : 12,
+      corner < 2 ? -12 : 12)),
   ];
   const reach = 26 * STEPS_PER_METRE;
   return [[[-reach, 0, -reach], [reach, 30 * STEPS_PER_METRE, reach]], solids];

@@ -11,14 +11,15 @@ const [canvas, names, ui] = ['view', 'names', 'ui'].map((id) => document.getElem
 
 try {
   const quality = asked.get('quality');
-  // Whoever asks for a quality gets it, however slow that is.
+  // A quality that is asked for is used, however slow it is.
   const pace = quality === null ? new Pace() : null;
   const app = new App(canvas as HTMLCanvasElement, names!, ui!, quality === 'low' ? 'low' : 'high', only, pace);
   // For tests, and for the curious.
   Object.assign(window, { kinesphere: app });
 } catch (error) {
   const canDraw = (canvas as HTMLCanvasElement).getContext('webgl2') !== null;
-  const why = canDraw ? `The page cannot start: ${String(error)}` : 'The world cannot be drawn: this browser has no WebGL 2, or it is turned off.';
+  const why = canDraw ? `The page cannot start: ${String(error)}`
+    : 'The world cannot be drawn: this browser has no WebGL 2, or it is turned off.';
   ui!.replaceChildren(element('section', { class: 'gate' }, element('p', { role: 'alert' }, why)));
   throw error;
 }

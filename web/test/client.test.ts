@@ -12,7 +12,8 @@ import { kind } from '../src/wire/kind.ts';
 import { TICK_US, welcome } from './welcome.ts';
 
 const nothing = () => {};
-const silent = { send: nothing, joined: nothing, ended: nothing, sceneChanged: nothing, said: nothing, grabbed: nothing, redirected: nothing };
+const silent = { send: nothing, joined: nothing, ended: nothing, sceneChanged: nothing, said: nothing,
+  grabbed: nothing, redirected: nothing };
 
 function roster(number: number, tick: number, handle: number, object: number, x: number): Uint8Array {
   const writer = new Writer(kind.roster);
@@ -33,7 +34,8 @@ function roster(number: number, tick: number, handle: number, object: number, x:
   return writer.end();
 }
 
-const state = (tick: number, handle: number, x: number) => writeState(tick, [0, 922, 0], [{ handle, place: [x, 922, 0], heading: 0, motion: [0, 0, 0] }]);
+const state = (tick: number, handle: number, x: number) =>
+  writeState(tick, [0, 922, 0], [{ handle, place: [x, 922, 0], heading: 0, motion: [0, 0, 0] }]);
 
 test('a datagram that overtakes the welcome of a resumed session moves nobody', () => {
   const client = new Client(silent);
@@ -41,13 +43,14 @@ test('a datagram that overtakes the welcome of a resumed session moves nobody', 
   client.received(1_000, welcome(10, false));
   client.received(2_000, roster(1, 11, 3, 500, 1_024));
   client.received(3_000, state(12, 3, 2_048));
-  const place = () => [...client.others.all.values()].map(({ entered, confirmed }) => [entered.object, confirmed.place[0], confirmed.turn]);
+  const place = () => [...client.others.all.values()]
+    .map(({ entered, confirmed }) => [entered.object, confirmed.place[0], confirmed.turn]);
   assert.deepEqual(place(), [[500, 2_048, UNTURNED]]);
 
   client.lose();
   client.open(100_000, 'Ann', 0, new Uint8Array());
   const before = { ...client.counts };
-  // On the new connection handle 3 is somebody else, of whom the client is told behind the welcome.
+  // On the new connection handle 3 is another user, who is introduced after the welcome.
   client.received(110_000, state(20, 3, -4_096));
   assert.deepEqual(place(), [[500, 2_048, UNTURNED]], 'nobody was moved');
   assert.deepEqual({ ...client.counts, bytesIn: 0 }, { ...before, bytesIn: 0 }, 'and nothing was counted');
@@ -75,7 +78,8 @@ test('the clock of a flag runs on between what the server tells, and is forgotte
     return writer.end();
   };
   client.received(0, forms(10, 7));
-  const near = (found: number | null, wanted: number) => assert.ok(found !== null && Math.abs(found - wanted) < 1e-6, `${found}, not ${wanted}`);
+  const near = (found: number | null, wanted: number) =>
+    assert.ok(found !== null && Math.abs(found - wanted) < 1e-6, `${found}, not ${wanted}`);
   near(client.clockOf(3, 0), 7);
   near(client.clockOf(3, 10 * TICK_US), 17);
   client.received(11 * TICK_US, forms(21, 12));
@@ -95,7 +99,8 @@ test('the clock of a flag runs on between what the server tells, and is forgotte
 test('a client that is sent to another server goes with its key, and knows of all servers', () => {
   const sent: string[] = [];
   const hellos: Uint8Array[] = [];
-  const client = new Client({ ...silent, send: (message) => hellos.push(message), redirected: (address) => sent.push(address) });
+  const client = new Client(
+    { ...silent, send: (message) => hellos.push(message), redirected: (address) => sent.push(address) });
   client.open(0, 'Ann', 0, new Uint8Array());
   client.received(1_000, welcome(10, false));
   const servers = new Writer(kind.servers);
@@ -116,7 +121,8 @@ test('a client that is sent to another server goes with its key, and knows of al
   assert.equal(client.phase, 'joined');
 });
 
-test('who is sent to another server walks on meanwhile, for a second at most, and is not seen to jump when it comes', () => {
+test('who is sent to another server walks on meanwhile, for a second at most, and is not seen to jump when it comes',
+  () => {
   const client = new Client(silent);
   client.open(0, 'Ann', 0, new Uint8Array());
   client.received(0, welcome(10, false));
@@ -129,7 +135,7 @@ test('who is sent to another server walks on meanwhile, for a second at most, an
   const redirect = new Writer(kind.redirect);
   redirect.counted(new TextEncoder().encode('http://two:2'));
   client.received(400_000, redirect.end());
-  // What is pressed now nobody hears: the other server lets it go on as it went.
+  // A key pressed now is not sent: the other server lets the avatar go on as it went.
   client.intent = { ...client.intent, velocity: [0, 0, -2_000] };
   for (let frame = 0; frame < 20; frame++) client.show(400_000 + frame * 16_667, 0.016667);
   const crossed = shown();

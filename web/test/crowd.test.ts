@@ -34,11 +34,14 @@ test('a row of the crowd is shown where a replica with a display is shown', () =
   for (let seed = 1; seed <= 40; seed++) {
     const random = randomOf(seed);
     let scene = someScene(random, seed % 4 === 0 ? 0 : 60);
-    const settings = { restitution: 0, extrapolationUsMax: 1_000_000, timeoutUs: 5_000_000, blendUs: 100_000, snapDistance: 5, tickUs: TICK_US };
+    const settings = { restitution: 0, extrapolationUsMax: 1_000_000, timeoutUs: 5_000_000, blendUs: 100_000,
+      snapDistance: 5, tickUs: TICK_US };
     const crowd = new Crowd(settings, scene);
     const rows = [0, 3, 200];
     const slow = new Map(rows.map((row) => [row, new SlowOther(0.3, TICK_US)]));
-    const walkers = new Map(rows.map((row) => [row, { x: 30 * random() - 15, y: 0.9, z: 30 * random() - 15, angle: 6 * random(), speed: 4 * random() }]));
+    const walkers = new Map(
+      rows.map((row) => [row,
+      { x: 30 * random() - 15, y: 0.9, z: 30 * random() - 15, angle: 6 * random(), speed: 4 * random() }]));
     // The first two are people, the last may be turned in any way.
     rows.forEach((row, index) => crowd.enter(row, 0.3, index < 2));
     let now = TICK_US;
@@ -55,7 +58,8 @@ test('a row of the crowd is shown where a replica with a display is shown', () =
         walker.z += (vel.z * TICK_US) / 1e6;
         // Some are lost, sometimes for longer than is predicted.
         if (random() < 0.25 || (tick > 70 && tick < 108 && seed % 3 === 0)) continue;
-        const turn = random() < 0.2 ? uprightTurn(Math.round(10_000 * random()), random() < 0.5) : heading(Math.round(40 * walker.angle));
+        const turn = random() < 0.2 ? uprightTurn(Math.round(10_000 * random()), random() < 0.5)
+          : heading(Math.round(40 * walker.angle));
         const pos = { x: walker.x, y: walker.y, z: walker.z };
         const at = now + Math.round(20_000 * random());
         slow.get(row)!.hear(tick, tick * TICK_US, pos, vel, turn, isElsewhere, at, scene);
@@ -69,10 +73,12 @@ test('a row of the crowd is shown where a replica with a display is shown', () =
           const { pos, vel, rot } = slow.get(row)!.show(at, scene)!;
           const found = [...crowd.data.subarray(row * ROW + SHOWN, row * ROW + SHOWN_VEL + 3)];
           const same = [pos.x, pos.y, pos.z, vel.x, vel.y, vel.z].every((told, axis) => told === found[axis]);
-          assert.ok(same, `seed ${seed}, tick ${tick}, row ${row}: ${found}, the slow one says ${JSON.stringify({ pos, vel })}`);
+          assert.ok(same, `seed ${seed}, tick ${tick}, row ${row}: ${found}, the slow one says ${JSON.stringify(
+            { pos, vel })}`);
           if (slow.get(row)!.replica.course!.hasContacts) walls += 1;
           const angle = crowd.data[row * ROW + SHOWN_ANGLE]!;
-          if (index < 2) assert.ok(Math.abs(Math.sin((angle - headingOf(rot)) / 2)) < 1e-9, `seed ${seed}, tick ${tick}: turned by ${angle}, not ${headingOf(rot)}`);
+          if (index < 2) assert.ok(Math.abs(Math.sin((angle - headingOf(rot)) / 2)) < 1e-9,
+            `seed ${seed}, tick ${tick}: turned by ${angle}, not ${headingOf(rot)}`);
           else crowd.rotation(row).forEach((number, axis) => assert.ok(Math.abs(number - rot[axis]!) < 1e-12));
           if (Math.abs(rot[1]) > 0.1) turns += 1;
         }
@@ -87,7 +93,8 @@ test('a row of the crowd is shown where a replica with a display is shown', () =
 function inColumns(bodies: StateBodies, bytes: Uint8Array): State | null {
   try {
     const head = bodies.read(bytes);
-    const three = (list: Int32Array, index: number) => [list[3 * index]!, list[3 * index + 1]!, list[3 * index + 2]!] as const;
+    const three = (list: Int32Array, index: number) =>
+      [list[3 * index]!, list[3 * index + 1]!, list[3 * index + 2]!] as const;
     return {
       ...head,
       bodies: Array.from({ length: bodies.count }, (_, index) => ({
@@ -114,8 +121,10 @@ function asObjects(bytes: Uint8Array): State | null {
 }
 
 test('bodies in columns are what is read as objects, and the same bytes are refused', () => {
-  const vectors = JSON.parse(readFileSync('../crates/wire/vectors/messages.json', 'utf8')).to_client as { name: string; bytes: string; message: object }[];
-  const states = vectors.filter(({ message }) => 'State' in message).map(({ bytes }) => Uint8Array.from(bytes.match(/../g)!, (digits) => parseInt(digits, 16)));
+  const vectors = JSON.parse(readFileSync('../crates/wire/vectors/messages.json', 'utf8'))
+    .to_client as { name: string; bytes: string; message: object }[];
+  const states = vectors.filter(({ message }) => 'State' in message)
+    .map(({ bytes }) => Uint8Array.from(bytes.match(/../g)!, (digits) => parseInt(digits, 16)));
   assert.ok(states.length >= 2);
   const bodies = new StateBodies();
   const random = randomOf(7);
@@ -131,13 +140,15 @@ test('bodies in columns are what is read as objects, and the same bytes are refu
     for (let length = 1; length < state.length; length++) compare(state.subarray(0, length));
     for (let round = 0; round < 3_000; round++) {
       const changed = state.slice();
-      for (let change = 0; change <= round % 3; change++) changed[1 + Math.floor(random() * (changed.length - 1))]! ^= 1 << Math.floor(8 * random());
+      for (let change = 0; change <= round % 3; change++) changed[1
+        + Math.floor(random() * (changed.length - 1))]! ^= 1 << Math.floor(8 * random());
       compare(changed);
     }
   }
   // Bodies out of nothing, up to the longest datagram.
   for (let round = 0; round < 2_000; round++) {
-    const bytes = Uint8Array.from({ length: 9 + Math.floor(random() * (round % 10 === 0 ? 1_091 : 120)) }, () => 256 * random());
+    const bytes = Uint8Array.from({ length: 9 + Math.floor(random() * (round % 10 === 0 ? 1_091 : 120)) },
+      () => 256 * random());
     bytes.set([0x48, 1, 0, 0, 0, 0, 0, 0, 0]);
     compare(bytes);
   }
@@ -151,13 +162,17 @@ test('the index of a scene finds what looking at everything finds', () => {
     for (let round = 0; round < 200; round++) {
       const low = { x: 60 * random() - 30, y: 4 * random() - 1, z: 60 * random() - 30 };
       const high = { x: low.x + 6 * random(), y: low.y + random(), z: low.z + 6 * random() };
-      const half = (object: SceneObject) => (object.form === 'ball' ? { x: object.radius, y: object.radius, z: object.radius } : object.half);
-      const touches = (object: SceneObject) => (['x', 'y', 'z'] as const).every((axis) => object.pos[axis] - half(object)[axis] <= high[axis] && object.pos[axis] + half(object)[axis] >= low[axis]);
+      const half = (object: SceneObject) =>
+        (object.form === 'ball' ? { x: object.radius, y: object.radius, z: object.radius } : object.half);
+      const touches = (object: SceneObject) => (['x', 'y', 'z'] as const)
+        .every((axis) => object.pos[axis] - half(object)[axis] <= high[axis] && object.pos[axis]
+        + half(object)[axis] >= low[axis]);
       const expected = scene.objects.flatMap((object, index) => (touches(object) ? [index] : []));
       const found = new Set<number>();
       scene.near(low, high, (_, index) => found.add(index));
       assert.deepEqual([...found].sort((a, b) => a - b), expected, `seed ${seed}, round ${round}`);
-      assert.equal(scene.isNear(low.x, low.y, low.z, high.x, high.y, high.z), expected.length > 0, `seed ${seed}, round ${round}`);
+      assert.equal(scene.isNear(low.x, low.y, low.z, high.x, high.y, high.z), expected.length > 0,
+        `seed ${seed}, round ${round}`);
     }
   }
 });

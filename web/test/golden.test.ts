@@ -67,7 +67,8 @@ test('the version is the server’s', () => assert.equal(VERSION, vectors.versio
 
 for (const vector of vectors.to_client) {
   test(`a page reads ${vector.name}`, () => {
-    const found = JSON.parse(JSON.stringify(decode(unhex(vector.bytes)), (_, value) => (value instanceof Uint8Array ? [...value] : value)));
+    const found = JSON.parse(
+      JSON.stringify(decode(unhex(vector.bytes)), (_, value) => (value instanceof Uint8Array ? [...value] : value)));
     assert.deepEqual(found, expected(vector));
   });
 }
@@ -94,7 +95,8 @@ for (const vector of vectors.to_server) {
   });
 }
 
-test('the version of the operator’s stream is the server’s', () => assert.equal(operator.OPERATOR_VERSION, vectors.operator_version));
+test('the version of the operator’s stream is the server’s',
+  () => assert.equal(operator.OPERATOR_VERSION, vectors.operator_version));
 
 for (const vector of vectors.to_operator) {
   test(`a map reads ${vector.name}`, () => {
@@ -157,5 +159,6 @@ test('what a page writes as a state, a page reads', () => {
     motion: [index - 20, 0, 20 - index] as const,
   }));
   const state = readState(writeState(77, [5, 900, -9], bodies));
-  assert.deepEqual(state.bodies.map(({ handle, place, motion }) => ({ handle, place, motion })), bodies.map(({ handle, place, motion }) => ({ handle, place, motion })));
+  assert.deepEqual(state.bodies.map(({ handle, place, motion }) => ({ handle, place, motion })),
+    bodies.map(({ handle, place, motion }) => ({ handle, place, motion })));
 });

@@ -1,5 +1,5 @@
-// Keeps out a bug: when it was told what shapes of many corners look like, everything was built anew, and the first seconds
-// of a visit froze.
+// Keeps out a bug: when it was told what shapes of many corners look like, everything was built anew, and the first
+// seconds of a visit froze.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -12,7 +12,7 @@ import { UNTURNED } from '../src/wire/pose.ts';
 import type { Shape } from '../src/wire/shape.ts';
 import type { Solid } from '../src/wire/to_client.ts';
 
-// Crates and balls paint their planks and stripes; here nobody looks.
+// Crates and balls paint their planks and stripes; here they are not seen.
 Object.assign(globalThis, { document: { createElement: () => ({ getContext: () => null }) } });
 const { Things } = await import('../src/view/things.ts');
 
@@ -31,7 +31,8 @@ function thing(object: number, shape: Shape): Thing {
 test('of all things only those are made anew whose looks were told', () => {
   const models = new Models();
   const things = new Things(models);
-  const all = [thing(1, BOX), thing(2, MODEL), thing(3, { form: 'sphere', radius: 0.4 }), thing(4, MODEL), thing(5, MODEL)];
+  const all = [thing(1, BOX), thing(2, MODEL), thing(3, { form: 'sphere', radius: 0.4 }), thing(4, MODEL),
+    thing(5, MODEL)];
   things.draw(all);
   const before = [...things.root.children] as three.Mesh[];
   assert.equal(things.made, 5);
@@ -50,8 +51,10 @@ test('of all things only those are made anew whose looks were told', () => {
 });
 
 test('of a place only the sculptures change, and whoever comes back to it finds it standing', () => {
-  const solid = (object: number, shape: Shape): Solid => ({ object, shape, place: [object * 4_096, 1_024, 0], turn: UNTURNED });
-  const solids = () => [solid(7, BOX), solid(8, { form: 'capsule', halfHeight: 1, radius: 0.3 }), solid(9, MODEL), solid(10, MODEL)];
+  const solid = (object: number, shape: Shape): Solid =>
+    ({ object, shape, place: [object * 4_096, 1_024, 0], turn: UNTURNED });
+  const solids = () => [solid(7, BOX), solid(8, { form: 'capsule', halfHeight: 1, radius: 0.3 }), solid(9, MODEL),
+    solid(10, MODEL)];
   const bounds = [[-9_999, 0, -9_999], [9_999, 9_999, 9_999]] as const;
   const models = new Models();
   const place = new Place(bounds, solids(), models);

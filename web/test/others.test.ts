@@ -1,4 +1,4 @@
-// What is left out of a frame must not be missed: who is far from the eye is shown more rarely, and nobody is lost.
+// What is left out of a frame must not be missed: rows far from the eye are updated more rarely, and none is lost.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -17,7 +17,8 @@ const FRAME_US = 16_667;
 const SPEED = 1.4;
 
 /** Lets the bench's crowd walk, told to all of these, and calls back after each frame. */
-function walk(count: number, frames: number, told: readonly Others[], eye: (frame: number) => { x: number; z: number }, look: (frame: number) => void): void {
+function walk(count: number, frames: number, told: readonly Others[], eye: (frame: number) => { x: number; z: number },
+  look: (frame: number) => void): void {
   const crowd = new Crowd(count);
   // Without walls: these walkers go through them, and only who is near is pushed out.
   for (const others of told) {
@@ -40,7 +41,7 @@ function walk(count: number, frames: number, told: readonly Others[], eye: (fram
   }
 }
 
-test('whoever is near is shown in every frame, everybody at least in every eighth, and none far from where it would be', () => {
+test('near rows are updated in every frame, all in at least every eighth, and none is far from its place', () => {
   const [sparing, whole] = [new Others(TICK_US), new Others(TICK_US)];
   const last = new Map<number, number>();
   const near = new Map<number, number>();
@@ -58,7 +59,8 @@ test('whoever is near is shown in every frame, everybody at least in every eight
       near.set(who, away < 29 ? (near.get(who) ?? 0) + 1 : 0);
       if (near.get(who)! > 8 && ago !== 0) assert.fail(`${who} is ${away} m away, and was shown ${ago} frames ago`);
       const off = Math.hypot(other.x - twin.x, other.y - twin.y, other.z - twin.z);
-      // It has walked since it was shown; and who turns round at the edge is predicted the wrong way for two ticks, by both.
+      // It has walked since it was shown; and who turns round at the edge is predicted the wrong way for two ticks, by
+      // both.
       if (off > (SPEED * (ago * FRAME_US + 2 * 2 * TICK_US)) / 1e6 + 0.01) assert.fail(`${who} is shown ${off} m off`);
       // Blends that began while it was far have ended, and it is where the other way has it.
       if (near.get(who)! > 24 && off > 0.01) assert.fail(`${who} is near, and ${off} m off`);
@@ -82,7 +84,8 @@ test('drawn are those who are heard of, where they were shown last, whoever come
     for (let change = 0; change < 20 * random(); change++) {
       const handle = Math.floor(600 * random());
       if (others.all.has(handle)) others.leave(handle);
-      else others.enter({ ...entered[handle]!, kind: random() < 0.2 ? 'Movable' : 'Avatar' }, 2 + frame, (2 + frame) * TICK_US);
+      else others.enter({ ...entered[handle]!, kind: random() < 0.2 ? 'Movable' : 'Avatar' }, 2 + frame,
+        (2 + frame) * TICK_US);
     }
     others.show(2 * TICK_US + frame * FRAME_US, { x: 0, z: 0 });
     avatars.begin(frame / 60, 1 / 60);
@@ -95,6 +98,7 @@ test('drawn are those who are heard of, where they were shown last, whoever come
       if (matrices[16 * place + 5] !== 0) drawn.push(`${matrices[16 * place + 12]} ${matrices[16 * place + 14]}`);
     }
     const wanted = [...others.all.values()].filter(({ entered }) => entered.kind === 'Avatar');
-    assert.deepEqual(drawn.sort(), wanted.map(({ x, z }) => `${Math.fround(x)} ${Math.fround(z)}`).sort(), `frame ${frame}`);
+    assert.deepEqual(drawn.sort(), wanted.map(({ x, z }) => `${Math.fround(x)} ${Math.fround(z)}`).sort(),
+      `frame ${frame}`);
   });
 });

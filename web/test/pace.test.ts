@@ -18,7 +18,8 @@ test('quick pictures are left as they are, and so is one that waited for long', 
   const pace = new Pace();
   assert.deepEqual(told(pace, Array(600).fill(1 / 60)), []);
   assert.deepEqual(told(pace, Array(300).fill(1 / 15)), [], 'fifteen a second will do');
-  assert.deepEqual(told(pace, [120, ...Array(100).fill(1 / 60), 2, 2, ...Array(100).fill(1 / 60)]), [], 'a hidden page is not a slow one');
+  assert.deepEqual(told(pace, [120, ...Array(100).fill(1 / 60), 2, 2, ...Array(100).fill(1 / 60)]), [],
+    'a hidden page is not a slow one');
 });
 
 test('where pictures stay slow less is drawn, step by step and not at once', () => {

@@ -15,9 +15,11 @@ test('relations are what trying every subset finds', () => {
     const edges = Array.from({ length: count }, () => Array.from({ length: count }, () => random() < 0.55));
     const isNext = (a: number, b: number) => edges[Math.min(a, b)]![Math.max(a, b)]!;
     const isClique = (set: number) => members(set).every((a) => members(set).every((b) => a === b || isNext(a, b)));
-    const members = (set: number) => Array.from({ length: count }, (_, index) => index).filter((index) => set & (1 << index));
+    const members = (set: number) => Array.from({ length: count }, (_, index) => index)
+      .filter((index) => set & (1 << index));
     const cliques = Array.from({ length: 2 ** count }, (_, set) => set).filter((set) => isClique(set));
-    const maximal = cliques.filter((set) => members(set).length > 1 && !cliques.some((other) => other !== set && (other & set) === set));
+    const maximal = cliques.filter((set) => members(set).length > 1
+      && !cliques.some((other) => other !== set && (other & set) === set));
     const found = relations(count, isNext).map((list) => list.reduce((set, index) => set | (1 << index), 0));
     assert.deepEqual(found.sort((a, b) => a - b), maximal.sort((a, b) => a - b), `round ${round}`);
   }
@@ -29,13 +31,18 @@ test('messages come whole, whatever the pieces', () => {
   for (const size of [1, 3, 7, 100, stream.length]) {
     const frames = new Frames();
     const heard: Uint8Array[] = [];
-    for (let at = 0; at < stream.length; at += size) heard.push(...frames.arrived(stream.subarray(at, at + size)).map((message) => message.slice()));
+    for (let at = 0; at < stream.length; at += size) heard.push(...frames.arrived(stream.subarray(at, at + size))
+      .map((message) => message.slice()));
     assert.deepEqual(heard, messages, `in pieces of ${size}`);
   }
   assert.throws(() => new Frames().arrived(Uint8Array.from([0xff, 0xff, 0xff, 0xff])));
 });
 
 test('the parts of a tick are read from the metrics', () => {
-  const at = (count: number, sum: number) => parseMetrics(`# TYPE\nkinesphere_tick_part_seconds_sum{part="world"} ${sum}\nkinesphere_tick_part_seconds_count{part="world"} ${count}\n`);
+  const at = (count: number, sum: number) =>
+    parseMetrics(
+      `# TYPE\nkinesphere_tick_part_seconds_sum{part="world"} ${sum}\n` +
+        `kinesphere_tick_part_seconds_count{part="world"} ${count}\n`,
+    );
   assert.deepEqual(partsBetween(at(10, 0.5), at(20, 0.52)).map((ms) => Number(ms.toFixed(6))), [0, 2, 0, 0, 0]);
 });

@@ -1,5 +1,5 @@
-// A stay, with a server that is played by the test. Keeps out a bug: a page that had been held up for 15 seconds was thrown out,
-// as if its user had left.
+// A stay, with a server that is played by the test. Keeps out a bug: a page that had been held up for 15 seconds was
+// thrown out, as if its user had left.
 
 import assert from 'node:assert/strict';
 import test, { afterEach, beforeEach, mock } from 'node:test';
@@ -63,7 +63,8 @@ const nothing = () => {};
 function begin(): { session: Session; told: Connection[]; socket(): FakeSocket } {
   const told: Connection[] = [];
   const events = { intend: nothing, joined: nothing, sceneChanged: nothing, said: nothing, grabbed: nothing };
-  const session = new Session('Ann', 0, new Uint8Array(), 'WebSocket', { ...events, connection: (connection) => told.push(connection) });
+  const session = new Session('Ann', 0, new Uint8Array(), 'WebSocket',
+    { ...events, connection: (connection) => told.push(connection) });
   session.start(null);
   return { session, told, socket: () => FakeSocket.all.at(-1)! };
 }
@@ -72,7 +73,8 @@ beforeEach(() => {
   FakeSocket.all = [];
   Object.assign(globalThis, { window: globalThis, WebSocket: FakeSocket, location: { origin: 'http://here:7777' } });
   const kept = new Map<string, string>();
-  const storage = { getItem: (name: string) => kept.get(name) ?? null, setItem: (name: string, value: string) => kept.set(name, value), removeItem: (name: string) => kept.delete(name) };
+  const storage = { getItem: (name: string) => kept.get(name) ?? null,
+    setItem: (name: string, value: string) => kept.set(name, value), removeItem: (name: string) => kept.delete(name) };
   Object.defineProperty(globalThis, 'sessionStorage', { configurable: true, get: () => storage });
   mock.timers.enable({ apis: ['setTimeout'] });
 });
@@ -138,7 +140,8 @@ test('whoever has left is not told goodbye as if it were sent away', async () =>
 
 test('a session that was left in the midst of its own timer has no timer any more', async () => {
   const told: Connection[] = [];
-  const events = { joined: nothing, sceneChanged: nothing, said: nothing, grabbed: nothing, connection: (connection: Connection) => told.push(connection) };
+  const events = { joined: nothing, sceneChanged: nothing, said: nothing, grabbed: nothing,
+    connection: (connection: Connection) => told.push(connection) };
   let intended = 0;
   const session: Session = new Session('Ann', 0, new Uint8Array(), 'WebSocket', {
     ...events,

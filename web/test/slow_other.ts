@@ -1,4 +1,4 @@
-// Somebody else as one reads about it: a replica, a display, and an acceleration that is smoothed. What a row of the
+// The slow twin of a row: a replica, a display, and an acceleration that is smoothed. What a row of the
 // crowd must equal.
 
 import { Display, type Shown } from '../src/motion/convergence.ts';
@@ -17,7 +17,8 @@ export class SlowOther {
     this.replica = new Replica({ radius, restitution: 0, extrapolationUsMax: 1_000_000, timeoutUs: 5_000_000 });
   }
 
-  hear(tick: number, stamp: number, pos: Vec, vel: Vec, turn: Turn, isElsewhere: boolean, now: number, scene: Scene): void {
+  hear(tick: number, stamp: number, pos: Vec, vel: Vec, turn: Turn, isElsewhere: boolean, now: number,
+    scene: Scene): void {
     const before = this.show(now, scene);
     this.accelerate(tick, vel, isElsewhere);
     const rot: Quat = quat(turn);

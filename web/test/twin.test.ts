@@ -21,7 +21,8 @@ const vec = ([x, y, z]: Triple): Vec => ({ x, y, z });
 function scene(objects: any[]): Scene {
   return new Scene(objects.map((object): SceneObject => {
     const pos = vec(object.pos);
-    return object.form === 'ball' ? { form: 'ball', pos, radius: object.radius } : { form: 'cuboid', pos, half: vec(object.half) };
+    return object.form === 'ball' ? { form: 'ball', pos, radius: object.radius }
+      : { form: 'cuboid', pos, half: vec(object.half) };
   }));
 }
 
@@ -29,16 +30,19 @@ function state(update: any): KinematicState {
   return { stamp: update.stamp, pos: vec(update.pos), vel: vec(update.vel), acc: vec(update.acc), rot: update.rot };
 }
 
-const settings = (restitution: number) => ({ radius: 0.4, restitution, extrapolationUsMax: 1_000_000, timeoutUs: 5_000_000 });
+const settings = (restitution: number) =>
+  ({ radius: 0.4, restitution, extrapolationUsMax: 1_000_000, timeoutUs: 5_000_000 });
 
 /** Places and velocities to the bit, up to the sign of zero. */
 function same(found: Vec, told: Triple, what: string): void {
-  assert.ok(found.x === told[0] && found.y === told[1] && found.z === told[2], `${what}: ${JSON.stringify(found)}, the vectors say ${told}`);
+  assert.ok(found.x === told[0] && found.y === told[1] && found.z === told[2],
+    `${what}: ${JSON.stringify(found)}, the vectors say ${told}`);
 }
 
 /** Rotations pass through sines, which two libraries round differently in the last bits. */
 function close(found: readonly number[], told: readonly number[], what: string): void {
-  found.forEach((number, axis) => assert.ok(Math.abs(number - told[axis]!) < 1e-12, `${what}: ${found}, the vectors say ${told}`));
+  found.forEach((number, axis) =>
+    assert.ok(Math.abs(number - told[axis]!) < 1e-12, `${what}: ${found}, the vectors say ${told}`));
 }
 
 vectors.clocks.forEach((vector: any, index: number) => {
@@ -104,7 +108,8 @@ vectors.companies.forEach((vector: any, index: number) => {
 
 vectors.walks.forEach((vector: any, index: number) => {
   test(`the own avatar walks, slides, steps and jumps ${index}`, () => {
-    const walking = { speedMax: 6, jumpSpeed: 4.5, gravity: Math.fround(vector.gravity), stepHeight: Math.fround(0.35) };
+    const walking = { speedMax: 6, jumpSpeed: 4.5, gravity: Math.fround(vector.gravity),
+      stepHeight: Math.fround(0.35) };
     const shape = { form: 'capsule', halfHeight: Math.fround(0.6), radius: Math.fround(0.3) } as const;
     const ground = new Ground(walking, [[-20_480, 0, -20_480], [20_480, 20_480, 20_480]], shape);
     for (const { shape, place, turn } of vector.solids) {

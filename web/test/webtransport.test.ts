@@ -1,5 +1,5 @@
-// Keeps out a bug: of two datagrams written in one turn the second was dropped, which was always the ping; and the clock was
-// never set right.
+// Keeps out a bug: of two datagrams written in one turn the second was dropped, which was always the ping; and the
+// clock was never set right.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -2,7 +2,7 @@
 
 use space::workload::Random;
 use space::{DVec3, Time};
-use wire::Step;
+use wire::InputStep;
 use wire::pose::nearest_heading;
 use wire::state::VELOCITY_PARTS;
 
@@ -97,7 +97,7 @@ impl Bot {
         let [low, high] = welcome.bounds.map(|corner| corner.position().as_dvec3());
         let tick_s = f64::from(welcome.tick_us) * 1e-6;
         if self.is_frozen || self.behaviour == Behaviour::Stand {
-            self.client.intend(Step { heading: nearest_heading(self.heading as f32), ..Step::default() });
+            self.client.intend(InputStep { heading: nearest_heading(self.heading as f32), ..InputStep::default() });
             return;
         }
         if now - self.mark.0 >= 1_000_000 {
@@ -133,7 +133,7 @@ impl Bot {
         let part = |speed: f64| (speed * f64::from(VELOCITY_PARTS)).round() as i16;
         let is_jump = self.random.unit() < 0.002;
         let velocity = [part(self.speed * sin), 0, part(self.speed * cos)];
-        self.client.intend(Step { velocity, heading: nearest_heading(self.heading as f32), is_jump });
+        self.client.intend(InputStep { velocity, heading: nearest_heading(self.heading as f32), is_jump });
     }
 }
 

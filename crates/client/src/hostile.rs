@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 
 use space::workload::Random;
 use space::{ObjectId, Time};
-use wire::{Hello, Moves, Step, ToServer, VERSION};
+use wire::{Hello, InputStep, Moves, ToServer, VERSION};
 
-use wire::{Channel, Effect, Event, LinkId, Participant};
+use wire::{Channel, Effect, Endpoint, Event, LinkId, Participant};
 
 /// How a hostile client goes about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,14 +61,14 @@ impl Hostile {
 
     fn send(&mut self, channel: Channel, bytes: Vec<u8>) {
         if let Some(link) = self.link {
-            self.effects.push_back(Effect::Send { link, channel, bytes });
+            self.effects.push_back(Effect::Send { to: link.into(), channel, bytes });
         }
     }
 
     fn moves(&mut self) -> Moves {
         self.number = self.number.wrapping_add(1);
         let mut velocity = || self.random.whole(0, 65_536) as u16 as i16;
-        let step = Step { velocity: [velocity(), velocity(), velocity()], heading: 3, is_jump: true };
+        let step = InputStep { velocity: [velocity(), velocity(), velocity()], heading: 3, is_jump: true };
         Moves { heard: 0, tick: 0, newest: self.number, steps: vec![step] }
     }
 
@@ -135,7 +135,7 @@ impl Hostile {
 impl Participant for Hostile {
     fn handle(&mut self, now: Time, event: Event<'_>) {
         match event {
-            Event::Opened { link, .. } => {
+            Event::Opened { from: Endpoint::Link(link), .. } => {
                 self.link = Some(link);
                 self.next_wake = now;
                 // Half of those who send garbage never say hello.
@@ -145,7 +145,7 @@ impl Participant for Hostile {
                 }
             }
             Event::Closed { .. } => self.link = None,
-            Event::Arrived { .. } => {}
+            Event::Opened { .. } | Event::Arrived { .. } => {}
         }
     }
 

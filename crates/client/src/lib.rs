@@ -15,19 +15,19 @@ pub use hostile::Hostile;
 
 use std::collections::VecDeque;
 
-use motion::Scene;
+use motion::CollisionScene;
 use motion::clock::{Clock, Exchange};
 use motion::convergence::Shown;
-use motion::scene::{SceneObject, Shape as SceneShape};
+use motion::scene::{SceneObject, SceneShape};
 use space::{DVec3, ObjectId, Time, Vec3};
 use wire::scene::FixedObject;
 use wire::session::ResumeKey;
-use wire::{CollisionShape, Handle, Hello, Moves, Refused, State, Step, ToClient, ToServer, VERSION, Welcome};
+use wire::{CollisionShape, Handle, Hello, InputStep, Moves, Refused, State, ToClient, ToServer, VERSION, Welcome};
 
 use self::others::{Others, OthersSettings};
 use self::own::Own;
 use self::walk::{Ground, Walker};
-use wire::{Channel, Effect, Event, LinkId, Participant};
+use wire::{Channel, Effect, Endpoint, Event, LinkId, Participant};
 
 /// A client's first pings come so often, and later ones so rarely, in microseconds.
 const PING_US: [i64; 2] = [200_000, 1_000_000];
@@ -132,7 +132,7 @@ pub struct Client {
     own: Option<Own>,
     others: Others,
     heard: u16,
-    intent: Step,
+    intent: InputStep,
     number: u32,
     pings: u32,
     has_pong: bool,
@@ -168,7 +168,7 @@ impl Client {
             solids: Vec::new(),
             own: None,
             heard: 0,
-            intent: Step::default(),
+            intent: InputStep::default(),
             number: 0,
             pings: 0,
             has_pong: false,
@@ -211,7 +211,7 @@ impl Client {
     }
 
     /// What it wants from now on, until told otherwise.
-    pub fn intend(&mut self, step: Step) {
+    pub fn intend(&mut self, step: InputStep) {
         self.intent = step;
     }
 
@@ -298,7 +298,7 @@ impl Client {
     fn tell(&mut self, message: &ToServer) {
         let Some(link) = self.link else { return };
         let channel = if message.is_datagram() { Channel::Datagram } else { Channel::Stream };
-        self.effects.push_back(Effect::Send { link, channel, bytes: message.encode() });
+        self.effects.push_back(Effect::Send { to: link.into(), channel, bytes: message.encode() });
     }
 
     fn receive(&mut self, now: Time, bytes: &[u8]) {
@@ -354,7 +354,7 @@ impl Client {
 
     /// Ends the connection, to make another.
     fn part(&mut self) {
-        self.effects.extend(self.link.map(|link| Effect::Close { link }));
+        self.effects.extend(self.link.map(|link| Effect::Close { to: link.into() }));
         self.phase = Phase::Apart;
     }
 
@@ -393,7 +393,7 @@ impl Client {
             self.solids.push(solid);
         }
         if scene.is_last
-            && let Ok(scene) = Scene::new(self.solids.iter().filter_map(scene_object).collect())
+            && let Ok(scene) = CollisionScene::new(self.solids.iter().filter_map(scene_object).collect())
         {
             self.others.set_scene(scene);
         }
@@ -454,7 +454,7 @@ impl Client {
         let Some(own) = &mut self.own else { return };
         self.number = self.number.wrapping_add(1);
         own.input(self.number, self.intent, &self.ground);
-        let steps: Vec<Step> =
+        let steps: Vec<InputStep> =
             own.unanswered(self.settings.repeats.clamp(1, wire::input::STEPS_MAX)).map(|(_, step)| step).collect();
         let half_trip_us = self.clock.error_bound_us().unwrap_or(0);
         let tick_us = self.welcome.as_ref().map_or(FRAME_US, |welcome| i64::from(welcome.tick_us));
@@ -467,7 +467,7 @@ impl Client {
 impl Participant for Client {
     fn handle(&mut self, now: Time, event: Event<'_>) {
         match event {
-            Event::Opened { link, .. } => {
+            Event::Opened { from: Endpoint::Link(link), .. } => {
                 self.link = Some(link);
                 self.phase = Phase::Greeting;
                 (self.greeted, self.heard_at) = (now, now);
@@ -476,8 +476,10 @@ impl Participant for Client {
                 let hello = Hello { version: VERSION, nickname, avatar: *avatar, token, resume: self.resume_key };
                 self.tell(&ToServer::Hello(hello));
             }
-            Event::Arrived { link, bytes, .. } if self.link == Some(link) => self.receive(now, bytes),
-            Event::Closed { link } if self.link == Some(link) => {
+            Event::Arrived { from: Endpoint::Link(link), bytes, .. } if self.link == Some(link) => {
+                self.receive(now, bytes)
+            }
+            Event::Closed { from: Endpoint::Link(link) } if self.link == Some(link) => {
                 self.link = None;
                 if self.phase == Phase::Joined || self.phase == Phase::Greeting {
                     self.phase = Phase::Apart;

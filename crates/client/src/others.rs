@@ -8,7 +8,7 @@ use motion::company::predict_together;
 use motion::convergence::{ConvergenceSettings, Display, Shown};
 use motion::state::{Flags, Sequence};
 use motion::trend::Trend;
-use motion::{Algorithm, KinematicState, Replica, ReplicaSettings, Scene, Update};
+use motion::{Algorithm, CollisionScene, KinematicState, Replica, ReplicaSettings, Update};
 use space::{DVec3, GridPoint, NodeId, Time, Turn};
 use wire::session::Entered;
 use wire::state::Body;
@@ -58,17 +58,17 @@ pub struct Other {
 pub struct Others {
     settings: OthersSettings,
     others: BTreeMap<Handle, Other>,
-    scene: Scene,
+    scene: CollisionScene,
 }
 
 impl Others {
     /// Nobody yet.
     pub fn new(settings: OthersSettings) -> Others {
-        Others { settings, others: BTreeMap::new(), scene: Scene::empty() }
+        Others { settings, others: BTreeMap::new(), scene: CollisionScene::empty() }
     }
 
     /// What stands in the way.
-    pub fn set_scene(&mut self, scene: Scene) {
+    pub fn set_scene(&mut self, scene: CollisionScene) {
         self.scene = scene;
     }
 
@@ -137,9 +137,8 @@ impl Others {
         shown.clear();
         let Others { settings, others, scene } = self;
         if (2..=settings.company_max).contains(&others.len()) {
-            // The replicas lie in a row only for this.
-            let mut replicas: Vec<Replica> = others.values().map(|other| other.replica.clone()).collect();
-            let together = predict_together(&mut replicas, now, scene, None, |_| false);
+            let mut replicas: Vec<_> = others.values_mut().map(|other| (&mut other.replica, now)).collect();
+            let together = predict_together(&mut replicas, scene);
             for ((handle, other), predicted) in others.iter().zip(together.predicted) {
                 let radius = other.replica.settings().radius;
                 let Some(predicted) = predicted else { continue };
@@ -155,7 +154,16 @@ impl Others {
 
 impl Other {
     #[expect(clippy::too_many_arguments, reason = "a body, its three times, and what predicting needs")]
-    fn hear(&mut self, body: &Body, tick: u64, at: Time, now: Time, tick_us: u32, algorithm: Algorithm, scene: &Scene) {
+    fn hear(
+        &mut self,
+        body: &Body,
+        tick: u64,
+        at: Time,
+        now: Time,
+        tick_us: u32,
+        algorithm: Algorithm,
+        scene: &CollisionScene,
+    ) {
         let before = self.show(now, scene);
         let vel = motion_velocity(body.motion, tick_us);
         self.accelerate(tick, vel, tick_us, body.is_elsewhere);
@@ -195,7 +203,7 @@ impl Other {
         self.acceleration = if is_kink { DVec3::ZERO } else { self.acceleration * (1.0 - weight) + seen * weight };
     }
 
-    fn show(&mut self, now: Time, scene: &Scene) -> Option<Shown> {
+    fn show(&mut self, now: Time, scene: &CollisionScene) -> Option<Shown> {
         let predicted = self.replica.predict(now, scene)?;
         Some(self.display.shown(now, &predicted, self.replica.settings().radius, scene))
     }

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use space::DVec3;
-use wire::Step;
+use wire::InputStep;
 use wire::input::is_newer;
 
 use super::walk::{Ground, Walker};
@@ -26,7 +26,7 @@ pub struct Own {
     /// The newest input that is in the confirmed state.
     acknowledged: u32,
     /// Those that are not, by number.
-    inputs: VecDeque<(u32, Step)>,
+    inputs: VecDeque<(u32, InputStep)>,
     predicted: Walker,
     /// From what is predicted to what is shown.
     correction: DVec3,
@@ -51,7 +51,7 @@ impl Own {
     }
 
     /// Applies an input, and remembers it until the server has answered it.
-    pub fn input(&mut self, number: u32, step: Step, ground: &Ground) {
+    pub fn input(&mut self, number: u32, step: InputStep, ground: &Ground) {
         if self.inputs.len() == INPUTS_MAX {
             self.inputs.pop_front();
         }
@@ -83,7 +83,7 @@ impl Own {
     }
 
     /// The newest inputs, the newest first, at most so many: those that the server may not have.
-    pub fn unanswered(&self, most: usize) -> impl Iterator<Item = (u32, Step)> + '_ {
+    pub fn unanswered(&self, most: usize) -> impl Iterator<Item = (u32, InputStep)> + '_ {
         self.inputs.iter().rev().take(most).copied()
     }
 

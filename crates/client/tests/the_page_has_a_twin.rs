@@ -11,10 +11,10 @@ use motion::collision_prediction::Response;
 use motion::company::predict_together;
 use motion::convergence::{ConvergenceSettings, Display, Shown};
 use motion::replica::Predicted;
-use motion::scene::{SceneObject, Shape as SceneShape};
+use motion::scene::{SceneObject, SceneShape};
 use motion::state::{Flags, Sequence};
 use motion::trend::Trend;
-use motion::{Algorithm, KinematicState, Replica, ReplicaSettings, Scene, Update};
+use motion::{Algorithm, CollisionScene, KinematicState, Replica, ReplicaSettings, Update};
 use serde_json::{Value, json};
 use space::workload::Random;
 use space::{DQuat, DVec3, GridPoint, NodeId, ObjectId, Time, Turn, Vec3};
@@ -72,7 +72,7 @@ fn clock(seed: u64) -> Value {
 }
 
 /// Walls and balls around the origin.
-fn scene(random: &mut Random) -> (Scene, Vec<Value>) {
+fn scene(random: &mut Random) -> (CollisionScene, Vec<Value>) {
     let mut objects = Vec::new();
     for number in 0..12 {
         let at = random.point(16.0).as_dvec3() - DVec3::new(8.0, 8.0, 8.0);
@@ -89,7 +89,7 @@ fn scene(random: &mut Random) -> (Scene, Vec<Value>) {
         SceneShape::Cuboid(half) => json!({ "form": "cuboid", "pos": vector(object.pos), "half": vector(half) }),
     });
     let told = told.collect();
-    (Scene::new(objects).unwrap(), told)
+    (CollisionScene::new(objects).unwrap(), told)
 }
 
 fn settings(restitution: f64) -> ReplicaSettings {
@@ -190,7 +190,8 @@ fn company(seed: u64) -> Value {
     let frames: Vec<Value> = moments
         .iter()
         .map(|&now| {
-            let together = predict_together(&mut replicas, Time::from_micros(now), &scene, None, |_| false);
+            let mut timed: Vec<_> = replicas.iter_mut().map(|replica| (replica, Time::from_micros(now))).collect();
+            let together = predict_together(&mut timed, &scene);
             let predicted = together.predicted.iter().map(|predicted| state(predicted.as_ref().unwrap()));
             json!({ "now": now, "contacts": together.contacts, "predicted": predicted.collect::<Vec<_>>() })
         })

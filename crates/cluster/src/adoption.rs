@@ -15,7 +15,7 @@ use wire::ToNode;
 use wire::cluster::{Named, Piece};
 
 use super::copies::Copies;
-use super::handover::{AGAIN_US, Custody, Leaving, Parcel, Planted};
+use super::handover::{AGAIN_US, Custody, Leaving, Parcel};
 use super::pieces::Cut;
 
 /// What is left of those who died.
@@ -167,8 +167,7 @@ impl Custody {
             let known = own.get(object).map(|own| own.seq).max(leaving.get(object).map(|leaving| leaving.seq));
             known.max(past.get(object).map(|past| past.seq)).is_none_or(|known| known <= *seq)
         });
-        let asks = self.planted != Planted::AdoptsWithoutAsking;
-        if !asks || others.iter().all(|&node| self.adoption.is_answered_by(node)) {
+        if others.iter().all(|&node| self.adoption.is_answered_by(node)) {
             for (object, (seq, parcel)) in std::mem::take(&mut self.adoption.orphans) {
                 if self.has(object) {
                     continue;

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use space::{Grid, GridPoint, NodeId};
-use wire::cluster::{Cut, Member, NODES_MAX, Plan};
+use wire::cluster::{Member, NODES_MAX, Plan, SpaceCut};
 
 use super::territory::{Territory, assign, holders, simplify, split};
 
@@ -20,7 +20,7 @@ pub struct Load {
     /// How many objects it owns.
     pub objects: u32,
     /// Where it would cut which leaf.
-    pub half: Option<(u32, Cut)>,
+    pub half: Option<(u32, SpaceCut)>,
 }
 
 /// A plan without these nodes: their leaves go to the least busy of the others. `None` if nobody would be left.
@@ -96,8 +96,8 @@ pub fn shared(plan: &Plan, grid: Grid, loads: &BTreeMap<NodeId, Load>) -> Option
 }
 
 /// Cuts through the middles of all leaves, the largest first.
-fn middles(plan: &Plan, grid: Grid) -> Vec<(u32, Cut)> {
-    let mut middles: Vec<(i64, u32, Cut)> = Vec::new();
+fn middles(plan: &Plan, grid: Grid) -> Vec<(u32, SpaceCut)> {
+    let mut middles: Vec<(i64, u32, SpaceCut)> = Vec::new();
     for (leaf, (_, block)) in Territory::of(plan, grid).leaves.iter().enumerate() {
         let (low, high) = (grid.low(), grid.high());
         let (x, z) = (
@@ -105,7 +105,7 @@ fn middles(plan: &Plan, grid: Grid) -> Vec<(u32, Cut)> {
             (block.low[2].max(low.z), block.high[2].min(high.z)),
         );
         let area = i64::from(x.1 - x.0) * i64::from(z.1 - z.0);
-        let cut = if x.1 - x.0 >= z.1 - z.0 { Cut::X((x.0 + x.1) / 2) } else { Cut::Z((z.0 + z.1) / 2) };
+        let cut = if x.1 - x.0 >= z.1 - z.0 { SpaceCut::X((x.0 + x.1) / 2) } else { SpaceCut::Z((z.0 + z.1) / 2) };
         middles.push((area, leaf as u32, cut));
     }
     middles.sort_by_key(|(area, _, _)| std::cmp::Reverse(*area));
@@ -113,13 +113,13 @@ fn middles(plan: &Plan, grid: Grid) -> Vec<(u32, Cut)> {
 }
 
 /// Where a node would cut: its fullest leaf, across the longer side of what its objects fill, half of them on either side.
-pub fn half(territory: &Territory, me: NodeId, places: &[GridPoint]) -> Option<(u32, Cut)> {
+pub fn half(territory: &Territory, me: NodeId, places: &[GridPoint]) -> Option<(u32, SpaceCut)> {
     let mut fullest: Option<(usize, u32, Vec<GridPoint>)> = None;
     for (leaf, (owner, block)) in territory.leaves.iter().enumerate() {
         if *owner != me {
             continue;
         }
-        let is_in = |at: &&GridPoint| block.contains(&world::Block::around(**at, [0; 3]));
+        let is_in = |at: &&GridPoint| block.contains(&world::GridBox::around(**at, [0; 3]));
         let here: Vec<GridPoint> = places.iter().filter(is_in).copied().collect();
         if fullest.as_ref().is_none_or(|(most, _, _)| here.len() > *most) {
             fullest = Some((here.len(), leaf as u32, here));
@@ -134,7 +134,7 @@ pub fn half(territory: &Territory, me: NodeId, places: &[GridPoint]) -> Option<(
     };
     let is_wide = spread(&x) >= spread(&z);
     let middle = |list: &mut [i32]| *list.select_nth_unstable(count / 2).1;
-    Some((leaf, if is_wide { Cut::X(middle(&mut x)) } else { Cut::Z(middle(&mut z)) }))
+    Some((leaf, if is_wide { SpaceCut::X(middle(&mut x)) } else { SpaceCut::Z(middle(&mut z)) }))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use space::{NodeId, ObjectId, Time};
 use wire::ToNode;
-use wire::cluster::{Entries, Entry, Replicate};
+use wire::cluster::{Entries, ReplicaEntry, Replicate};
 
 use super::handover::{AGAIN_US, Parcel};
 
@@ -323,7 +323,7 @@ impl Draft {
             if let Some(seq) = now_is(object, &mut self.parcel) {
                 self.named.push((object, seq));
                 let Parcel { object: parcel, session } = &self.parcel;
-                self.entries.push(Entry { object: object.number(), seq, parcel, session });
+                self.entries.push(ReplicaEntry { object: object.number(), seq, parcel, session });
             }
         }
     }
@@ -333,7 +333,7 @@ impl Kept {
     /// Takes copies in. Names rise in both, and mostly all of them are told at once: going along both is cheaper than a search
     /// for each. What is not met on the way is new.
     fn store(&mut self, entries: &Entries) {
-        let write = |kept: &mut (u32, Parcel), entry: &Entry<'_>| {
+        let write = |kept: &mut (u32, Parcel), entry: &ReplicaEntry<'_>| {
             // What is known already has room for it.
             kept.0 = entry.seq;
             kept.1.object.clear();

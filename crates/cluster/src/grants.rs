@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use space::{ObjectId, Time};
 use wire::cluster::{Answer, Ask, Batch, Declared, Granted};
-use world::{Block, Guest, PlacedSolid, RoundedBox};
+use world::{GridBox, Guest, PlacedSolid, RoundedBox};
 
 /// Nobody is let closer to another than this, in steps: as settling keeps them.
 const GAP: i32 = 4;
@@ -27,8 +27,6 @@ const ECHO_US: i64 = 30_000_000;
 #[derive(Clone, Debug, Default)]
 pub struct Grants {
     table: BTreeMap<ObjectId, Held>,
-    /// A mistake to make on purpose.
-    pub(super) grants_everything: bool,
 }
 
 /// What one object has here.
@@ -50,7 +48,7 @@ pub struct Held {
 #[derive(Clone, Debug)]
 struct Granting {
     number: u32,
-    block: Block,
+    block: GridBox,
     keeps: Vec<ObjectId>,
 }
 
@@ -58,29 +56,29 @@ struct Granting {
 #[derive(Clone, Copy, Debug)]
 pub struct Ground<'a> {
     /// Where this node decides.
-    pub home: &'a [Block],
+    pub home: &'a [GridBox],
     /// Where it will, but does not yet.
-    pub closed: &'a [Block],
+    pub closed: &'a [GridBox],
     /// Its own objects.
     pub own: &'a [PlacedSolid],
 }
 
 impl Grants {
     /// What the world has to keep its objects out of.
-    pub fn guests(&self, home: &[Block]) -> Vec<Guest> {
+    pub fn guests(&self, home: &[GridBox]) -> Vec<Guest> {
         self.guests_around(home, None)
     }
 
     /// What is in the way of an object that is to be put where it stands. Rooms in which it was listed are not: whoever has
     /// them keeps out of where it stands, and it has to stay there. Nor is a room where others decide: it counts for nothing
     /// there, and whoever stands there stands with their consent.
-    pub fn guests_around(&self, home: &[Block], object: Option<ObjectId>) -> Vec<Guest> {
-        let is_here = |block: &Block| home.iter().any(|home| home.overlaps(block));
+    pub fn guests_around(&self, home: &[GridBox], object: Option<ObjectId>) -> Vec<Guest> {
+        let is_here = |block: &GridBox| home.iter().any(|home| home.overlaps(block));
         let is_in_the_way = |room: &&Granting| object.is_none_or(|object| !room.keeps.contains(&object));
         let guest = |held: &Held| {
             let standing = held.standing?;
             let rooms = held.rooms.iter().filter(is_in_the_way);
-            let rooms: Vec<Block> = rooms.flat_map(|room| parts_in(home, room.block)).collect();
+            let rooms: Vec<GridBox> = rooms.flat_map(|room| parts_in(home, room.block)).collect();
             let reaches = !rooms.is_empty() || is_here(&standing.block());
             reaches.then_some(Guest { standing, rooms })
         };
@@ -182,7 +180,7 @@ impl Grants {
         };
         if let (Some(stands), Some([low, high])) = (stands, ask.wants)
             && held.rooms.len() < ROOMS_MAX
-            && let Some((block, keeps)) = self.fit((&stands, ask.mate), Block { low, high }, ground, has_kept_others)
+            && let Some((block, keeps)) = self.fit((&stands, ask.mate), GridBox { low, high }, ground, has_kept_others)
         {
             held.kept_others = !keeps.is_empty();
             held.granted = Some(Granted {
@@ -202,15 +200,12 @@ impl Grants {
     fn fit(
         &self,
         (mover, mate): (&PlacedSolid, Option<u64>),
-        wanted: Block,
+        wanted: GridBox,
         ground: &Ground<'_>,
         has_kept_others: bool,
-    ) -> Option<(Block, Vec<PlacedSolid>)> {
+    ) -> Option<(GridBox, Vec<PlacedSolid>)> {
         let need = mover.block();
         let mut room = wanted.even().with(&need.even());
-        if self.grants_everything {
-            return Some((room, Vec::new()));
-        }
         for closed in ground.closed {
             room = cut(room, &need, closed)?;
         }
@@ -264,16 +259,16 @@ impl Held {
 }
 
 /// What of a room counts: its parts where this node decides.
-fn parts_in(home: &[Block], room: Block) -> impl Iterator<Item = Block> + '_ {
+fn parts_in(home: &[GridBox], room: GridBox) -> impl Iterator<Item = GridBox> + '_ {
     home.iter().filter(move |home| home.overlaps(&room)).map(move |home| home.within(&room))
 }
 
 /// Cuts a box so that it does not overlap an obstacle and still holds what it needs: where it loses least.
-fn cut(room: Block, need: &Block, obstacle: &Block) -> Option<Block> {
+fn cut(room: GridBox, need: &GridBox, obstacle: &GridBox) -> Option<GridBox> {
     if !room.overlaps(obstacle) {
         return Some(room);
     }
-    let mut best: Option<(f64, Block)> = None;
+    let mut best: Option<(f64, GridBox)> = None;
     for axis in 0..3 {
         let mut lower = room;
         lower.high[axis] = obstacle.low[axis];
@@ -293,12 +288,12 @@ fn cut(room: Block, need: &Block, obstacle: &Block) -> Option<Block> {
 }
 
 /// A solid as it travels.
-pub fn to_wire(standing: &PlacedSolid) -> wire::cluster::Standing {
-    wire::cluster::Standing { core: standing.solid.core, radius: standing.solid.radius, at: standing.at }
+pub fn to_wire(standing: &PlacedSolid) -> wire::cluster::StandingSolid {
+    wire::cluster::StandingSolid { core: standing.solid.core, radius: standing.solid.radius, at: standing.at }
 }
 
 /// A solid as it arrived.
-pub fn standing(object: ObjectId, wire: &wire::cluster::Standing) -> PlacedSolid {
+pub fn standing(object: ObjectId, wire: &wire::cluster::StandingSolid) -> PlacedSolid {
     PlacedSolid { object, solid: RoundedBox { core: wire.core, radius: wire.radius }, at: wire.at }
 }
 
@@ -317,7 +312,7 @@ mod tests {
     #[test]
     fn who_stays_in_a_room_may_change_hands() {
         let mut grants = Grants::default();
-        let home = [Block { low: [0, -4_000, -20_000], high: [20_000, 4_000, 20_000] }];
+        let home = [GridBox { low: [0, -4_000, -20_000], high: [20_000, 4_000, 20_000] }];
         let ground = Ground { home: &home, closed: &[], own: &[] };
         let solid = RoundedBox { core: [0, 600, 0], radius: 300 };
         let stays = PlacedSolid { object: name(1), solid, at: GridPoint::new(1_000, 0, 0) };
@@ -352,7 +347,7 @@ mod tests {
     #[test]
     fn a_room_is_in_nobodys_way_where_others_decide() {
         let mut grants = Grants::default();
-        let home = [Block { low: [0, -4_000, -20_000], high: [20_000, 4_000, 20_000] }];
+        let home = [GridBox { low: [0, -4_000, -20_000], high: [20_000, 4_000, 20_000] }];
         let ground = Ground { home: &home, closed: &[], own: &[] };
         let solid = RoundedBox { core: [0, 600, 0], radius: 300 };
         let moves = PlacedSolid { object: name(1), solid, at: GridPoint::new(-100, 0, 0) };
@@ -368,7 +363,7 @@ mod tests {
             mate: None,
         };
         let granted = grants.ask(&ask, &ground, Time::from_micros(0)).unwrap().granted.unwrap();
-        let room = Block { low: granted.room[0], high: granted.room[1] };
+        let room = GridBox { low: granted.room[0], high: granted.room[1] };
         assert!(room.overlaps(&beyond.block()), "it reaches back over the border");
         let guests = grants.guests(&home);
         let is_in_the_way = |place: GridPoint| {
@@ -385,8 +380,8 @@ mod tests {
         for seed in 0..200 {
             let mut random = Random::new(seed);
             let mut grants = Grants::default();
-            let home = [Block { low: [0, -4_000, -20_000], high: [20_000, 4_000, 20_000] }];
-            let closed = [Block { low: [0, -4_000, 9_000], high: [20_000, 4_000, 20_000] }];
+            let home = [GridBox { low: [0, -4_000, -20_000], high: [20_000, 4_000, 20_000] }];
+            let closed = [GridBox { low: [0, -4_000, 9_000], high: [20_000, 4_000, 20_000] }];
             let place = |random: &mut Random| {
                 let at = |random: &mut Random, low, high| random.between(low, high) as i32;
                 GridPoint::new(at(random, -900.0, 6_000.0), 0, at(random, -3_000.0, 3_000.0))

@@ -118,25 +118,6 @@ pub struct Past {
     pub closed_at: Option<Time>,
 }
 
-/// A mistake to make on purpose: whoever watches must find it.
-#[doc(hidden)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Planted {
-    /// None.
-    #[default]
-    Nothing,
-    /// An old offer is taken again.
-    ForgetsThePast,
-    /// What was taken is acknowledged before its copies are safe.
-    AcknowledgesAtOnce,
-    /// Whoever has copies adopts without asking.
-    AdoptsWithoutAsking,
-    /// What was taken is offered on before its giver knows.
-    OffersAtOnce,
-    /// What went to another is remembered under the number that it had here.
-    ForgetsWhereItWent,
-}
-
 /// Which objects a node has.
 #[derive(Clone, Debug)]
 pub struct Custody {
@@ -153,7 +134,6 @@ pub struct Custody {
     pub(super) past: BTreeMap<ObjectId, Past>,
     pub(super) copies: Copies,
     pub(super) adoption: Adoption,
-    pub(super) planted: Planted,
     pub(super) sends: VecDeque<(NodeId, ToNode)>,
     /// How many objects were taken so far.
     pub taken: u64,
@@ -173,15 +153,9 @@ impl Custody {
             past: BTreeMap::new(),
             copies: Copies::new(me, copies),
             adoption: Adoption::default(),
-            planted: Planted::Nothing,
             sends: VecDeque::new(),
             taken: 0,
         }
-    }
-
-    #[doc(hidden)]
-    pub fn plant(&mut self, planted: Planted) {
-        self.planted = planted;
     }
 
     /// Whether it may move an object.
@@ -238,7 +212,7 @@ impl Custody {
     /// Offers an object to another node; false if that cannot be now. What was taken is not offered on before its giver
     /// knows that it was: if this node died in between, the giver would go on with it, and so would the next one.
     pub fn offer(&mut self, object: ObjectId, to: NodeId, keeper: &dyn Keeper) -> bool {
-        let is_new_here = |object: &ObjectId| self.before.contains_key(object) && self.planted != Planted::OffersAtOnce;
+        let is_new_here = |object: &ObjectId| self.before.contains_key(object);
         let load = keeper.load_of(object);
         if to == self.me
             || !self.members.contains(&to)
@@ -372,7 +346,7 @@ impl Custody {
         let untold: Vec<(ObjectId, (NodeId, u32))> =
             self.untold.iter().map(|(&object, &told)| (object, told)).collect();
         for (object, (from, seq)) in untold {
-            if self.copies.is_safe(object, seq) || self.planted == Planted::AcknowledgesAtOnce {
+            if self.copies.is_safe(object, seq) {
                 self.untold.remove(&object);
                 self.tell(now, object, from, seq);
             }
@@ -458,8 +432,7 @@ impl Custody {
 
     /// Whether it has, or has had, an object under this number or a higher one.
     fn knows(&self, object: ObjectId, seq: u32) -> bool {
-        let remembers = self.planted != Planted::ForgetsThePast;
-        let past = self.past.get(&object).filter(|_| remembers).map(|past| past.seq);
+        let past = self.past.get(&object).map(|past| past.seq);
         self.seq(object).or(past).is_some_and(|known| known >= seq)
     }
 
@@ -478,8 +451,7 @@ impl Custody {
             let leaving = self.leaving.remove(&object).expect("it was just looked at");
             // Under the number that it goes on with: whoever has copies of a dead node's asks this one, perhaps after it asked
             // the one that has the object now, and before that one had it. Then this one has to know better.
-            let seq_now = if self.planted == Planted::ForgetsWhereItWent { leaving.seq - 1 } else { leaving.seq };
-            self.forget(object, seq_now, now);
+            self.forget(object, leaving.seq, now);
             keeper.gone(object, from, seq);
         }
         if !self.leaving.contains_key(&object) {
@@ -561,12 +533,11 @@ mod tests {
 
     /// One gives to two, two gives on to three and dies before one knows. The bug that this keeps out: one took it back under
     /// the number that three had it under, and both moved it.
-    fn owners_after(planted: Planted) -> Vec<u64> {
+    fn owners_after_a_death() -> Vec<u64> {
         let object = ObjectId::new(7).unwrap();
         let all: Vec<NodeId> = (1..=3).map(NodeId::new).collect();
         let mut nodes: Vec<Custody> = all.iter().map(|&node| Custody::new(node, 1)).collect();
         for node in &mut nodes {
-            node.plant(planted);
             node.activate(1, &all, &mut Hand(1), NOW);
         }
         nodes[0].begin(object);
@@ -592,7 +563,7 @@ mod tests {
     /// One gives to two, which dies before one knows; three has its copies. By the next plan one goes on and gives to four,
     /// while three asks around: four before that has it, one after it has it no more. The bug that this keeps out: neither
     /// knew better, and three adopted what four had.
-    fn owners_after_asking_around(planted: Planted) -> Vec<u64> {
+    fn owners_after_asking_around() -> Vec<u64> {
         let object = ObjectId::new(7).unwrap();
         let all: Vec<NodeId> = (1..=4).map(NodeId::new).collect();
         let mut nodes: Vec<Custody> = all.iter().map(|&node| Custody::new(node, 1)).collect();
@@ -611,7 +582,6 @@ mod tests {
             wake(way.1, nodes, mail);
         };
         for node in &mut nodes {
-            node.plant(planted);
             node.activate(1, &all, &mut Hand(1), NOW);
         }
         nodes[0].begin(object);
@@ -645,16 +615,14 @@ mod tests {
 
     #[test]
     fn who_gave_something_on_knows_that_it_goes_on() {
-        assert_eq!(owners_after_asking_around(Planted::Nothing), [4]);
-        assert_eq!(owners_after_asking_around(Planted::ForgetsWhereItWent), [3, 4], "so it would be without that");
+        assert_eq!(owners_after_asking_around(), [4]);
     }
 
     /// An offer that was doubled and arrives after the object has gone on.
-    fn takes_again(planted: Planted) -> bool {
+    fn takes_again() -> bool {
         let object = ObjectId::new(7).unwrap();
         let (one, two) = (NodeId::new(1), NodeId::new(2));
         let mut custody = Custody::new(two, 0);
-        custody.plant(planted);
         custody.activate(1, &[one, two], &mut Hand(1), NOW);
         let (parcel, session) = (vec![1], Vec::new());
         let offer = ToNode::Offer(Offer { version: 1, object: 7, seq: 2, is_exact: true, parcel, session, load: None });
@@ -693,13 +661,11 @@ mod tests {
 
     #[test]
     fn an_old_offer_is_not_taken_again() {
-        assert!(!takes_again(Planted::Nothing));
-        assert!(takes_again(Planted::ForgetsThePast), "so it would be without that");
+        assert!(!takes_again());
     }
 
     #[test]
     fn what_was_taken_is_not_offered_on_before_its_giver_knows() {
-        assert_eq!(owners_after(Planted::Nothing), [1]);
-        assert_eq!(owners_after(Planted::OffersAtOnce), [1, 3], "so it would be without that");
+        assert_eq!(owners_after_a_death(), [1]);
     }
 }

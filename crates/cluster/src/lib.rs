@@ -74,21 +74,6 @@ pub struct ClusterSettings {
     pub world: u64,
 }
 
-/// A mistake to make on purpose.
-#[doc(hidden)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Planted {
-    /// None.
-    #[default]
-    Nothing,
-    /// It acts without a lease.
-    IgnoresLease,
-    /// It grants what is not free.
-    GrantsEverything,
-    /// It mistakes whose an object is.
-    InCustody(handover::Planted),
-}
-
 /// How a node stands with the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
@@ -149,7 +134,6 @@ pub struct Cluster {
     answers: BTreeMap<NodeId, Vec<Answer>>,
     sends: VecDeque<(NodeId, ToNode)>,
     counts: ClusterCounts,
-    planted: Planted,
 }
 
 impl Cluster {
@@ -214,7 +198,6 @@ impl Cluster {
             answers: BTreeMap::new(),
             sends: VecDeque::new(),
             counts: ClusterCounts::default(),
-            planted: Planted::Nothing,
             settings,
         }
     }
@@ -266,8 +249,7 @@ impl Cluster {
 
     /// Whether it may move its objects: it belongs to the plan, and its lease holds.
     pub fn may_act(&self, now: Time) -> bool {
-        let is_held = self.lease.is_held(now) || self.planted == Planted::IgnoresLease;
-        self.status == Status::Member && !self.settings.is_witness && is_held
+        self.status == Status::Member && !self.settings.is_witness && self.lease.is_held(now)
     }
 
     /// Whether it decides about all that the plan gives it.
@@ -296,19 +278,19 @@ impl Cluster {
         self.reachable.remove(&node);
     }
 
-    /// What it wants to say to whom.
-    pub fn poll(&mut self) -> Option<(NodeId, ToNode)> {
-        self.sends.pop_front()
+    /// The nodes that can be reached.
+    pub fn reachable(&self) -> impl Iterator<Item = NodeId> {
+        self.reachable.iter().copied()
     }
 
-    /// Makes a mistake on purpose: whoever watches must find it.
-    #[doc(hidden)]
-    pub fn plant(&mut self, planted: Planted) {
-        self.planted = planted;
-        self.part.grants.grants_everything = planted == Planted::GrantsEverything;
-        if let Planted::InCustody(planted) = planted {
-            self.custody.plant(planted);
-        }
+    /// Whether `poll` has a message.
+    pub fn has_messages(&self) -> bool {
+        !self.sends.is_empty()
+    }
+
+    /// The next message to another node.
+    pub fn poll(&mut self) -> Option<(NodeId, ToNode)> {
+        self.sends.pop_front()
     }
 
     fn members(&self) -> Vec<u64> {

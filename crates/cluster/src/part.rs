@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use space::{GridPoint, NodeId, ObjectId, Time};
-use world::{Block, Border, PlacedSolid, Placing, World};
+use world::{Border, GridBox, PlacedSolid, Placing, World};
 
 use super::ghosts::Ghosts;
 use super::grants::Grants;
@@ -18,11 +18,11 @@ pub struct Part {
     /// Who decides where.
     pub territory: Territory,
     /// Its own boxes of that.
-    pub leaves: Vec<Block>,
+    pub leaves: Vec<GridBox>,
     /// Where this node decides.
-    pub home: Vec<Block>,
+    pub home: Vec<GridBox>,
     /// Where it will, when all have declared.
-    pub closed: Vec<Block>,
+    pub closed: Vec<GridBox>,
     /// Whether all have.
     pub is_complete: bool,
     /// What others have here.
@@ -123,9 +123,9 @@ impl Part {
 }
 
 /// The box around these places; one around nothing if there are none.
-pub(super) fn bounds(places: impl Iterator<Item = GridPoint>) -> Block {
-    let none = Block { low: [i32::MAX / 4; 3], high: [i32::MIN / 4; 3] };
-    places.fold(none, |all, at| all.with(&Block::around(at, [0; 3])))
+pub(super) fn bounds(places: impl Iterator<Item = GridPoint>) -> GridBox {
+    let none = GridBox { low: [i32::MAX / 4; 3], high: [i32::MIN / 4; 3] };
+    places.fold(none, |all, at| all.with(&GridBox::around(at, [0; 3])))
 }
 
 /// A part and its world: what custody asks for objects.

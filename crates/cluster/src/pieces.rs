@@ -70,7 +70,7 @@ mod tests {
     use proptest::prelude::*;
     use space::workload::Random;
     use wire::ToNode;
-    use wire::cluster::{Declared, NODE_MESSAGE_MAX, Named, PIECES_MAX, Standing, seal};
+    use wire::cluster::{Declared, NODE_MESSAGE_MAX, Named, PIECES_MAX, StandingSolid, seal};
 
     use super::*;
 
@@ -108,7 +108,7 @@ mod tests {
     fn no_piece_is_too_long_for_a_message() {
         let far = wire::pose::STEPS_MAX;
         let at = space::GridPoint { x: -far, y: -far, z: -far };
-        let standing = Standing { core: [far; 3], radius: far, at };
+        let standing = StandingSolid { core: [far; 3], radius: far, at };
         let declared = Declared { object: u64::MAX, seq: u32::MAX, standing };
         let named = Named { object: u64::MAX, seq: u32::MAX };
         let many = 3 * PIECE_OBJECTS_MAX + 1;
@@ -125,7 +125,7 @@ mod tests {
                 ToNode::Query { version, piece, objects },
                 ToNode::Known { version, piece, objects: known },
             ] {
-                assert!(seal(u64::MAX, Some(u64::MAX), &message).len() <= NODE_MESSAGE_MAX / 4);
+                assert!(seal(u64::MAX, Some(u64::MAX), &message.encode()).len() <= NODE_MESSAGE_MAX / 4);
                 assert!(ToNode::decode(&message.encode()) == Ok(message));
             }
         }

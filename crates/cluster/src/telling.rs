@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use space::{NodeId, Time, snap};
 use wire::ToNode;
 use wire::cluster::{Batch, Beat, CLUSTER_VERSION, Declared};
-use world::{Block, Kind, Model, PlacedSolid, World};
+use world::{GridBox, Kind, Model, PlacedSolid, World};
 
 use super::ghosts::{self, Listeners, Speaker};
 use super::grants::to_wire;
@@ -29,7 +29,7 @@ impl Cluster {
         if self.settings.is_witness || self.status != Status::Member {
             return;
         }
-        let leaves: Vec<Block> = self.part.territory.of_node(to).copied().collect();
+        let leaves: Vec<GridBox> = self.part.territory.of_node(to).copied().collect();
         let reaches = |standing: &&PlacedSolid| leaves.iter().any(|leaf| leaf.overlaps(&standing.block()));
         let declared = |standing: &PlacedSolid| {
             let seq = self.custody.seq(standing.object)?;
@@ -103,7 +103,7 @@ impl Cluster {
     /// One batch for everybody who needs one.
     pub(super) fn batch(&mut self, world: &World) {
         let me = self.settings.node;
-        let is_inside = |block: &Block| self.part.home.iter().any(|home| home.contains(block));
+        let is_inside = |block: &GridBox| self.part.home.iter().any(|home| home.contains(block));
         let known = self.part.tenancies.objects();
         let mut tenants = Vec::new();
         for standing in &self.part.standing {
@@ -124,7 +124,7 @@ impl Cluster {
         let listeners = self.part.ghosts.listeners();
         // Most others are too far away to hear anything: how many there are in all must not matter here.
         let reached = bounds(speakers.iter().map(|speaker| speaker.place)).grown(soon as i32);
-        let mut others: BTreeMap<NodeId, Vec<Block>> = BTreeMap::new();
+        let mut others: BTreeMap<NodeId, Vec<GridBox>> = BTreeMap::new();
         for (other, leaf) in
             self.part.territory.leaves.iter().filter(|(other, leaf)| *other != me && leaf.meets(&reached))
         {
@@ -139,7 +139,7 @@ impl Cluster {
             let asks = asks.remove(&other).unwrap_or_default();
             let answers = all_answers.remove(&other).unwrap_or_default();
             let listeners = listeners.get(&other).unwrap_or(&nobody);
-            let is_near = |at| leaves.iter().any(|leaf| leaf.contains(&Block::around(at, [0; 3])));
+            let is_near = |at| leaves.iter().any(|leaf| leaf.contains(&GridBox::around(at, [0; 3])));
             let name_of = |object| world.object(object).map_or_else(String::new, |object| object.name.to_owned());
             let (introduced, guests) =
                 self.part.ghosts.tell(other, (&speakers, listeners), world.tick().number(), reach, is_near, name_of);
@@ -158,7 +158,7 @@ impl Cluster {
         let objects = world.spec().objects.len() as u32;
         let inner = reach as i32;
         let is_deep = |at: space::GridPoint| {
-            let around = Block::around(at, [inner, 0, inner]);
+            let around = GridBox::around(at, [inner, 0, inner]);
             self.part.home.iter().any(|home| home.contains(&around))
         };
         let speaker = |object: world::ObjectView<'_>| {
@@ -241,11 +241,12 @@ mod tests {
             // What is on its way is lost with the connection.
             let is_cut = wake == 5;
             while let Some((_, message)) = teller.poll() {
-                let bytes = wire::cluster::seal(1, Some(2), &message);
+                let bytes = wire::cluster::seal(1, Some(2), &message.encode());
                 assert!(bytes.len() <= wire::cluster::NODE_MESSAGE_MAX / 4);
                 if !is_cut {
                     let heard = wire::cluster::open(&bytes).expect("a node can read what another says");
-                    hearer.handle(now(wake), nodes[0], &heard.message, second);
+                    let message = ToNode::decode(heard.message).expect("a node can read what another says");
+                    hearer.handle(now(wake), nodes[0], &message, second);
                 }
             }
             if hearer.declared.contains(&nodes[0]) {

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use space::{NodeId, ObjectId};
 use wire::cluster::{Answer, Ask};
-use world::{Block, PlacedSolid, Room};
+use world::{GridBox, PlacedSolid, Room};
 
 use super::grants::{standing, to_wire};
 use super::territory::Territory;
@@ -73,9 +73,9 @@ pub struct Tenant {
     /// The number of its ownership.
     pub seq: u32,
     /// Where it may want to be within [`SOON_TICKS`].
-    pub soon: Block,
+    pub soon: GridBox,
     /// And within [`AHEAD_TICKS`].
-    pub ahead: Block,
+    pub ahead: GridBox,
     /// What it holds, or who holds it.
     pub mate: Option<ObjectId>,
 }
@@ -152,7 +152,7 @@ impl Tenancies {
         // However many nodes there are, few are near.
         let all = tenants.iter().map(|tenant| tenant.ahead.with(&tenant.standing.block()));
         let near = all.reduce(|all, one| all.with(&one)).unwrap_or_default();
-        let near: Vec<(NodeId, Block)> =
+        let near: Vec<(NodeId, GridBox)> =
             territory.leaves.iter().filter(|(decider, leaf)| *decider != me && leaf.meets(&near)).copied().collect();
         for tenant in tenants {
             let object = tenant.standing.object;
@@ -180,7 +180,7 @@ impl Tenancies {
                     left.get_or_insert(*key);
                     return true;
                 }
-                let leaves: Vec<&Block> =
+                let leaves: Vec<&GridBox> =
                     near.iter().filter(|(node, _)| node == decider).map(|(_, leaf)| leaf).collect();
                 let Some(ask) = tenancy.next(tenant, &leaves, tick, asked, waited_ticks) else {
                     return tenancy.is_of_use(tenant, &leaves);
@@ -219,11 +219,12 @@ impl Tenancies {
         match &answer.granted {
             Some(granted) => {
                 self.granted.0 += 1;
-                let stands =
-                    |(object, stands): &(u64, wire::cluster::Standing)| Some(standing(ObjectId::new(*object)?, stands));
+                let stands = |(object, stands): &(u64, wire::cluster::StandingSolid)| {
+                    Some(standing(ObjectId::new(*object)?, stands))
+                };
                 let room = Room {
                     grantor: from,
-                    block: Block { low: granted.room[0], high: granted.room[1] },
+                    block: GridBox { low: granted.room[0], high: granted.room[1] },
                     standing: granted.standing.iter().filter_map(stands).collect(),
                 };
                 tenancy.rooms.push((answer.asked, room));
@@ -241,7 +242,7 @@ impl Tenancy {
     fn next(
         &mut self,
         tenant: &Tenant,
-        leaves: &[&Block],
+        leaves: &[&GridBox],
         tick: u64,
         asked: &mut u32,
         waited_ticks: &mut u64,
@@ -314,7 +315,7 @@ impl Tenancy {
     }
 
     /// Whether it is worth to be remembered.
-    fn is_of_use(&self, tenant: &Tenant, leaves: &[&Block]) -> bool {
+    fn is_of_use(&self, tenant: &Tenant, leaves: &[&GridBox]) -> bool {
         self.waiting.is_some()
             || self.is_owed
             || self.is_known
@@ -325,8 +326,8 @@ impl Tenancy {
 }
 
 /// Whether a box is within rooms, taken together.
-fn is_within(part: Block, rooms: &[(u32, Room)]) -> bool {
-    let rest = |parts: Vec<Block>, room: &Room| parts.iter().flat_map(|part| part.without(&room.block)).collect();
+fn is_within(part: GridBox, rooms: &[(u32, Room)]) -> bool {
+    let rest = |parts: Vec<GridBox>, room: &Room| parts.iter().flat_map(|part| part.without(&room.block)).collect();
     rooms.iter().fold(vec![part], |parts, (_, room)| rest(parts, room)).is_empty()
 }
 
@@ -342,7 +343,7 @@ mod tests {
     #[test]
     fn however_many_need_room_all_ask_in_turn() {
         let (me, decider) = (NodeId::new(1), NodeId::new(2));
-        let leaf = Block { low: [0; 3], high: [1_000_000; 3] };
+        let leaf = GridBox { low: [0; 3], high: [1_000_000; 3] };
         let territory = Territory { leaves: vec![(decider, leaf)] };
         let tenant = |number: u64| {
             let (solid, at) = (RoundedBox { core: [0; 3], radius: 300 }, GridPoint::new(5_000, 5_000, 5_000));

@@ -4,8 +4,8 @@
 //! nobody is nowhere.
 
 use space::{Grid, GridPoint, NodeId};
-use wire::cluster::{Cut, Member, Plan};
-use world::Block;
+use wire::cluster::{Member, Plan, SpaceCut};
+use world::GridBox;
 
 /// How far space goes on beyond the world's bounds, in steps.
 const BEYOND: i32 = 8_192;
@@ -16,19 +16,19 @@ pub const SIDE_MIN: i32 = 6 * 1_024;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Territory {
     /// Who decides, and where.
-    pub leaves: Vec<(NodeId, Block)>,
+    pub leaves: Vec<(NodeId, GridBox)>,
 }
 
 /// All of space.
-pub fn everything(grid: Grid) -> Block {
+pub fn everything(grid: Grid) -> GridBox {
     let (low, high) = (grid.low(), grid.high());
-    Block { low: [low.x, low.y, low.z], high: [high.x, high.y, high.z] }.grown(BEYOND).even()
+    GridBox { low: [low.x, low.y, low.z], high: [high.x, high.y, high.z] }.grown(BEYOND).even()
 }
 
 /// The first plan: one node decides about everything.
 pub fn first(node: NodeId, address: &str) -> Plan {
     let member = Member { node: node.number(), address: address.to_owned(), is_witness: false };
-    Plan { version: 1, members: vec![member], cuts: vec![Cut::Leaf(node.number())] }
+    Plan { version: 1, members: vec![member], cuts: vec![SpaceCut::Leaf(node.number())] }
 }
 
 /// A plan of several nodes with about as much space each: for a cluster that starts at once.
@@ -40,16 +40,16 @@ pub fn even(members: Vec<Member>, grid: Grid) -> Plan {
     Plan { version: 1, members, cuts }
 }
 
-fn cut_evenly(nodes: &[u64], low: [i32; 2], high: [i32; 2], cuts: &mut Vec<Cut>) {
+fn cut_evenly(nodes: &[u64], low: [i32; 2], high: [i32; 2], cuts: &mut Vec<SpaceCut>) {
     if let [node] = nodes {
-        cuts.push(Cut::Leaf(*node));
+        cuts.push(SpaceCut::Leaf(*node));
         return;
     }
     let half = nodes.len() / 2;
     let axis = usize::from(high[1] - low[1] > high[0] - low[0]);
     let share = i64::from(high[axis] - low[axis]) * half as i64 / nodes.len() as i64;
     let at = (low[axis] + share as i32) & !1;
-    cuts.push(if axis == 0 { Cut::X(at) } else { Cut::Z(at) });
+    cuts.push(if axis == 0 { SpaceCut::X(at) } else { SpaceCut::Z(at) });
     let (mut middle_high, mut middle_low) = (high, low);
     (middle_high[axis], middle_low[axis]) = (at, at);
     cut_evenly(&nodes[..half], low, middle_high, cuts);
@@ -62,23 +62,23 @@ pub fn holders(plan: &Plan) -> Vec<NodeId> {
 }
 
 /// Cuts a leaf in two; the upper side gets another owner. False if there is no such leaf or a side would be too short.
-pub fn split(plan: &mut Plan, grid: Grid, leaf: usize, cut: Cut, owner: NodeId) -> bool {
+pub fn split(plan: &mut Plan, grid: Grid, leaf: usize, cut: SpaceCut, owner: NodeId) -> bool {
     let territory = Territory::of(plan, grid);
     let Some((_, block)) = territory.leaves.get(leaf) else { return false };
     let (axis, at) = match cut {
-        Cut::X(at) => (0, at & !1),
-        Cut::Z(at) => (2, at & !1),
-        Cut::Leaf(_) => return false,
+        SpaceCut::X(at) => (0, at & !1),
+        SpaceCut::Z(at) => (2, at & !1),
+        SpaceCut::Leaf(_) => return false,
     };
     let (low, high) = (grid.low(), grid.high());
-    let inside = block.within(&Block { low: [low.x, low.y, low.z], high: [high.x, high.y, high.z] });
+    let inside = block.within(&GridBox { low: [low.x, low.y, low.z], high: [high.x, high.y, high.z] });
     if at - inside.low[axis] < SIDE_MIN || inside.high[axis] - at < SIDE_MIN {
         return false;
     }
     let place = leaf_at(plan, leaf);
-    let Cut::Leaf(old) = plan.cuts[place] else { return false };
-    let cut = if axis == 0 { Cut::X(at) } else { Cut::Z(at) };
-    plan.cuts.splice(place..=place, [cut, Cut::Leaf(old), Cut::Leaf(owner.number())]);
+    let SpaceCut::Leaf(old) = plan.cuts[place] else { return false };
+    let cut = if axis == 0 { SpaceCut::X(at) } else { SpaceCut::Z(at) };
+    plan.cuts.splice(place..=place, [cut, SpaceCut::Leaf(old), SpaceCut::Leaf(owner.number())]);
     true
 }
 
@@ -86,7 +86,7 @@ pub fn split(plan: &mut Plan, grid: Grid, leaf: usize, cut: Cut, owner: NodeId) 
 pub fn assign(plan: &mut Plan, leaf: usize, owner: NodeId) {
     let place = leaf_at(plan, leaf);
     if let Some(cut) = plan.cuts.get_mut(place) {
-        *cut = Cut::Leaf(owner.number());
+        *cut = SpaceCut::Leaf(owner.number());
     }
 }
 
@@ -94,10 +94,10 @@ pub fn assign(plan: &mut Plan, leaf: usize, owner: NodeId) {
 pub fn simplify(plan: &mut Plan) {
     let mut at = 0;
     while at + 2 < plan.cuts.len() {
-        if let [Cut::X(_) | Cut::Z(_), Cut::Leaf(one), Cut::Leaf(other)] = plan.cuts[at..at + 3]
+        if let [SpaceCut::X(_) | SpaceCut::Z(_), SpaceCut::Leaf(one), SpaceCut::Leaf(other)] = plan.cuts[at..at + 3]
             && one == other
         {
-            plan.cuts.splice(at..at + 3, [Cut::Leaf(one)]);
+            plan.cuts.splice(at..at + 3, [SpaceCut::Leaf(one)]);
             at = at.saturating_sub(2);
         } else {
             at += 1;
@@ -107,7 +107,7 @@ pub fn simplify(plan: &mut Plan) {
 
 /// Where in the list of cuts a leaf is.
 fn leaf_at(plan: &Plan, leaf: usize) -> usize {
-    let leaves = plan.cuts.iter().enumerate().filter(|(_, cut)| matches!(cut, Cut::Leaf(_)));
+    let leaves = plan.cuts.iter().enumerate().filter(|(_, cut)| matches!(cut, SpaceCut::Leaf(_)));
     leaves.map(|(at, _)| at).nth(leaf).unwrap_or(plan.cuts.len())
 }
 
@@ -120,12 +120,12 @@ impl Territory {
             let Some(block) = open.pop() else { break };
             let (mut lower, mut upper) = (block, block);
             match *cut {
-                Cut::Leaf(node) => {
+                SpaceCut::Leaf(node) => {
                     leaves.push((NodeId::new(node), block));
                     continue;
                 }
-                Cut::X(at) => (lower.high[0], upper.low[0]) = (at & !1, at & !1),
-                Cut::Z(at) => (lower.high[2], upper.low[2]) = (at & !1, at & !1),
+                SpaceCut::X(at) => (lower.high[0], upper.low[0]) = (at & !1, at & !1),
+                SpaceCut::Z(at) => (lower.high[2], upper.low[2]) = (at & !1, at & !1),
             }
             open.push(upper);
             open.push(lower);
@@ -135,12 +135,12 @@ impl Territory {
 
     /// Who decides about a place; on a border, the lower leaf.
     pub fn owner(&self, at: GridPoint) -> Option<NodeId> {
-        let point = Block::around(at, [0; 3]);
+        let point = GridBox::around(at, [0; 3]);
         self.leaves.iter().find(|(_, block)| block.contains(&point)).map(|(node, _)| *node)
     }
 
     /// The boxes of one node.
-    pub fn of_node(&self, node: NodeId) -> impl Iterator<Item = &Block> {
+    pub fn of_node(&self, node: NodeId) -> impl Iterator<Item = &GridBox> {
         self.leaves.iter().filter(move |(owner, _)| *owner == node).map(|(_, block)| block)
     }
 }
@@ -162,7 +162,7 @@ mod tests {
                 plan.members.push(member);
                 let leaves = Territory::of(&plan, grid).leaves.len();
                 let at = random.between(-60_000.0, 60_000.0) as i32;
-                let cut = if random.unit() < 0.5 { Cut::X(at) } else { Cut::Z(at) };
+                let cut = if random.unit() < 0.5 { SpaceCut::X(at) } else { SpaceCut::Z(at) };
                 split(&mut plan, grid, random.whole(0, leaves as u32) as usize, cut, NodeId::new(node));
                 if random.unit() < 0.2 {
                     assign(&mut plan, random.whole(0, leaves as u32) as usize, NodeId::new(1));
@@ -182,7 +182,7 @@ mod tests {
         }
     }
 
-    fn area(block: &Block) -> i64 {
+    fn area(block: &GridBox) -> i64 {
         i64::from(block.high[0] - block.low[0]) * i64::from(block.high[2] - block.low[2])
     }
 }

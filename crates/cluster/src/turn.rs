@@ -1,7 +1,7 @@
 //! One tick of a node: what is due, a step of its world, and what that changes.
 
 use space::Time;
-use world::{Block, Input, World};
+use world::{GridBox, Input, World};
 
 use super::lease::{BEAT_US, BEAT_US_MAX};
 use super::part::Keep;
@@ -89,7 +89,7 @@ impl Cluster {
     pub(super) fn hand_over(&mut self, world: &mut World) {
         let mut offers = Vec::new();
         for object in world.dynamic() {
-            let around = Block::around(object.at, [HYSTERESIS, 0, HYSTERESIS]);
+            let around = GridBox::around(object.at, [HYSTERESIS, 0, HYSTERESIS]);
             if self.part.leaves.iter().any(|leaf| leaf.meets(&around)) {
                 continue;
             }

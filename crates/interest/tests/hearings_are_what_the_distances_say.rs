@@ -95,7 +95,7 @@ impl World {
         for tick in 0..50 {
             for row in 0..definition.objects.len() {
                 let Some((place, _)) = &mut definition.objects[row] else { continue };
-                *place = (*place - offset + velocities[row % 100]).rem_euclid(Vec3::splat(side)) + offset;
+                *place = (*place - offset + velocities[row % 100]).map(|along| along.rem_euclid(side)) + offset;
                 audiences.iter_mut().for_each(|audience| audience.move_to(Slot::new(row as u32), *place).unwrap());
             }
             for _ in 0..random.whole(0, changes + 1) {

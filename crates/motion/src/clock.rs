@@ -1,45 +1,45 @@
-//! An observer's idea of the owner's clock: from exchanged messages, never running backwards.
+//! An estimate of another host's clock from exchanged messages, as in NTP. The estimated time never goes back.
 
 use std::collections::VecDeque;
 
 use space::Time;
 
-/// Exchanges that are remembered.
+/// The number of exchanges that are kept.
 const SAMPLES_MAX: usize = 8;
-/// The mapped clock runs at most this much faster or slower than the local one: one part in twenty.
+/// The estimated clock runs faster or slower than the local one by at most this fraction, one twentieth.
 const SLEW_DIVISOR: i64 = 20;
-/// An error larger than this is not slewed away but stepped over.
+/// A larger error than this is corrected by a step instead.
 const STEP_US: i64 = 500_000;
 
-/// One exchange of messages with the owner.
+/// A question and its answer, as in NTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchange {
-    /// When the question left, by the local clock.
+    /// When the question was sent, by the local clock.
     pub asked: Time,
-    /// When it arrived, by the owner's clock.
+    /// When the question arrived, by the owner's clock.
     pub received: Time,
-    /// When the answer left, by the owner's clock.
+    /// When the answer was sent, by the owner's clock.
     pub replied: Time,
-    /// When it arrived, by the local clock.
+    /// When the answer arrived, by the local clock.
     pub returned: Time,
 }
 
-/// The owner's time, seen from here.
+/// The estimate of the owner's clock.
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
-    /// Offset and round trip of the last exchanges, in microseconds.
+    /// Offset and round trip of each exchange, in microseconds.
     samples: VecDeque<(i64, i64)>,
-    /// The last local moment that was asked for, and what it was mapped to.
+    /// The last local time that was asked for, and the estimate for it.
     last: Option<(Time, Time)>,
 }
 
 impl Clock {
-    /// Knows nothing yet: the owner's time is taken for the local one.
+    /// Without exchanges: the owner's time is taken to be the local time.
     pub fn new() -> Clock {
         Clock::default()
     }
 
-    /// Takes in an exchange. One that took less than no time is ignored: a clock was set in between.
+    /// Takes in an exchange. Returns `false` for one with a negative round trip, during which a clock was set.
     pub fn handle(&mut self, exchange: Exchange) -> bool {
         let Exchange { asked, received, replied, returned } = exchange;
         let round_trip = (returned - asked).saturating_sub(replied - received);
@@ -54,7 +54,7 @@ impl Clock {
         true
     }
 
-    /// The owner's time at a local moment. It never goes back while the local clock does not.
+    /// The owner's time at a local time. It never goes back unless the local clock does.
     pub fn owner_time(&mut self, local: Time) -> Time {
         let wanted = local + self.best().map_or(0, |(offset, _)| offset);
         let mapped = match self.last {
@@ -65,7 +65,7 @@ impl Clock {
                 if error > STEP_US {
                     wanted
                 } else if error < -STEP_US {
-                    // Stepping back would break monotony: stand still until the owner's time is reached.
+                    // Time stands still until the owner's time has caught up.
                     last_mapped.max(wanted)
                 } else {
                     let slew = elapsed / SLEW_DIVISOR;
@@ -78,13 +78,13 @@ impl Clock {
         mapped
     }
 
-    /// The owner's time is off by at most this many microseconds, however unequal the two ways are: half the shortest
-    /// round trip. A replica of speed v is displaced by at most v times this. `None` before the first exchange.
+    /// A bound on the error of the owner's time, in microseconds: half the shortest round trip, however asymmetric the
+    /// latencies are. `None` before the first exchange.
     pub fn error_bound_us(&self) -> Option<i64> {
         self.best().map(|(_, round_trip)| round_trip / 2 + 1)
     }
 
-    /// The offset and round trip of the quickest exchange.
+    /// The offset and round trip of the exchange with the shortest round trip.
     fn best(&self) -> Option<(i64, i64)> {
         self.samples.iter().copied().min_by_key(|&(_, round_trip)| round_trip)
     }

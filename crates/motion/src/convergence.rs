@@ -1,35 +1,40 @@
-//! From where a replica is shown to where it should be, without a jump that a viewer sees.
+//! Smooth display of replicas: after an update, the shown state is blended into the new prediction.
 //!
-//! For display only: collision prediction, decisions and bounds use the predicted state.
+//! ```text
+//! shown before ●╌╌╌╌╮
+//!                    ╰╌╌╌●──── prediction after the update
+//!              |◀ blend ▶|
+//! ```
+//!
+//! This is for display only: collision prediction, decisions and bounds use the predicted state.
 
 use space::{DQuat, DVec3, Time};
 
 use crate::replica::Predicted;
 use crate::rotation;
-use crate::scene::Scene;
+use crate::scene::CollisionScene;
 
 /// How the shown state follows the predicted one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Convergence {
-    /// At once.
+    /// No blend.
     #[default]
     Jump,
-    /// The offset shrinks steadily.
+    /// The offset falls linearly to zero.
     Linear,
-    /// Projective velocity blending: two paths, the old and the new, blended.
+    /// Projective velocity blending: the old path and the new one are blended.
     Projective,
-    /// The offset and its speed go to zero together.
+    /// A cubic Hermite curve: the offset and its velocity reach zero together.
     Hermite,
 }
 
-/// How quickly, and when not at all.
+/// How replicas are displayed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ConvergenceSettings {
-    /// In which way.
     pub convergence: Convergence,
-    /// How long it takes, in microseconds.
+    /// The length of a blend, in microseconds.
     pub blend_us: i64,
-    /// An offset larger than this is jumped over, in metres.
+    /// A larger offset than this is not blended, in metres.
     pub snap_distance: f64,
 }
 
@@ -39,7 +44,7 @@ impl Default for ConvergenceSettings {
     }
 }
 
-/// A replica as a viewer sees it.
+/// The state of a replica that is displayed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shown {
     /// Metres.
@@ -54,11 +59,11 @@ pub struct Shown {
 struct Blend {
     from: Time,
     shown: Shown,
-    /// What was predicted when the blend began.
+    /// The prediction when the blend began.
     start: Predicted,
 }
 
-/// The shown state of one replica.
+/// The display of one replica.
 #[derive(Clone, Debug)]
 pub struct Display {
     settings: ConvergenceSettings,
@@ -66,12 +71,12 @@ pub struct Display {
 }
 
 impl Display {
-    /// Shows the prediction as it is, until the first update that moves it.
+    /// A display that shows predictions unchanged until the first update.
     pub fn new(settings: ConvergenceSettings) -> Display {
         Display { settings, blend: None }
     }
 
-    /// An update has changed the prediction: `before` is what is shown at `at`, `after` what is predicted now.
+    /// Starts a blend at `at`: an update has changed the prediction from `before`, which is shown, to `after`.
     pub fn updated(&mut self, at: Time, before: Shown, after: &Predicted, is_teleport: bool) {
         let offset = (before.pos - after.pos).length();
         let is_jump = self.settings.convergence == Convergence::Jump || self.settings.blend_us <= 0;
@@ -82,8 +87,9 @@ impl Display {
         };
     }
 
-    /// What to show at a moment for which `predicted` is predicted, for an object of this radius.
-    pub fn shown(&self, at: Time, predicted: &Predicted, radius: f64, scene: &Scene) -> Shown {
+    /// The state to show at `at`, given the prediction for that moment. It is outside all scene objects, as far as
+    /// [`PUSHES_MAX`] pushes get.
+    pub fn shown(&self, at: Time, predicted: &Predicted, radius: f64, scene: &CollisionScene) -> Shown {
         let mut shown = self.blended(at, predicted);
         shown.pos = pushed_out(shown.pos, radius, at, scene);
         shown
@@ -125,11 +131,10 @@ impl Display {
     }
 }
 
-/// Rounds of pushing: a corner of three faces needs three.
+/// A corner of three faces needs three pushes.
 const PUSHES_MAX: usize = 4;
 
-/// The place outside all scene objects that is near `pos`, as far as a few pushes get.
-fn pushed_out(mut pos: DVec3, radius: f64, at: Time, scene: &Scene) -> DVec3 {
+fn pushed_out(mut pos: DVec3, radius: f64, at: Time, scene: &CollisionScene) -> DVec3 {
     for _ in 0..PUSHES_MAX {
         let mut push = None;
         scene.near(pos - radius, pos + radius, |index| {

@@ -1,17 +1,21 @@
-//! A million replicas at once: columns for the many that fly free, a course for the few that have met something.
+//! Many replicas of equal size, in columns: a million are predicted per tick.
 //!
-//! Between updates most replicas meet nothing. So the scene is asked once per span of half a second, not once per
-//! frame, and what is remembered is only until when the way is known to be clear. The answer is that of
-//! [`Course`], bit for bit.
+//! ```text
+//! elapsed ≤ clear[row]?  yes: evaluate the parabola        no contact until then, known from a search of the scene
+//!                        no:  ask the row's Trajectory     half a second more of it is planned
+//! ```
+//!
+//! Between updates most replicas meet nothing, so the scene is searched once per span of half a second, and not once per
+//! frame. The results equal those of [`Trajectory`], bit for bit.
 
 use space::impact::Ballistic;
 use space::{DVec3, Time};
 
-use crate::collision_prediction::{CollisionMode, Course, Response};
+use crate::collision_prediction::{CollisionMode, Response, Trajectory};
 use crate::curve::Curve;
-use crate::scene::Scene;
+use crate::scene::CollisionScene;
 
-/// Replicas of equal size that move by dead reckoning in the world's axes, with exact collision prediction.
+/// Replicas of equal size with constant acceleration and exact collision prediction.
 #[derive(Clone, Debug)]
 pub struct Crowd {
     radius: f64,
@@ -19,14 +23,14 @@ pub struct Crowd {
     extrapolation_us_max: i64,
     start: Vec<Time>,
     motion: Vec<Ballistic>,
-    /// Up to so many seconds after the start there is no contact; what lies beyond is not known yet, or in `courses`.
+    /// There is no contact up to this many seconds after the start. Later ones are unknown or in `trajectories`.
     clear: Vec<f64>,
-    /// For those that have a contact behind them, or ahead within what was planned.
-    courses: Vec<Option<Box<Course>>>,
+    /// The trajectories of rows with a known contact.
+    trajectories: Vec<Option<Box<Trajectory>>>,
 }
 
 impl Crowd {
-    /// Nobody yet.
+    /// An empty crowd.
     pub fn new(radius: f64, response: Response, extrapolation_us_max: i64) -> Crowd {
         Crowd {
             radius,
@@ -35,16 +39,16 @@ impl Crowd {
             start: Vec::new(),
             motion: Vec::new(),
             clear: Vec::new(),
-            courses: Vec::new(),
+            trajectories: Vec::new(),
         }
     }
 
-    /// How many there are.
+    #[allow(missing_docs)]
     pub fn len(&self) -> usize {
         self.start.len()
     }
 
-    /// Whether there is nobody.
+    #[allow(missing_docs)]
     pub fn is_empty(&self) -> bool {
         self.start.is_empty()
     }
@@ -54,20 +58,20 @@ impl Crowd {
         self.start.push(start);
         self.motion.push(motion);
         self.clear.push(0.0);
-        self.courses.push(None);
+        self.trajectories.push(None);
         self.start.len() - 1
     }
 
-    /// An update: from here on the replica goes on from another state.
+    /// Takes in an update of a row: its motion from `start` on.
     pub fn update(&mut self, row: usize, start: Time, motion: Ballistic) {
         self.start[row] = start;
         self.motion[row] = motion;
         self.clear[row] = 0.0;
-        self.courses[row] = None;
+        self.trajectories[row] = None;
     }
 
-    /// Where everybody is at a moment, row by row.
-    pub fn predict(&mut self, at: Time, scene: &Scene, places: &mut Vec<DVec3>) {
+    /// The positions of all rows at a moment.
+    pub fn predict(&mut self, at: Time, scene: &CollisionScene, places: &mut Vec<DVec3>) {
         places.clear();
         places.reserve(self.len());
         for row in 0..self.len() {
@@ -77,7 +81,7 @@ impl Crowd {
         }
     }
 
-    /// Where everybody would be if there were nothing to collide with.
+    /// The positions of all rows at a moment, without the scene.
     pub fn extrapolate(&self, at: Time, places: &mut Vec<DVec3>) {
         places.clear();
         places.reserve(self.len());
@@ -86,15 +90,15 @@ impl Crowd {
         }
     }
 
-    /// How many have a contact behind them or ahead.
+    /// The number of rows with a known contact.
     pub fn bounced(&self) -> usize {
-        self.courses.iter().filter(|course| course.is_some()).count()
+        self.trajectories.iter().filter(|trajectory| trajectory.is_some()).count()
     }
 
-    /// Forgets what was planned: the next prediction starts from the updates.
+    /// Discards all plans: the next prediction starts from the updates.
     pub fn forget(&mut self) {
         self.clear.fill(0.0);
-        self.courses.fill(None);
+        self.trajectories.fill(None);
     }
 
     fn elapsed(&self, row: usize, at: Time) -> f64 {
@@ -102,22 +106,22 @@ impl Crowd {
     }
 
     #[cold]
-    fn look(&mut self, row: usize, dt: f64, scene: &Scene) -> DVec3 {
-        if let Some(course) = &mut self.courses[row] {
-            course.plan(dt, CollisionMode::Exact, &self.response, scene);
-            return course.at(dt).pos;
+    fn look(&mut self, row: usize, dt: f64, scene: &CollisionScene) -> DVec3 {
+        if let Some(trajectory) = &mut self.trajectories[row] {
+            trajectory.plan(dt, CollisionMode::Exact, &self.response, scene);
+            return trajectory.at(dt).pos;
         }
         let curve = Curve::Ballistic(self.motion[row]);
-        let mut course = Course::clear_until(self.start[row], curve, self.radius, self.clear[row]);
-        course.plan(dt, CollisionMode::Exact, &self.response, scene);
-        let place = course.at(dt).pos;
-        let first = course.contacts().next();
+        let mut trajectory = Trajectory::clear_until(self.start[row], curve, self.radius, self.clear[row]);
+        trajectory.plan(dt, CollisionMode::Exact, &self.response, scene);
+        let place = trajectory.at(dt).pos;
+        let first = trajectory.contacts().next();
         match first {
-            None => self.clear[row] = course.planned_s(),
+            None => self.clear[row] = trajectory.planned_s(),
             Some(contact) => {
-                // Up to the contact itself; at it, the course knows better.
+                // At the contact itself the trajectory decides.
                 self.clear[row] = contact.next_down().max(0.0);
-                self.courses[row] = Some(Box::new(course));
+                self.trajectories[row] = Some(Box::new(trajectory));
             }
         }
         place

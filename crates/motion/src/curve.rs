@@ -1,4 +1,4 @@
-//! The path of a replica between two contacts.
+//! Paths between two contacts, in closed form.
 
 use space::DVec3;
 use space::impact::{Ballistic, boxes};
@@ -6,42 +6,42 @@ use space::impact::{Ballistic, boxes};
 use crate::dead_reckoning::Turning;
 use crate::trend::TrendCurve;
 
-/// Position and its first two derivatives.
+/// A position and its first two derivatives.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Motion {
-    /// Metres.
+pub struct Kinematics {
+    /// In metres.
     pub pos: DVec3,
-    /// Metres per second.
+    /// In metres per second.
     pub vel: DVec3,
-    /// Metres per second squared.
+    /// In metres per second squared.
     pub acc: DVec3,
 }
 
 /// A path from a known start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Curve {
-    /// Constant acceleration, possibly none.
+    /// Constant acceleration in the axes of the world.
     Ballistic(Ballistic),
-    /// Along axes that turn with the body.
+    /// Constant acceleration in axes that turn with the body.
     Turning(Turning),
-    /// An acceleration that goes on as it did before.
+    /// An acceleration that follows its [`trend`](crate::trend).
     Trend(TrendCurve),
 }
 
-/// What a bounce does to acceleration.
+/// What a bounce does to the acceleration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum AccelerationPolicy {
-    /// It is reflected as velocity is: steering that turns with the body.
+    /// It is mirrored, as the velocity is: for steering that turns with the body.
     #[default]
     Mirror,
-    /// It ends.
+    /// It is zero afterwards.
     Zero,
-    /// It goes on: gravity, or a driver who has not noticed.
+    /// It is unchanged: for gravity.
     Keep,
 }
 
 impl AccelerationPolicy {
-    /// The acceleration after a bounce off a surface with this normal.
+    /// The acceleration after a bounce off a surface of this normal.
     pub fn apply(self, acc: DVec3, normal: DVec3) -> DVec3 {
         match self {
             AccelerationPolicy::Mirror => acc - normal * (2.0 * acc.dot(normal)),
@@ -52,21 +52,23 @@ impl AccelerationPolicy {
 }
 
 impl Curve {
-    /// A path that stays where it is.
+    /// The path of an object at rest.
     pub fn still(pos: DVec3) -> Curve {
         Curve::Ballistic(Ballistic { pos, vel: DVec3::ZERO, acc: DVec3::ZERO })
     }
 
-    /// Where it is after `dt` seconds.
-    pub fn at(&self, dt: f64) -> Motion {
+    /// The motion after `dt` seconds.
+    pub fn at(&self, dt: f64) -> Kinematics {
         match self {
-            Curve::Ballistic(motion) => Motion { pos: motion.position(dt), vel: motion.velocity(dt), acc: motion.acc },
+            Curve::Ballistic(motion) => {
+                Kinematics { pos: motion.position(dt), vel: motion.velocity(dt), acc: motion.acc }
+            }
             Curve::Turning(turning) => turning.at(dt),
             Curve::Trend(trend) => trend.at(dt),
         }
     }
 
-    /// No acceleration between two moments is larger than this.
+    /// An upper bound of the acceleration between two moments.
     pub fn acceleration_max(&self, from: f64, to: f64) -> f64 {
         match self {
             Curve::Ballistic(motion) => motion.acc.length(),
@@ -75,20 +77,19 @@ impl Curve {
         }
     }
 
-    /// A box around the path between two moments.
+    /// A box that contains the path between two moments.
     pub fn reach(&self, from: f64, to: f64) -> (DVec3, DVec3) {
         if let Curve::Ballistic(motion) = self {
             return boxes::reach(*motion, from, to);
         }
-        // Nothing gets farther from the middle of the span than half of it at full speed.
+        // A ball around the position at the middle of the span, from a bound of the acceleration.
         let half = 0.5 * (to - from);
         let middle = self.at(from + half);
         let way = middle.vel.length() * half + 0.5 * self.acceleration_max(from, to) * half * half;
         (middle.pos - way, middle.pos + way)
     }
 
-    /// The path that goes on, after `dt` seconds, with another velocity, its acceleration treated by `policy` for a
-    /// bounce off `normal`.
+    /// The path after a bounce off a surface of this normal, after `dt` seconds, which leaves the velocity `vel`.
     #[must_use]
     pub fn deflected(&self, dt: f64, vel: DVec3, normal: DVec3, policy: AccelerationPolicy) -> Curve {
         let here = self.at(dt);

@@ -1,19 +1,22 @@
-//! How a replica goes on from the last state it was told: the family of IEEE 1278.1 (DIS), numbered as there.
+//! Dead reckoning: the models of IEEE 1278.1 (DIS) that extrapolate the state of an update, numbered as there.
 //!
-//! F or R: orientation fixed or rotating. P or V: velocity constant or changing. W or B: along the world's axes or
-//! the body's.
+//! ```text
+//! F P W      orientation:  Fixed or Rotating
+//! │ │ │      velocity:     constant (P) or changing (V)
+//! │ │ └───── axes:         of the World or of the Body
+//! ```
 
 use space::impact::Ballistic;
 use space::{DQuat, DVec3};
 
-use crate::curve::{AccelerationPolicy, Curve, Motion};
+use crate::curve::{AccelerationPolicy, Curve, Kinematics};
 use crate::rotation;
 use crate::state::KinematicState;
 
-/// Which formula carries an update forward.
+/// A formula that extrapolates an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Algorithm {
-    /// 1: stays where it is.
+    /// 1: at rest.
     Static,
     /// 2: constant velocity.
     Fpw,
@@ -25,20 +28,20 @@ pub enum Algorithm {
     Fvw,
     /// 6: constant velocity along body axes that turn, orientation shown fixed.
     Fpb,
-    /// 7: constant velocity along turning body axes: a steady curve.
+    /// 7: constant velocity along turning body axes, a helix.
     Rpb,
     /// 8: constant acceleration along turning body axes.
     Rvb,
     /// 9: as 8, orientation shown fixed.
     Fvb,
-    /// A parabola through the last three positions ([`position_history`](crate::position_history)).
+    /// A parabola through the last three positions: see [`position_history`](crate::position_history).
     PositionHistory,
-    /// An acceleration that goes on as it did before ([`trend`](crate::trend)).
+    /// An acceleration that follows its trend: see [`trend`](crate::trend).
     Trend,
 }
 
 impl Algorithm {
-    /// The DIS family, by number from 1.
+    /// The models of DIS, by number from 1.
     pub const DIS: [Algorithm; 9] = [
         Algorithm::Static,
         Algorithm::Fpw,
@@ -51,7 +54,7 @@ impl Algorithm {
         Algorithm::Fvb,
     ];
 
-    /// The path that `state` starts, where a state alone is enough to know.
+    /// The path from a state, for algorithms that need nothing else.
     pub fn curve(self, state: &KinematicState) -> Curve {
         let KinematicState { pos, vel, acc, .. } = *state;
         let zero = DVec3::ZERO;
@@ -83,38 +86,38 @@ impl Algorithm {
 pub struct Turning {
     /// Position at the start.
     pub pos: DVec3,
-    /// Orientation of the axes at the start.
+    /// The orientation of the axes at the start.
     pub rot: DQuat,
-    /// How fast the axes turn, along themselves.
+    /// The angular velocity of the axes, along themselves.
     pub angvel: DVec3,
-    /// Velocity along the axes.
+    /// The velocity along the axes.
     pub body_vel: DVec3,
-    /// How fast `body_vel` changes: not the felt acceleration, which the turn adds to.
+    /// The derivative of `body_vel`. The rotation adds to the acceleration in the axes of the world.
     pub body_acc: DVec3,
 }
 
 impl Turning {
-    /// The motion with these world velocity and acceleration at its start.
+    /// The motion that starts with this velocity and acceleration in the axes of the world.
     pub fn new(pos: DVec3, rot: DQuat, angvel: DVec3, vel: DVec3, acc: DVec3) -> Turning {
         let to_body = rot.conjugate();
         let body_vel = to_body * vel;
         Turning { pos, rot, angvel, body_vel, body_acc: to_body * acc - angvel.cross(body_vel) }
     }
 
-    /// No acceleration up to a moment is larger than this: what the axes add, and what the turn makes of the velocity.
+    /// An upper bound of the acceleration up to a moment.
     pub fn acceleration_max(&self, to: f64) -> f64 {
         let speed_max = self.body_vel.length() + self.body_acc.length() * to;
         self.body_acc.length() + self.angvel.length() * speed_max
     }
 
-    /// The motion that goes on, after `dt` seconds, with another velocity. A mirrored turn turns the other way, so that
-    /// the whole path after the bounce is the mirror image of the one without it.
+    /// The motion after a bounce, after `dt` seconds, which leaves the velocity `vel`. With
+    /// [`AccelerationPolicy::Mirror`] the path after it is the mirror image of the path without it.
     #[must_use]
     pub fn deflected(&self, dt: f64, vel: DVec3, normal: DVec3, policy: AccelerationPolicy) -> Turning {
         let axes = rotation::advanced(self.rot, self.angvel, dt);
         let to_body = axes.conjugate();
         let angvel = match policy {
-            // What turns is not a direction but a sense of turning: its mirror image has the opposite sign.
+            // Angular velocity is a pseudovector: its mirror image has the opposite sign.
             AccelerationPolicy::Mirror => -(to_body * policy.apply(axes * self.angvel, normal)),
             AccelerationPolicy::Zero => DVec3::ZERO,
             AccelerationPolicy::Keep => self.angvel,
@@ -129,11 +132,11 @@ impl Turning {
     }
 
     /// Position, velocity and acceleration after `dt` seconds.
-    pub fn at(&self, dt: f64) -> Motion {
+    pub fn at(&self, dt: f64) -> Kinematics {
         let way = first_integral(self.angvel, dt, self.body_vel) + second_integral(self.angvel, dt, self.body_acc);
         let axes = rotation::advanced(self.rot, self.angvel, dt);
         let body_vel = self.body_vel + self.body_acc * dt;
-        Motion {
+        Kinematics {
             pos: self.pos + self.rot * way,
             vel: axes * body_vel,
             acc: axes * (self.body_acc + self.angvel.cross(body_vel)),
@@ -141,12 +144,12 @@ impl Turning {
     }
 }
 
-/// Below this angle the closed forms lose digits and the series is summed instead.
+/// Below this angle a series is summed, as the closed forms lose digits to cancellation.
 const SERIES_BELOW: f64 = 0.5;
 /// Terms of the series: the fifteenth is below the last bit of the first at [`SERIES_BELOW`].
 const SERIES_TERMS: u32 = 14;
 
-/// The integral over 0..dt of the turned `vector`: `R1 v` of the standard.
+/// The integral over 0..dt of the rotated `vector`: `R1 v` in the standard.
 pub fn first_integral(angvel: DVec3, dt: f64, vector: DVec3) -> DVec3 {
     let n = angvel.length();
     let angle = n * dt;
@@ -166,7 +169,7 @@ pub fn first_integral(angvel: DVec3, dt: f64, vector: DVec3) -> DVec3 {
         + angvel.cross(vector) * ((1.0 - cos) / (n * n))
 }
 
-/// The integral over 0..dt of `u` times the vector turned for `u`: `R2 a` of the standard.
+/// The integral over 0..dt of `u` times the vector rotated for a time `u`: `R2 a` in the standard.
 pub fn second_integral(angvel: DVec3, dt: f64, vector: DVec3) -> DVec3 {
     let n = angvel.length();
     let angle = n * dt;

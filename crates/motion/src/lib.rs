@@ -1,17 +1,23 @@
-//! Where will it be.
+//! Dead reckoning: the prediction of objects that other hosts move.
 //!
-//! An object is moved by one host, its owner; all others see it late. What they show in between is a prediction, and
-//! this crate makes it: the same on every host, to the bit, so that an owner knows what its observers see and sends
-//! only when that is no longer good enough. It has no clock and no socket: times and updates go in, predictions and
+//! ```text
+//! owner                                          observer
+//! truth ─▶ Owner ── Update, when it is needed ──▶ Replica ─▶ predicted state ─▶ Display
+//!            └ ghost: the same Replica
+//! ```
+//!
+//! An object is moved by one host, its owner; other hosts receive updates about it late and show a prediction. The
+//! prediction has the same bits on every host. So an owner knows what its observers predict, and sends an update only
+//! when that is too far from the truth. The crate has no clock and no socket: times and updates go in, predictions and
 //! updates to send come out.
 //!
-//! An owner and an observer, over a link that takes 100 ms and loses every fourth message:
+//! An owner and an observer, over a link with a latency of 100 ms that loses every fourth message:
 //!
 //! ```
-//! use motion::{Algorithm, KinematicState, Owner, Replica, ReplicaSettings, Scene, SendRule};
+//! use motion::{Algorithm, CollisionScene, KinematicState, Owner, Replica, ReplicaSettings, SendRule};
 //! use space::{DVec3, NodeId, ObjectId, Time};
 //!
-//! let (scene, settings) = (Scene::empty(), ReplicaSettings::default());
+//! let (scene, settings) = (CollisionScene::empty(), ReplicaSettings::default());
 //! let (me, ball) = (NodeId::new(1), ObjectId::new(7).unwrap());
 //! let mut owner = Owner::new(me, ball, Algorithm::Fvw, SendRule::default(), settings, |update| *update);
 //! let mut observer = Replica::new(settings);
@@ -34,14 +40,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! - [`state`]: what is sent, and what is believed; [`track`]: what a receiver makes of it; [`clock`]: when it is.
-//! - [`dead_reckoning`], [`position_history`], [`trend`]: how motion goes on from there.
-//! - [`collision_prediction`] in a [`scene`], and in [`company`]: what it meets on the way.
-//! - [`replica`] and [`owner`]: both ends; [`crowd`]: a million of the one; [`adaptive`] says how exact, [`adaptive_trees`] the same
-//!   for what is not round, [`token_bucket`] how often.
-//! - [`convergence`]: what a viewer sees; [`bounds`]: how wrong it can be.
-//! - [`reconciliation`]: a client that does not wait for its server.
-//! - [`decision`]: whose word counts when two owners' objects collide.
+//! - [`owner`] decides when to send; [`replica`] predicts; [`crowd`] predicts a million replicas.
+//! - [`state`]: updates and their check; [`track`]: the newest valid update; [`clock`]: the owner's time.
+//! - [`dead_reckoning`], [`position_history`], [`trend`]: the path from an update on, a [`curve`].
+//! - [`collision_prediction`]: the path with its bounces off a [`scene`]; [`company`]: bounces of replicas off each other.
+//! - [`adaptive`]: how precise an object's updates are near others; `adaptive_trees`, with the feature `shapes`: the same
+//!   for objects that are not round.
+//! - [`convergence`]: smooth display; [`bounds`]: how large errors can be.
+//! - [`decision`]: which host decides about a collision of two owners' objects.
 
 #![forbid(unsafe_code)]
 
@@ -59,7 +65,6 @@ pub mod dead_reckoning;
 pub mod decision;
 pub mod owner;
 pub mod position_history;
-pub mod reconciliation;
 pub mod replica;
 pub mod rotation;
 pub mod scene;
@@ -70,5 +75,5 @@ pub mod trend;
 pub use dead_reckoning::Algorithm;
 pub use owner::{Owner, SendRule};
 pub use replica::{Predicted, Replica, ReplicaSettings};
-pub use scene::Scene;
+pub use scene::CollisionScene;
 pub use state::{KinematicState, Update};

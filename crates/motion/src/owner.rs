@@ -1,69 +1,69 @@
-//! The owner's side: send when what observers see has drifted too far from the truth, and not before.
+//! The owner's side of dead reckoning: an update is sent when observers' predictions are too far from the truth.
 //!
-//! The owner keeps a ghost, the same [`Replica`] that observers keep, fed with the messages as they come out of the
-//! wire. Each frame it compares the ghost with the truth. Right after a frame the ghost is within the limit, or a
-//! message was suppressed and counted.
+//! ```text
+//! each frame:  truth ──compare──▶ ghost        error ≤ limit: send nothing
+//!                        │                     error > limit: update ─▶ wire ─┬▶ ghost
+//!                        └────────────────────────────────────────────────────┴▶ observers' replicas
+//! ```
+//!
+//! The ghost is the same [`Replica`] that observers have, fed with each message as the wire rounds it. After each frame
+//! it is within the limit.
 
 use space::{DVec3, NodeId, ObjectId, Time};
 
 use crate::dead_reckoning::Algorithm;
 use crate::replica::{Predicted, Replica, ReplicaSettings};
 use crate::rotation;
-use crate::scene::Scene;
+use crate::scene::CollisionScene;
 use crate::state::{Flags, KinematicState, Sequence, Unbelievable, Update, believable};
 use crate::trend::{Prior, Trend, TrendFit};
-use space::token_bucket::{Allowance, TokenBucket};
 
-/// Whether to send ahead of need, because a message takes time to arrive.
+/// Whether an update is sent before the error exceeds the limit, because a message takes time to arrive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lead {
-    /// Send when the error is there.
+    /// Send when the error exceeds the limit.
     #[default]
     Off,
-    /// Send when the error, going on with its present speed and acceleration, would exceed the limit on arrival.
+    /// Send when the error would exceed the limit on arrival if its velocity and acceleration stayed as they are.
     Extrapolated {
         /// The expected time to arrival.
         us: i64,
     },
-    /// Send when an update made now would, on arrival, be farther than the limit from what observers believe then.
+    /// Send when, on arrival, an update made now would differ from what observers predict then by more than the limit.
     Foreseen {
         /// The expected time to arrival.
         us: i64,
     },
 }
 
-/// Whether to send an update twice, in this frame and the next, with the same number.
+/// Whether an update is sent again in the next frame, with the same sequence number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Repeat {
-    /// Once is enough.
+    #[allow(missing_docs)]
     Never,
-    /// After a collision: much depends on it.
+    /// Updates about collisions, as their loss would cause the largest errors.
     #[default]
     Events,
-    /// Always: the link is known to lose messages.
+    /// All updates: for links that lose messages.
     Always,
 }
 
-/// When to send.
+/// When an owner sends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SendRule {
-    /// Orientations may differ by this many radians.
+    /// The limit on the error of the orientation, in radians.
     pub limit_rot: f64,
-    /// Something is sent at least this often.
+    /// The longest time without an update.
     pub heartbeat_us: i64,
-    /// After a collision, a velocity that differs from the ghost's by more than this is sent at once, in metres per
-    /// second; `None` makes collisions nothing special.
+    /// After a collision, an update is sent at once if the ghost's velocity is off by more than this, in metres per
+    /// second. `None`: collisions are not treated specially.
     pub event_dv: Option<f64>,
-    /// Whether to send ahead.
     pub lead: Lead,
-    /// After this much silence the limit is halved, after twice as much it is a third: who moves as predicted has
-    /// messages to spare for being exact. `None` keeps the limit as it is.
+    /// The limit is halved after this time without an update and is a third after twice that: an object that moves as
+    /// predicted can afford more precise ones. `None`: the limit is constant.
     pub halving_us: Option<i64>,
-    /// Whether updates are sent twice.
     pub repeat: Repeat,
-    /// How much may be sent; `None` is without bound.
-    pub allowance: Option<Allowance>,
-    /// What the trend's fit believes beforehand, for [`Algorithm::Trend`].
+    /// The prior of the trend's fit, for [`Algorithm::Trend`].
     pub prior: Prior,
 }
 
@@ -76,13 +76,12 @@ impl Default for SendRule {
             lead: Lead::Off,
             halving_us: None,
             repeat: Repeat::Events,
-            allowance: None,
             prior: Prior::default(),
         }
     }
 }
 
-/// A collision that the owner resolved in this frame.
+/// A collision that the owner has resolved in this frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Collision {
     /// The normal of the surface that was hit.
@@ -91,70 +90,57 @@ pub struct Collision {
     pub vel_before: DVec3,
 }
 
-/// Why something is sent.
+/// Why an update is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
-    /// Nothing was sent before.
+pub enum SendReason {
+    /// It is the first.
     First,
-    /// A collision went otherwise than observers will predict.
+    /// Observers will not predict the outcome of a collision.
     Event,
-    /// The position has drifted.
+    /// The error of the position exceeds its limit.
     Position,
-    /// The orientation has drifted.
+    /// The error of the orientation exceeds its limit.
     Orientation,
-    /// The position will have drifted when a message arrives.
+    /// The error of the position will exceed its limit when a message arrives: see [`Lead`].
     Lead,
-    /// It is time.
+    /// `heartbeat_us` have passed.
     Heartbeat,
 }
 
-/// What an owner finds when it compares the truth with its ghost.
+/// What an owner does in a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Look {
-    /// Why there is something to send.
-    pub reason: Option<Reason>,
-    /// The error as a multiple of its limit; infinite for what cannot wait.
-    pub urgency: f64,
-    /// How far the ghost was from the truth, in metres; zero before the first update.
+pub struct OwnerFrame {
+    /// To be sent to all observers.
+    pub update: Option<Update>,
+    /// The last frame's update, to be sent again.
+    pub repeat: Option<Update>,
+    /// Why `update` is sent.
+    pub reason: Option<SendReason>,
+    /// The distance between ghost and truth before the update, in metres; zero before the first.
     pub error_pos: f64,
-    /// The same for orientation, in radians.
+    /// The angle between their orientations, in radians.
     pub error_rot: f64,
 }
 
-/// What came of a frame.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Frame {
-    /// To be sent to all observers.
-    pub update: Option<Update>,
-    /// Last frame's update, to be sent once more.
-    pub repeat: Option<Update>,
-    /// What the owner found when the frame began.
-    pub look: Look,
-    /// Whether the allowance was used up, so that nothing is sent although there is a reason.
-    pub is_suppressed: bool,
-}
-
-/// The one host that moves an object.
+/// An object, at the host that moves it.
 #[derive(Clone, Debug)]
 pub struct Owner {
     id: NodeId,
     object: ObjectId,
     algorithm: Algorithm,
     rule: SendRule,
-    /// What the wire does to an update: the codec's round trip.
+    /// An update as it is after encoding and decoding.
     round: fn(&Update) -> Update,
     ghost: Replica,
     seq: Sequence,
     last_sent: Option<Time>,
     repeat: Option<Update>,
-    bucket: Option<TokenBucket>,
     fit: TrendFit,
-    suppressed: u64,
 }
 
 impl Owner {
-    /// An owner that has sent nothing yet. `round` is what the wire does to an update, so that the ghost sees what
-    /// observers will see: the identity where nothing is lost.
+    /// An owner that has sent nothing yet. `round` is what encoding and decoding do to an update, so that the ghost gets
+    /// what observers get; the identity if encoding is exact.
     pub fn new(
         id: NodeId,
         object: ObjectId,
@@ -172,126 +158,89 @@ impl Owner {
             seq: Sequence::default(),
             last_sent: None,
             repeat: None,
-            bucket: rule.allowance.map(TokenBucket::new),
             fit: TrendFit::new(rule.prior),
-            suppressed: 0,
             rule,
         }
     }
 
-    /// Starts counting updates from here: for those who take an object over.
+    /// Sets the next sequence number, for a host that takes over an object.
     pub fn start_from(&mut self, seq: Sequence) {
         self.seq = seq;
     }
 
-    /// Compares the truth with what observers see, and says what to send. `limit` is how far the two may differ, in
-    /// metres; `collision` is what the owner resolved in this frame.
+    /// Compares the truth with the ghost and decides what to send. `limit` bounds the error of the position, in metres;
+    /// `collision` is what the owner has resolved in this frame.
     ///
-    /// A truth that is no number is refused: nothing is sent, and the ghost stays as it was.
+    /// A truth with invalid numbers is refused: nothing is sent, and the ghost stays as it was.
     pub fn frame(
         &mut self,
         truth: &KinematicState,
         collision: Option<Collision>,
         limit: f64,
-        scene: &Scene,
-    ) -> Result<Frame, Unbelievable> {
-        let look = self.look(truth, collision, limit, scene)?;
-        let mut frame = Frame { update: None, repeat: self.repeat(), look, is_suppressed: false };
-        if let Some(reason) = look.reason {
-            if self.bucket.as_mut().is_some_and(|bucket| !bucket.take(truth.stamp)) {
-                self.suppress();
-                frame.is_suppressed = true;
-            } else {
-                frame.update = Some(self.send(truth, reason, scene)?);
-            }
-        }
-        Ok(frame)
-    }
-
-    /// The first half of [`Owner::frame`], for hosts whose objects share an allowance: whether there is a reason to send,
-    /// and how urgent it is. To be followed by [`Owner::send`] or [`Owner::suppress`] when there is one.
-    pub fn look(
-        &mut self,
-        truth: &KinematicState,
-        collision: Option<Collision>,
-        limit: f64,
-        scene: &Scene,
-    ) -> Result<Look, Unbelievable> {
+        scene: &CollisionScene,
+    ) -> Result<OwnerFrame, Unbelievable> {
         let now = truth.stamp;
         let limit = self.aged(limit, now);
         believable(&self.update_of(truth, Flags::NONE, Trend::default()), &self.ghost.settings().limits)?;
         if self.algorithm == Algorithm::Trend {
             self.observe(truth, collision);
         }
-        let Some(ghost) = self.ghost.predict(now, scene) else {
-            return Ok(Look { reason: Some(Reason::First), urgency: f64::INFINITY, error_pos: 0.0, error_rot: 0.0 });
-        };
-        let error_pos = (truth.pos - ghost.pos).length();
-        let error_rot = rotation::angle_between(truth.rot, ghost.rot);
-        let limit_rot = self.rule.limit_rot;
-        let reason = if self.is_event(truth, &ghost, collision) {
-            Some(Reason::Event)
-        } else if error_pos > limit {
-            Some(Reason::Position)
-        } else if error_rot > limit_rot {
-            Some(Reason::Orientation)
-        } else if self.error_on_arrival(truth, &ghost, scene) > limit {
-            Some(Reason::Lead)
-        } else {
-            self.is_due(now).then_some(Reason::Heartbeat)
-        };
-        let urgency = if reason == Some(Reason::Event) {
-            f64::INFINITY
-        } else {
-            (error_pos / limit.max(f64::MIN_POSITIVE)).max(error_rot / limit_rot.max(f64::MIN_POSITIVE))
-        };
-        Ok(Look { reason, urgency, error_pos, error_rot })
+        let (mut reason, mut error_pos, mut error_rot) = (Some(SendReason::First), 0.0, 0.0);
+        if let Some(ghost) = self.ghost.predict(now, scene) {
+            error_pos = (truth.pos - ghost.pos).length();
+            error_rot = rotation::angle_between(truth.rot, ghost.rot);
+            reason = if self.is_event(truth, &ghost, collision) {
+                Some(SendReason::Event)
+            } else if error_pos > limit {
+                Some(SendReason::Position)
+            } else if error_rot > self.rule.limit_rot {
+                Some(SendReason::Orientation)
+            } else if self.error_on_arrival(truth, &ghost, scene) > limit {
+                Some(SendReason::Lead)
+            } else {
+                self.is_due(now).then_some(SendReason::Heartbeat)
+            };
+        }
+        let repeat = self.repeat.take();
+        let update = reason.map(|reason| self.send(truth, reason, scene)).transpose()?;
+        Ok(OwnerFrame { update, repeat, reason, error_pos, error_rot })
     }
 
-    /// The update for a frame that [`Owner::look`] found reason to send. The ghost has it at once.
-    pub fn send(&mut self, truth: &KinematicState, reason: Reason, scene: &Scene) -> Result<Update, Unbelievable> {
+    /// Makes an update and feeds the ghost with it.
+    fn send(
+        &mut self,
+        truth: &KinematicState,
+        reason: SendReason,
+        scene: &CollisionScene,
+    ) -> Result<Update, Unbelievable> {
         let mut flags = Flags::NONE;
-        if reason == Reason::Event {
+        if reason == SendReason::Event {
             flags = flags.with(Flags::DISCONTINUITY);
         }
         if truth.is_at_rest() {
             flags = flags.with(Flags::AT_REST);
         }
         let update = (self.round)(&self.update_of(truth, flags, self.trend()));
-        // The wire may round a number out of range; then nothing was sent either.
+        // Encoding may round a number out of range.
         believable(&update, &self.ghost.settings().limits)?;
         self.ghost.handle(&update, scene).expect("the owner's next update is newer and believable");
         self.seq = self.seq.next();
         self.last_sent = Some(truth.stamp);
         let is_repeated = match self.rule.repeat {
             Repeat::Never => false,
-            Repeat::Events => reason == Reason::Event,
+            Repeat::Events => reason == SendReason::Event,
             Repeat::Always => true,
         };
         self.repeat = is_repeated.then_some(update);
         Ok(update)
     }
 
-    /// Nothing may be sent, although there is a reason: counted.
-    pub fn suppress(&mut self) {
-        self.suppressed += 1;
-    }
-
-    /// Last frame's update, if it is to be sent once more.
-    pub fn repeat(&mut self) -> Option<Update> {
-        self.repeat.take()
-    }
-
-    /// Where observers without delay see the object.
-    pub fn ghost(&mut self, at: Time, scene: &Scene) -> Option<Predicted> {
+    /// What an observer without delay predicts.
+    pub fn ghost(&mut self, at: Time, scene: &CollisionScene) -> Option<Predicted> {
         self.ghost.predict(at, scene)
     }
 
-    /// How often a message was held back for want of a token.
-    pub fn suppressed(&self) -> u64 {
-        self.suppressed
-    }
-
+    /// The limit after some time without an update: see [`SendRule::halving_us`].
     fn aged(&self, limit: f64, now: Time) -> f64 {
         match (self.rule.halving_us, self.last_sent) {
             (Some(halving_us), Some(last)) if now > last => {
@@ -304,25 +253,25 @@ impl Owner {
     fn observe(&mut self, truth: &KinematicState, collision: Option<Collision>) {
         if let Some(Collision { normal, vel_before }) = collision {
             let mirrored = vel_before - normal * (2.0 * vel_before.dot(normal));
-            // A bounce as predicted keeps what was learned; anything else starts a new motion.
+            // The history stays valid across a bounce as predicted, mirrored; any other collision starts a new motion.
             let is_elastic = (mirrored - truth.vel).length() <= 0.05 * (1.0 + truth.vel.length());
             self.fit.bounced(normal, truth.acc, is_elastic);
         }
         self.fit.observe(truth.stamp, truth.acc);
     }
 
-    /// Whether a collision went so much otherwise than observers will predict that they must hear of it now.
+    /// Whether a collision's outcome differs from the prediction by more than `event_dv`.
     fn is_event(&self, truth: &KinematicState, ghost: &Predicted, collision: Option<Collision>) -> bool {
         let surprise = (truth.vel - ghost.vel).length();
         collision.is_some() && self.rule.event_dv.is_some_and(|event_dv| surprise > event_dv)
     }
 
-    /// Whether it is time for a sign of life. A clock that went back has no heartbeat to wait for.
+    /// Whether a heartbeat is due. It is after the clock went back.
     fn is_due(&self, now: Time) -> bool {
         self.last_sent.is_some_and(|last| now - last >= self.rule.heartbeat_us || now < last)
     }
 
-    fn error_on_arrival(&self, truth: &KinematicState, ghost: &Predicted, scene: &Scene) -> f64 {
+    fn error_on_arrival(&self, truth: &KinematicState, ghost: &Predicted, scene: &CollisionScene) -> f64 {
         match self.rule.lead {
             Lead::Off => 0.0,
             Lead::Extrapolated { us } => {

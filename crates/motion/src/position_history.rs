@@ -1,29 +1,27 @@
-//! The position-history protocol of Singhal and Cheriton: updates carry places only, and observers fit the motion.
+//! The position-history protocol of Singhal and Cheriton: updates carry positions only, and observers fit a parabola to
+//! the last three.
 
 use space::impact::Ballistic;
 use space::{DQuat, DVec3, Time};
 
-use crate::convergence::Convergence;
 use crate::curve::Curve;
 use crate::rotation;
 
-/// A place at a moment.
+/// A pose at a moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
-    /// When, in the owner's clock.
+    /// By the owner's clock.
     pub stamp: Time,
-    /// Where.
     pub pos: DVec3,
-    /// Turned how.
     pub rot: DQuat,
 }
 
-/// When to fit which curve.
+/// How positions are fitted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HistorySettings {
-    /// Below this angle at the middle of three points, in radians, the way turned sharply: the oldest is ignored.
+    /// If the angle at the middle of three positions is below this, in radians, the oldest is ignored.
     pub sharp: f64,
-    /// Points closer in time than this, in microseconds, amplify rounding: the middle one is skipped.
+    /// Positions closer in time than this amplify rounding: one of them is dropped. In microseconds.
     pub leg_us_min: i64,
 }
 
@@ -33,22 +31,21 @@ impl Default for HistorySettings {
     }
 }
 
-/// The last three places, oldest first.
+/// The last three poses, oldest first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PositionHistory {
     samples: Vec<Sample>,
 }
 
 impl PositionHistory {
-    /// Places kept.
+    /// The number of poses that are kept.
     pub const LENGTH: usize = 3;
 
-    /// Forgets everything.
     pub fn clear(&mut self) {
         self.samples.clear();
     }
 
-    /// Adds a place later than all others.
+    /// Adds a pose that is later than all others.
     pub fn push(&mut self, sample: Sample, settings: &HistorySettings) {
         debug_assert!(self.samples.last().is_none_or(|last| last.stamp < sample.stamp), "stamps ascend");
         let is_short = |last: &Sample| sample.stamp - last.stamp < settings.leg_us_min;
@@ -61,7 +58,7 @@ impl PositionHistory {
         self.samples.push(sample);
     }
 
-    /// Adds a place that came late, where it lies strictly between two others; otherwise it is of no use.
+    /// Adds a late pose, if it lies strictly between two others. Returns whether it does.
     pub fn insert(&mut self, sample: Sample, settings: &HistorySettings) -> bool {
         let after = self.samples.partition_point(|held| held.stamp < sample.stamp);
         let (Some(before), Some(next)) =
@@ -80,7 +77,7 @@ impl PositionHistory {
         true
     }
 
-    /// The angle at the middle place, in radians: π is straight on. `None` with fewer than three.
+    /// The angle at the middle position, in radians; π is a straight line. `None` with fewer than three.
     pub fn angle(&self) -> Option<f64> {
         let [p0, p1, p2] = self.samples.as_slice() else { return None };
         let (back, on) = (p0.pos - p1.pos, p2.pos - p1.pos);
@@ -91,7 +88,7 @@ impl PositionHistory {
         Some(libm::acos((back.dot(on) / (lengths.0 * lengths.1)).clamp(-1.0, 1.0)))
     }
 
-    /// The path that goes on from the newest place.
+    /// The path from the newest position on.
     pub fn curve(&self, settings: &HistorySettings) -> Option<Curve> {
         let velocity = |from: &Sample, to: &Sample| (to.pos - from.pos) / to.stamp.seconds_since(from.stamp);
         let (pos, vel, acc) = match self.samples.as_slice() {
@@ -112,13 +109,7 @@ impl PositionHistory {
         Some(Curve::Ballistic(Ballistic { pos, vel, acc }))
     }
 
-    /// How a viewer is best led to what is fitted now: straight on where the way is nearly straight, else in a curve.
-    pub fn convergence(&self) -> Convergence {
-        let is_straight = self.angle().is_none_or(|angle| angle > 170.0_f64.to_radians());
-        if is_straight { Convergence::Linear } else { Convergence::Projective }
-    }
-
-    /// The orientation `dt` seconds after the newest place: the last turn goes on.
+    /// The orientation `dt` seconds after the newest pose, at the angular velocity between the last two.
     pub fn orientation(&self, dt: f64) -> Option<DQuat> {
         let newest = self.samples.last()?;
         let Some(before) = self.samples.len().checked_sub(2).map(|before| self.samples[before]) else {
@@ -126,11 +117,6 @@ impl PositionHistory {
         };
         let rate = rotation::rate_between(before.rot, newest.rot, newest.stamp.seconds_since(before.stamp));
         Some(rotation::advanced(newest.rot, rate, dt))
-    }
-
-    /// The places, oldest first.
-    pub fn samples(&self) -> &[Sample] {
-        &self.samples
     }
 }
 
@@ -163,20 +149,19 @@ mod tests {
         }
         let at = history.curve(&settings).unwrap().at(0.1);
         assert!((at.pos - DVec3::new(1.0, 2.0, 0.0)).length() < 1e-12, "{at:?}");
-        assert_eq!(history.convergence(), Convergence::Projective);
     }
 
     #[test]
-    fn short_legs_are_merged_and_late_places_find_theirs() {
+    fn short_legs_are_merged_and_late_positions_are_inserted() {
         let settings = HistorySettings::default();
         let mut history = PositionHistory::default();
         history.push(sample(0, 0.0, 0.0), &settings);
         history.push(sample(100, 1.0, 0.0), &settings);
         history.push(sample(110, 1.1, 0.0), &settings);
-        assert_eq!(history.samples().len(), 2);
+        assert_eq!(history.samples.len(), 2);
         assert!(history.insert(sample(50, 0.5, 0.0), &settings));
         assert!(!history.insert(sample(200, 0.5, 0.0), &settings));
         assert!(!history.insert(sample(-10, 0.5, 0.0), &settings));
-        assert_eq!(history.samples().len(), 3);
+        assert_eq!(history.samples.len(), 3);
     }
 }

@@ -1,31 +1,31 @@
-//! A predicted copy of an object that another host moves. The owner keeps one too, its ghost, to know what observers see.
+//! Replicas: predicted copies of objects that other hosts move. An owner has one of its own object, its ghost.
 
 use space::{DQuat, DVec3, Time};
 
-use crate::collision_prediction::{CollisionMode, Course, Response};
-use crate::curve::Motion;
+use crate::collision_prediction::{CollisionMode, Response, Trajectory};
+use crate::curve::Kinematics;
 use crate::dead_reckoning::Algorithm;
 use crate::position_history::HistorySettings;
-use crate::scene::Scene;
-use crate::state::{Limits, Update};
-use crate::track::{Receipt, Rejected, Track, TrackCounts};
+use crate::scene::CollisionScene;
+use crate::state::{StateLimits, Update};
+use crate::track::{Receipt, Rejected, Track};
 
-/// How a replica predicts. Owner and observers of an object must hold equal settings, or the ghost is no ghost.
+/// How a replica predicts. The ghost equals observers' replicas only if owner and observers have equal settings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReplicaSettings {
     /// The radius of the object's bounding sphere.
     pub radius: f64,
-    /// Whether and how collisions with the scene are predicted.
+    /// How collisions with the scene are predicted.
     pub collisions: CollisionMode,
-    /// What a collision does.
+    /// How a collision changes the motion.
     pub response: Response,
-    /// Microseconds after a stamp at which the replica comes to rest: a heartbeat, and a second more.
+    /// The replica stops this many microseconds after the stamp: a heartbeat and a second.
     pub extrapolation_us_max: i64,
-    /// Microseconds after a stamp at which the replica is stale: 2.4 heartbeats.
+    /// The replica is stale this many microseconds after the stamp: 2.4 heartbeats.
     pub timeout_us: i64,
-    /// What is believed.
-    pub limits: Limits,
-    /// How positions are fitted.
+    /// The largest numbers of valid updates.
+    pub limits: StateLimits,
+    /// For [`Algorithm::PositionHistory`].
     pub history: HistorySettings,
 }
 
@@ -37,62 +37,59 @@ impl Default for ReplicaSettings {
             response: Response::default(),
             extrapolation_us_max: 6_000_000,
             timeout_us: 12_000_000,
-            limits: Limits::default(),
+            limits: StateLimits::default(),
             history: HistorySettings::default(),
         }
     }
 }
 
-/// Where a replica is.
+/// The predicted state of a replica.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Predicted {
-    /// Metres.
+    /// In metres.
     pub pos: DVec3,
-    /// Metres per second.
+    /// In metres per second.
     pub vel: DVec3,
-    /// Metres per second squared.
+    /// In metres per second squared.
     pub acc: DVec3,
-    /// Turns the body's axes into the world's.
+    /// Rotates the body's axes to the world's.
     pub rot: DQuat,
 }
 
-/// A predicted copy. Its state at a moment is a pure function of the updates taken in and of the scene.
+/// A predicted copy. Its state at a moment is a function of the updates taken in and of the scene.
 #[derive(Clone, Debug)]
 pub struct Replica {
     settings: ReplicaSettings,
     track: Track,
-    course: Option<Course>,
+    trajectory: Option<Trajectory>,
 }
 
 impl Replica {
-    /// Knows nothing yet.
+    /// A replica without updates.
     pub fn new(settings: ReplicaSettings) -> Replica {
-        Replica { settings, track: Track::new(settings.limits, settings.history), course: None }
+        Replica { settings, track: Track::new(settings.limits, settings.history), trajectory: None }
     }
 
-    /// Takes in an update. One that precedes a predicted bounce makes the prediction start again from its stamp; one
-    /// that follows it replaces everything.
-    pub fn handle(&mut self, update: &Update, scene: &Scene) -> Result<Receipt, Rejected> {
+    /// Takes in an update. The trajectory is planned anew from its stamp.
+    pub fn handle(&mut self, update: &Update, scene: &CollisionScene) -> Result<Receipt, Rejected> {
         let is_new_motion =
             update.algorithm == Algorithm::PositionHistory && self.has_bounced(update.state.stamp, scene);
         let receipt = self.track.handle(update, is_new_motion)?;
         if let (Some(start), Some(curve)) = (self.track.stamp(), self.track.curve()) {
-            self.course = Some(Course::new(start, curve, self.settings.radius));
+            self.trajectory = Some(Trajectory::new(start, curve, self.settings.radius));
         }
         Ok(receipt)
     }
 
-    /// Where the object is at a moment of its owner's clock; `None` before the first update.
-    ///
-    /// Takes `&mut self` only to remember the bounces it has worked out.
-    pub fn predict(&mut self, at: Time, scene: &Scene) -> Option<Predicted> {
+    /// The predicted state at a moment of the owner's clock; `None` before the first update. Planned bounces are kept.
+    pub fn predict(&mut self, at: Time, scene: &CollisionScene) -> Option<Predicted> {
         let dt = self.plan(at, scene)?;
         let update = self.track.newest()?;
         if dt == 0.0 {
             let state = &update.state;
             return Some(Predicted { pos: state.pos, vel: state.vel, acc: state.acc, rot: state.rot });
         }
-        let Motion { pos, vel, acc } = self.course.as_ref()?.at(dt);
+        let Kinematics { pos, vel, acc } = self.trajectory.as_ref()?.at(dt);
         let rot = self.track.orientation(dt)?;
         if at - update.state.stamp > self.settings.extrapolation_us_max {
             return Some(Predicted { pos, vel: DVec3::ZERO, acc: DVec3::ZERO, rot });
@@ -100,7 +97,7 @@ impl Replica {
         Some(Predicted { pos, vel, acc, rot })
     }
 
-    /// Whether nothing has been heard for so long that it takes no part in predictions and decisions.
+    /// Whether the newest update is older than `timeout_us`, so that the replica takes no part in collisions and decisions.
     pub fn is_stale(&self, at: Time) -> bool {
         self.track.stamp().is_none_or(|stamp| at - stamp > self.settings.timeout_us)
     }
@@ -110,34 +107,28 @@ impl Replica {
         self.track.newest()
     }
 
-    /// The planned path, for those who add collisions that only this host predicts.
-    pub fn course(&self) -> Option<&Course> {
-        self.course.as_ref()
+    /// The planned path, to which a host may add collisions that only it predicts.
+    pub fn trajectory(&self) -> Option<&Trajectory> {
+        self.trajectory.as_ref()
     }
 
-    /// How it predicts.
     pub fn settings(&self) -> &ReplicaSettings {
         &self.settings
     }
 
-    /// How often what happened.
-    pub fn counts(&self) -> TrackCounts {
-        self.track.counts()
-    }
-
-    /// Works out the bounces up to `at` and returns the seconds since the stamp, within what is extrapolated.
-    pub fn plan(&mut self, at: Time, scene: &Scene) -> Option<f64> {
+    /// Plans the bounces up to `at`. Returns the seconds since the stamp, at most `extrapolation_us_max`.
+    pub fn plan(&mut self, at: Time, scene: &CollisionScene) -> Option<f64> {
         let update = self.track.newest()?;
         let elapsed_us = (at - update.state.stamp).clamp(0, self.settings.extrapolation_us_max);
         let dt = elapsed_us as f64 * 1e-6;
         let response = self.response();
-        if let Some(course) = &mut self.course {
-            course.plan(dt, self.settings.collisions, &response, scene);
+        if let Some(trajectory) = &mut self.trajectory {
+            trajectory.plan(dt, self.settings.collisions, &response, scene);
         }
         Some(dt)
     }
 
-    /// What a bounce does: the owner of a trend says what becomes of the acceleration.
+    /// How a bounce changes the motion. Updates of [`Algorithm::Trend`] say what becomes of the acceleration.
     pub fn response(&self) -> Response {
         match self.track.newest() {
             Some(update) if update.algorithm == Algorithm::Trend => {
@@ -148,8 +139,8 @@ impl Replica {
     }
 
     /// Whether a bounce is predicted before `stamp`.
-    fn has_bounced(&mut self, stamp: Time, scene: &Scene) -> bool {
+    fn has_bounced(&mut self, stamp: Time, scene: &CollisionScene) -> bool {
         let Some(dt) = self.plan(stamp, scene) else { return false };
-        self.course.as_ref().is_some_and(|course| course.contacts().any(|contact| contact <= dt))
+        self.trajectory.as_ref().is_some_and(|trajectory| trajectory.contacts().any(|contact| contact <= dt))
     }
 }

@@ -1,18 +1,18 @@
-//! Orientations over time, in software arithmetic: the same bits on every host.
+//! Orientations over time. Sines come from `libm`, so the results have the same bits on every host.
 
 use space::{DQuat, DVec3};
 
-/// The turn that a constant angular velocity makes in `dt` seconds.
+/// The rotation by a constant angular velocity in `dt` seconds.
 pub fn turned_by(angvel: DVec3, dt: f64) -> DQuat {
     let n = angvel.length();
     let half = 0.5 * n * dt;
-    // sin(half)/n, which must not divide by a vanishing n.
+    // sin(half)/n, without a division by a vanishing n.
     let scale = if n * dt < 1e-4 { 0.5 * dt * (1.0 - half * half / 6.0) } else { libm::sin(half) / n };
     let axis = angvel * scale;
     DQuat::from_xyzw(axis.x, axis.y, axis.z, libm::cos(half))
 }
 
-/// `rot` after turning with the angular velocity, given along its own axes, for `dt` seconds.
+/// `rot` after `dt` seconds at an angular velocity along its own axes.
 pub fn advanced(rot: DQuat, angvel: DVec3, dt: f64) -> DQuat {
     if angvel == DVec3::ZERO || dt == 0.0 {
         return rot;
@@ -20,13 +20,12 @@ pub fn advanced(rot: DQuat, angvel: DVec3, dt: f64) -> DQuat {
     normalized(rot * turned_by(angvel, dt))
 }
 
-/// The angle between two orientations, in radians. A quaternion and its negative are the same orientation.
+/// The angle between two orientations, in radians.
 pub fn angle_between(one: DQuat, other: DQuat) -> f64 {
     2.0 * libm::acos(one.dot(other).abs().min(1.0))
 }
 
-/// The angular velocity, along the axes of `from`, that leads from one orientation to another in `dt` seconds on the
-/// short way.
+/// The angular velocity, along the axes of `from`, that rotates `from` to `to` in `dt` seconds by the smaller angle.
 pub fn rate_between(from: DQuat, to: DQuat, dt: f64) -> DVec3 {
     let mut turn = from.conjugate() * to;
     if turn.w < 0.0 {
@@ -40,7 +39,7 @@ pub fn rate_between(from: DQuat, to: DQuat, dt: f64) -> DVec3 {
     axis * (2.0 * libm::atan2(sine, turn.w) / sine / dt)
 }
 
-/// The orientation a share `u` of the short way from one to another.
+/// Spherical linear interpolation by the smaller angle.
 pub fn between(from: DQuat, to: DQuat, u: f64) -> DQuat {
     let u = u.clamp(0.0, 1.0);
     if u == 1.0 {
@@ -49,7 +48,7 @@ pub fn between(from: DQuat, to: DQuat, u: f64) -> DQuat {
     advanced(from, rate_between(from, to, 1.0), u)
 }
 
-/// The quaternion at length one; the identity for one that has no direction.
+/// The unit quaternion of the same direction; the identity if there is none.
 pub fn normalized(rot: DQuat) -> DQuat {
     let norm = rot.length();
     if norm > 0.0 && norm.is_finite() { rot / norm } else { DQuat::IDENTITY }

@@ -1,57 +1,59 @@
-//! What every host knows exactly: things that stand, and things that move by a rule.
+//! The scene: obstacles that every host knows exactly, at rest or in uniform motion.
+//!
+//! Objects at rest are in a uniform grid; moving ones are few and are tested one by one.
 
 use space::impact::{Advance, Ballistic, Impact, Probe, Touch, accelerated, boxes};
-use space::{DVec3, Time};
+use space::{Buckets, DVec3, Time};
 
 use crate::curve::Curve;
 
 /// The shape of a scene object.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Shape {
-    /// A ball of this radius.
+pub enum SceneShape {
+    /// By its radius.
     Ball(f64),
-    /// A box along the world's axes, by its half extents.
+    /// A box along the axes of the world, by its half extents.
     Cuboid(DVec3),
 }
 
-/// A thing whose place at any time is known everywhere.
+/// An obstacle whose position at any time every host knows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SceneObject {
-    /// Its shape.
-    pub shape: Shape,
-    /// Where its centre is at `epoch`.
+    #[allow(missing_docs)]
+    pub shape: SceneShape,
+    /// The position of its centre at `epoch`.
     pub pos: DVec3,
-    /// Its velocity, forever; zero for what stands.
+    /// Its constant velocity.
     pub vel: DVec3,
-    /// When it is at `pos`.
+    #[allow(missing_docs)]
     pub epoch: Time,
 }
 
 impl SceneObject {
-    /// A thing that stands.
-    pub fn standing(shape: Shape, pos: DVec3) -> SceneObject {
+    /// An object at rest.
+    pub fn standing(shape: SceneShape, pos: DVec3) -> SceneObject {
         SceneObject { shape, pos, vel: DVec3::ZERO, epoch: Time::default() }
     }
 
-    /// Where its centre is at a moment.
+    /// The position of its centre at a moment.
     pub fn position(&self, at: Time) -> DVec3 {
         if self.vel == DVec3::ZERO { self.pos } else { self.pos + self.vel * at.seconds_since(self.epoch) }
     }
 
-    /// How far a ball is from it at a moment, negative inside, and which way out is shortest.
+    /// The distance of a ball at a moment, negative if they overlap, and the direction of the shortest way out.
     pub fn separation(&self, at: Time, center: DVec3, radius: f64) -> (f64, DVec3) {
         self.shape.separation(center - self.position(at), radius)
     }
 
-    /// The first contact of a ball on `curve`, which started at `start`, within the closed interval of seconds after
-    /// that. What is not known to be a contact is none.
+    /// The first contact with a ball on `curve`, which starts at `start`, between `from` and `to` seconds after that.
+    /// `None` also if the search ends without certainty.
     pub fn contact(&self, start: Time, curve: &Curve, radius: f64, from: f64, to: f64) -> Option<Touch> {
         let origin = self.position(start);
         if let Curve::Ballistic(motion) = curve {
             let relative = Ballistic { pos: motion.pos - origin, vel: motion.vel - self.vel, acc: motion.acc };
             return match self.shape {
-                Shape::Cuboid(half) => boxes::contact(relative, half, radius, from, to),
-                Shape::Ball(size) => ball_contact(relative, radius + size, from, to),
+                SceneShape::Cuboid(half) => boxes::contact(relative, half, radius, from, to),
+                SceneShape::Ball(size) => ball_contact(relative, radius + size, from, to),
             };
         }
         let search =
@@ -67,11 +69,11 @@ impl SceneObject {
     }
 }
 
-impl Shape {
+impl SceneShape {
     fn separation(self, place: DVec3, radius: f64) -> (f64, DVec3) {
         match self {
-            Shape::Cuboid(half) => boxes::separation(place, half, radius),
-            Shape::Ball(size) => {
+            SceneShape::Cuboid(half) => boxes::separation(place, half, radius),
+            SceneShape::Ball(size) => {
                 let distance = place.length();
                 let normal = if distance > 0.0 { place / distance } else { DVec3::Y };
                 (distance - size - radius, normal)
@@ -81,17 +83,17 @@ impl Shape {
 
     fn half_extents(self) -> DVec3 {
         match self {
-            Shape::Ball(radius) => DVec3::splat(radius),
-            Shape::Cuboid(half) => half,
+            SceneShape::Ball(radius) => DVec3::splat(radius),
+            SceneShape::Cuboid(half) => half,
         }
     }
 }
 
-/// When a ball meets another of summed radius `r` at the origin, approaching.
+/// The first contact with a ball at the origin, of summed radius `r`.
 fn ball_contact(motion: Ballistic, r: f64, from: f64, to: f64) -> Option<Touch> {
     let search = Advance { from, to, acceleration: motion.acc.length(), tolerance: 1e-9 * (1.0 + r) };
     let time = if motion.acc == DVec3::ZERO {
-        // Closed form; a ball that overlaps is in contact only while it goes deeper.
+        // A ball that overlaps is in contact only while it goes deeper.
         let passage = space::impact::spheres::passage(motion.pos, motion.vel, r)?;
         let time = passage.entry.max(from);
         let is_closing = motion.position(time).dot(motion.vel) < 0.0;
@@ -108,71 +110,68 @@ fn ball_contact(motion: Ballistic, r: f64, from: f64, to: f64) -> Option<Touch> 
 /// Why a scene cannot be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SceneError {
-    /// More objects than an index holds.
-    #[error("{requested} scene objects requested, a scene holds at most {}", Scene::MAX_OBJECTS)]
+    /// More than [`CollisionScene::MAX_OBJECTS`].
+    #[error("{requested} scene objects requested, a scene holds at most {}", CollisionScene::MAX_OBJECTS)]
     TooMany {
         /// How many there would have been.
         requested: usize,
     },
-    /// More moving objects than are tested one by one.
-    #[error("{requested} moving scene objects requested, a scene holds at most {}", Scene::MAX_MOVING)]
+    /// More than [`CollisionScene::MAX_MOVING`].
+    #[error("{requested} moving scene objects requested, a scene holds at most {}", CollisionScene::MAX_MOVING)]
     TooManyMoving {
         /// How many there would have been.
         requested: usize,
     },
-    /// A place, a size or a velocity that is not finite, or a size that is not positive.
-    #[error("scene object {index} has a place, size or velocity that is no number, or a size below zero")]
+    /// A number that is not finite, or a negative size.
+    #[error("scene object {index} has a position, size or velocity that is not finite, or a negative size")]
     Nonsense {
-        /// Which of the objects given.
+        #[allow(missing_docs)]
         index: usize,
     },
 }
 
-/// All scene objects, with an index of those that stand.
+/// All scene objects, with a uniform grid of those at rest.
 #[derive(Clone, Debug)]
-pub struct Scene {
+pub struct CollisionScene {
     objects: Vec<SceneObject>,
-    /// The box around each object that stands.
+    /// The box around each object at its `epoch`.
     boxes: Vec<(DVec3, DVec3)>,
     moving: Vec<u32>,
     low: DVec3,
     cell: f64,
     size: [usize; 3],
-    /// For each cell where its list begins in `entries`; one more at the end.
-    starts: Vec<u32>,
-    entries: Vec<u32>,
+    /// The objects in each cell.
+    cells: Buckets<u32>,
 }
 
-impl Default for Scene {
-    fn default() -> Scene {
-        Scene::empty()
+impl Default for CollisionScene {
+    fn default() -> CollisionScene {
+        CollisionScene::empty()
     }
 }
 
-impl Scene {
-    /// Objects at most.
+impl CollisionScene {
     pub const MAX_OBJECTS: usize = 1 << 20;
-    /// Moving objects at most: they are tested one by one.
+    /// They are tested one by one.
     pub const MAX_MOVING: usize = 1 << 10;
-    /// Cells at most: the index stays within some megabytes.
+    /// So the grid takes some megabytes at most.
     const CELLS_MAX: f64 = 262_144.0;
 
-    /// Nothing at all.
-    pub fn empty() -> Scene {
-        Scene {
+    /// A scene without objects.
+    pub fn empty() -> CollisionScene {
+        CollisionScene {
             objects: Vec::new(),
             boxes: Vec::new(),
             moving: Vec::new(),
             low: DVec3::ZERO,
             cell: 1.0,
             size: [0; 3],
-            starts: vec![0],
-            entries: Vec::new(),
+            cells: Buckets::default(),
         }
     }
 
-    /// The scene of these objects.
-    pub fn new(objects: Vec<SceneObject>) -> Result<Scene, SceneError> {
+    /// A scene of objects.
+    pub fn new(objects: Vec<SceneObject>) -> Result<CollisionScene, SceneError> {
         if objects.len() > Self::MAX_OBJECTS {
             return Err(SceneError::TooMany { requested: objects.len() });
         }
@@ -192,7 +191,7 @@ impl Scene {
             (object.pos - half, object.pos + half)
         };
         let boxes = objects.iter().map(around).collect();
-        let mut scene = Scene { objects, boxes, moving, ..Scene::empty() };
+        let mut scene = CollisionScene { objects, boxes, moving, ..CollisionScene::empty() };
         scene.index(&standing);
         Ok(scene)
     }
@@ -202,18 +201,16 @@ impl Scene {
         &self.objects
     }
 
-    /// Calls `visit` with the number of every object that may reach into the box, moving ones always; one that
-    /// covers several cells is named several times.
+    /// Calls `visit` with the index of every object that may overlap the box, and of all moving ones. An object in several
+    /// cells is visited several times.
     pub fn near(&self, low: DVec3, high: DVec3, mut visit: impl FnMut(usize)) {
-        self.cells(low, high, |cell| {
-            for &index in &self.entries[self.starts[cell] as usize..self.starts[cell + 1] as usize] {
-                let (from, to) = self.boxes[index as usize];
-                // Most of a cell's objects are elsewhere in it; this is cheaper than asking when they are touched.
-                if from.cmple(high).all() && to.cmpge(low).all() {
-                    visit(index as usize);
-                }
+        for &index in self.cells_of(low, high).flat_map(|cell| self.cells.get(cell)) {
+            let (from, to) = self.boxes[index as usize];
+            // Cheaper than a search for a contact with each object of a cell.
+            if from.cmple(high).all() && to.cmpge(low).all() {
+                visit(index as usize);
             }
-        });
+        }
         for &index in &self.moving {
             visit(index as usize);
         }
@@ -227,55 +224,36 @@ impl Scene {
             (low, high) = (low.min(from), high.max(to));
         }
         let extent = (high - low).max(DVec3::splat(1e-3));
-        // About eight cells per object, so that most are empty and most lists are short.
+        // About eight cells per object, so most cells are empty.
         let wanted = (8.0 * standing.len() as f64).clamp(1.0, Self::CELLS_MAX);
         let cell = libm::cbrt(extent.x * extent.y * extent.z / wanted).max(extent.max_element() / 1024.0);
         self.low = low;
         self.cell = cell;
         self.size = [0, 1, 2].map(|axis| (extent[axis] / cell) as usize + 1);
-        let cells = self.size[0] * self.size[1] * self.size[2];
-        let mut counts = vec![0u32; cells + 1];
-        for &index in standing {
+        let mut cells = std::mem::take(&mut self.cells);
+        let entries = standing.iter().flat_map(|&index| {
             let (from, to) = bounds(index);
-            self.cells(from, to, |cell| counts[cell + 1] += 1);
-        }
-        for cell in 0..cells {
-            counts[cell + 1] += counts[cell];
-        }
-        let mut entries = vec![0u32; counts[cells] as usize];
-        let mut next = counts.clone();
-        for &index in standing {
-            let (from, to) = bounds(index);
-            self.cells(from, to, |cell| {
-                entries[next[cell] as usize] = index;
-                next[cell] += 1;
-            });
-        }
-        self.starts = counts;
-        self.entries = entries;
+            self.cells_of(from, to).map(move |cell| (cell, index))
+        });
+        cells.fill(self.size[0] * self.size[1] * self.size[2], entries);
+        self.cells = cells;
     }
 
-    /// Calls `visit` with every cell of the index that the box touches.
-    fn cells(&self, low: DVec3, high: DVec3, mut visit: impl FnMut(usize)) {
-        let mut from = [0; 3];
-        let mut to = [0; 3];
+    /// The cells that a box touches.
+    fn cells_of(&self, low: DVec3, high: DVec3) -> impl Iterator<Item = usize> + Clone + use<> {
+        let (mut from, mut end) = ([0; 3], [0; 3]);
         for axis in 0..3 {
             let (first, last) = ((low[axis] - self.low[axis]) / self.cell, (high[axis] - self.low[axis]) / self.cell);
-            // Also leaves when a bound is NaN, or when there is no cell at all.
-            if self.size[axis] == 0 || !(last >= 0.0 && first < self.size[axis] as f64) {
-                return;
-            }
-            // Casts saturate: what is below the first cell is in the first one.
-            from[axis] = first as usize;
-            to[axis] = (last as usize).min(self.size[axis] - 1);
-        }
-        for z in from[2]..=to[2] {
-            for y in from[1]..=to[1] {
-                for x in from[0]..=to[0] {
-                    visit((z * self.size[1] + y) * self.size[0] + x);
-                }
+            // Also false if a bound is NaN: the range is empty then.
+            if self.size[axis] > 0 && last >= 0.0 && first < self.size[axis] as f64 {
+                // Casts saturate: what is below the first cell is in the first one.
+                (from[axis], end[axis]) = (first as usize, (last as usize).min(self.size[axis] - 1) + 1);
             }
         }
+        let [width, height, _] = self.size;
+        (from[2]..end[2]).flat_map(move |z| {
+            (from[1]..end[1]).flat_map(move |y| (from[0]..end[0]).map(move |x| (z * height + y) * width + x))
+        })
     }
 }
 
@@ -291,10 +269,10 @@ mod tests {
             let objects: Vec<SceneObject> = (0..200)
                 .map(|_| {
                     let half = random.point(3.0).as_dvec3();
-                    SceneObject::standing(Shape::Cuboid(half), random.point(100.0).as_dvec3())
+                    SceneObject::standing(SceneShape::Cuboid(half), random.point(100.0).as_dvec3())
                 })
                 .collect();
-            let scene = Scene::new(objects).unwrap();
+            let scene = CollisionScene::new(objects).unwrap();
             for _ in 0..50 {
                 let low = random.point(120.0).as_dvec3() - 10.0;
                 let high = low + random.point(10.0).as_dvec3();
@@ -311,9 +289,10 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused_by_number() {
-        let wall = SceneObject::standing(Shape::Ball(1.0), DVec3::ZERO);
-        let broken = SceneObject::standing(Shape::Ball(f64::NAN), DVec3::ZERO);
-        assert_eq!(Scene::new(vec![wall, broken]).unwrap_err(), SceneError::Nonsense { index: 1 });
-        Scene::empty().near(DVec3::splat(-1e9), DVec3::splat(1e9), |index| panic!("object {index} of an empty scene"));
+        let wall = SceneObject::standing(SceneShape::Ball(1.0), DVec3::ZERO);
+        let broken = SceneObject::standing(SceneShape::Ball(f64::NAN), DVec3::ZERO);
+        assert_eq!(CollisionScene::new(vec![wall, broken]).unwrap_err(), SceneError::Nonsense { index: 1 });
+        CollisionScene::empty()
+            .near(DVec3::splat(-1e9), DVec3::splat(1e9), |index| panic!("object {index} of an empty scene"));
     }
 }

@@ -1,37 +1,40 @@
-//! Acceleration that goes on as it did before: the owner looks at its own last seconds and tells the observers the
-//! two numbers that describe them best.
+//! Prediction with an acceleration that follows its trend: an owner fits two numbers to its last seconds and sends them.
 //!
-//! Constant acceleration is a poor guess: steering swings back, and noise fades. Sampled every [`STEP_S`], both are
-//! `next = first · now + second · before`: a swing of period P has `first = 2 cos(2π STEP/P)` and `second = -1`, a
-//! fading one `second = 0`. Between samples the acceleration is a straight line, so the path is a cubic spline.
-//! Beyond the papers: this is the predictor of the lab's `best`.
+//! ```text
+//! next = first · now + second · before        accelerations every STEP_S
+//!
+//! first = 2 cos(2π STEP_S / P), second = -1   an oscillation of period P: steering
+//! first < 1,                    second =  0   an acceleration that decays: noise
+//! ```
+//!
+//! Constant acceleration is a poor prediction for both. Between samples the acceleration is linear, so the path is a
+//! cubic spline. This is beyond the papers: it is the predictor of the lab's method `best`.
 
 use std::collections::VecDeque;
 
 use space::{DVec3, Time};
 
-use crate::curve::{AccelerationPolicy, Motion};
+use crate::curve::{AccelerationPolicy, Kinematics};
 
-/// Seconds between samples of acceleration. Long enough that a swing shows in three samples, short enough that a
-/// straight line between two is a good spline.
+/// Seconds between samples of acceleration: long enough that an oscillation shows in three samples, short enough for a
+/// linear acceleration between two.
 pub const STEP_S: f64 = 0.1;
-/// Beyond this many steps the acceleration is taken as gone: no fit holds for longer.
+/// After this many steps the acceleration is zero: no fit is valid for longer.
 const STEPS_MAX: u32 = 40;
-/// How much of the past a fit looks at, in microseconds.
+/// A fit uses samples of this time, in microseconds,
 const MEMORY_US: i64 = 2_000_000;
-/// Samples that a fit remembers at most: two seconds at 120 frames per second.
+/// and at most this many, two seconds at 120 frames per second.
 const SAMPLES_MAX: usize = 240;
 
-/// How an acceleration goes on.
+/// A linear recursion that an acceleration follows, and what a bounce does to it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trend {
     /// The acceleration one step ago.
     pub before: DVec3,
-    /// What the present acceleration weighs in the next one.
+    /// The weight of the present acceleration in the next one.
     pub first: f64,
-    /// What the one before weighs.
+    /// The weight of the previous one.
     pub second: f64,
-    /// What a bounce does to it.
     pub bounce: AccelerationPolicy,
 }
 
@@ -43,34 +46,33 @@ impl Default for Trend {
 }
 
 impl Trend {
-    /// Whether an acceleration that follows it stays bounded: the triangle of stable second-order recursions.
+    /// Whether accelerations stay bounded: the triangle of stable second-order recursions.
     pub fn is_stable(&self) -> bool {
         self.second.abs() <= 1.0 && self.first.abs() <= 1.0 - self.second
     }
 }
 
-/// The path of something whose acceleration follows a trend.
+/// The path of an object whose acceleration follows a trend.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TrendCurve {
-    /// Position at the start.
+    /// The position at the start.
     pub pos: DVec3,
-    /// Velocity at the start.
+    /// The velocity at the start.
     pub vel: DVec3,
-    /// Acceleration at the start.
+    /// The acceleration at the start.
     pub acc: DVec3,
-    /// How it goes on.
     pub trend: Trend,
 }
 
 impl TrendCurve {
     /// Position, velocity and acceleration after `dt` seconds.
-    pub fn at(&self, dt: f64) -> Motion {
+    pub fn at(&self, dt: f64) -> Kinematics {
         let (mut pos, mut vel) = (self.pos, self.vel);
         let mut left = dt;
         for (now, next) in self.steps() {
             if left <= STEP_S {
                 let slope = (next - now) * (1.0 / STEP_S);
-                return Motion {
+                return Kinematics {
                     pos: pos + vel * left + now * (left * left / 2.0) + slope * (left * left * left / 6.0),
                     vel: vel + now * left + slope * (left * left / 2.0),
                     acc: now + slope * left,
@@ -80,7 +82,7 @@ impl TrendCurve {
             vel += (now + next) * (0.5 * STEP_S);
             left -= STEP_S;
         }
-        Motion { pos: pos + vel * left, vel, acc: DVec3::ZERO }
+        Kinematics { pos: pos + vel * left, vel, acc: DVec3::ZERO }
     }
 
     /// The largest acceleration between two moments.
@@ -104,7 +106,7 @@ impl TrendCurve {
         if dt >= STEP_S { self.at(dt - STEP_S).acc } else { self.trend.before.lerp(self.acc, dt / STEP_S) }
     }
 
-    /// The accelerations at the ends of each step.
+    /// The accelerations at the start and the end of each step.
     fn steps(&self) -> impl Iterator<Item = (DVec3, DVec3)> {
         let Trend { first, second, mut before, .. } = self.trend;
         let mut now = self.acc;
@@ -117,28 +119,27 @@ impl TrendCurve {
     }
 }
 
-/// What a fit believes before it has seen anything, and how firmly.
+/// The prior of a fit, a Gaussian.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prior {
-    /// The `first` of an acceleration about which nothing is known: it fades.
+    /// The mean of `first`; that of `second` is zero.
     pub first: f64,
-    /// How far the two numbers are expected to be from that.
+    /// The standard deviation of both.
     pub spread: f64,
-    /// The share of the acceleration's variance that is taken for noise until measured.
+    /// The prior share of noise in the variance of the acceleration.
     pub noise: f64,
-    /// How many samples that opinion on noise is worth.
+    /// The weight of that share, in samples.
     pub noise_weight: f64,
 }
 
 impl Default for Prior {
-    /// Chosen on corridors of the lab with seeds from 1001 on: a fading acceleration, from which only a fit that leaves
-    /// no rest departs.
+    /// Chosen on the lab's corridors with seeds from 1001 on: a decaying acceleration, unless a fit has almost no residual.
     fn default() -> Prior {
         Prior { first: 0.8, spread: 0.03, noise: 1e-7, noise_weight: 4.0 }
     }
 }
 
-/// The owner's memory of its own accelerations, from which it fits their trend.
+/// An owner's recent accelerations, to which a trend is fitted.
 #[derive(Clone, Debug)]
 pub struct TrendFit {
     prior: Prior,
@@ -147,12 +148,12 @@ pub struct TrendFit {
 }
 
 impl TrendFit {
-    /// Remembers nothing yet.
+    /// A fit without samples.
     pub fn new(prior: Prior) -> TrendFit {
         TrendFit { prior, samples: VecDeque::new(), bounce: AccelerationPolicy::Mirror }
     }
 
-    /// Takes in the acceleration of a frame. A time that is not later than the last one starts afresh.
+    /// Takes in the acceleration of a frame. A time that is not later than the last one discards all samples.
     pub fn observe(&mut self, at: Time, acc: DVec3) {
         if self.samples.back().is_some_and(|&(last, _)| at <= last) {
             self.samples.clear();
@@ -164,8 +165,8 @@ impl TrendFit {
         }
     }
 
-    /// Takes in a bounce, before the frame after it: what came before is turned as the bounce turned the motion, or
-    /// forgotten when the motion did not go on as a bounce would have it.
+    /// Takes in a bounce, before the frame after it. Samples are changed as the bounce changed the acceleration; if it was
+    /// not elastic, they are discarded.
     pub fn bounced(&mut self, normal: DVec3, acc_after: DVec3, is_elastic: bool) {
         let Some(&(_, acc_before)) = self.samples.back() else { return };
         if !is_elastic {
@@ -174,7 +175,7 @@ impl TrendFit {
         }
         let error = |policy: AccelerationPolicy| (policy.apply(acc_before, normal) - acc_after).length();
         let (mirrored, kept) = (error(AccelerationPolicy::Mirror), error(AccelerationPolicy::Keep));
-        // Learned from each bounce, for the next: a driver who steered on through this wall will do it again.
+        // The policy that fits this bounce better is expected for the next one, too.
         if mirrored != kept {
             self.bounce = if mirrored < kept { AccelerationPolicy::Mirror } else { AccelerationPolicy::Keep };
         }
@@ -204,11 +205,11 @@ impl TrendFit {
             rows += 1.0;
         }
         let Prior { first: prior, spread, noise, noise_weight } = self.prior;
-        let fading = Trend { before: before.unwrap_or(now), first: prior, second: 0.0, bounce: self.bounce };
+        let decaying = Trend { before: before.unwrap_or(now), first: prior, second: 0.0, bounce: self.bounce };
         if rows == 0.0 || zz == 0.0 {
-            return fading;
+            return decaying;
         }
-        // How much is noise decides how far to trust the fit: what fits without a rest is believed at once.
+        // Ridge regression: the less noise, the less weight the prior has.
         let solve = |ridge: f64| {
             let (a, b, d) = (xx + ridge, xy, yy + ridge);
             let (p, q) = (xz + ridge * prior, yz);
@@ -225,10 +226,10 @@ impl TrendFit {
         let (first, second) = solve(variance / (spread * spread));
         let second = second.clamp(-1.0, 1.0);
         let bound = 1.0 - second;
-        Trend { first: first.clamp(-bound, bound), second, ..fading }
+        Trend { first: first.clamp(-bound, bound), second, ..decaying }
     }
 
-    /// The acceleration at a moment of the past, between the two frames around it.
+    /// The acceleration at a past moment, interpolated between two frames.
     fn acceleration_at(&self, at: Time) -> Option<DVec3> {
         let after = self.samples.partition_point(|&(time, _)| time < at);
         let &(late, late_acc) = self.samples.get(after)?;
@@ -245,7 +246,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_swing_is_recognised_within_a_second() {
+    fn an_oscillation_is_recognised_within_a_second() {
         let mut fit = TrendFit::new(Prior::default());
         let swing = |t: f64| DVec3::new(libm::sin(1.7 * t), 0.0, 0.0) * 14.0;
         for frame in 0..60 {

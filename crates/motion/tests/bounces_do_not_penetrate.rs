@@ -3,21 +3,21 @@
 
 mod walk;
 
-use motion::collision_prediction::{CONTACTS_MAX, CollisionMode, Course, Response};
+use motion::collision_prediction::{CONTACTS_MAX, CollisionMode, Response, Trajectory};
 use motion::curve::{AccelerationPolicy, Curve};
-use motion::scene::{Scene, SceneObject, Shape};
+use motion::scene::{CollisionScene, SceneObject, SceneShape};
 use motion::{Algorithm, KinematicState, Replica, ReplicaSettings};
 use space::impact::Ballistic;
 use space::workload::Random;
 use space::{DVec3, Time};
 use walk::{algorithms, room, state, update};
 
-fn depth(scene: &Scene, pos: DVec3, radius: f64, at: Time) -> f64 {
+fn depth(scene: &CollisionScene, pos: DVec3, radius: f64, at: Time) -> f64 {
     scene.objects().iter().map(|object| -object.separation(at, pos, radius).0).fold(f64::NEG_INFINITY, f64::max)
 }
 
 /// A state that is in no wall.
-fn free_state(random: &mut Random, scene: &Scene) -> KinematicState {
+fn free_state(random: &mut Random, scene: &CollisionScene) -> KinematicState {
     loop {
         let state = state(random, Time::default());
         if depth(scene, state.pos, 0.5, state.stamp) < -0.01 {
@@ -54,7 +54,7 @@ fn elastic_bounces_keep_the_speed() {
         replica.handle(&update(0, Algorithm::Fpw, start), &scene).unwrap();
         for step in 0..100 {
             let seen = replica.predict(Time::from_micros(step * 50_000), &scene).unwrap();
-            let stopped = replica.course().unwrap().is_stopped();
+            let stopped = replica.trajectory().unwrap().is_stopped();
             let change = (seen.vel.length() - start.vel.length()).abs();
             assert!(stopped || change < 1e-12 * start.vel.length(), "seed {seed}: {change:e}");
         }
@@ -64,8 +64,8 @@ fn elastic_bounces_keep_the_speed() {
 #[test]
 fn a_contact_exactly_on_a_frame_is_found() {
     // A wall that is reached after exactly one second, and frames that fall on it.
-    let wall = SceneObject::standing(Shape::Cuboid(DVec3::new(1.0, 9.0, 9.0)), DVec3::new(10.0, 0.0, 0.0));
-    let scene = Scene::new(vec![wall]).unwrap();
+    let wall = SceneObject::standing(SceneShape::Cuboid(DVec3::new(1.0, 9.0, 9.0)), DVec3::new(10.0, 0.0, 0.0));
+    let scene = CollisionScene::new(vec![wall]).unwrap();
     let mut start = KinematicState::at_rest(Time::default(), DVec3::new(4.5, 0.0, 0.0));
     start.vel = DVec3::new(4.0, 1.0, 0.0);
     for frames_per_s in [20, 30, 50, 60] {
@@ -122,27 +122,27 @@ fn a_late_update_replays_from_its_stamp_and_a_later_one_replaces_everything() {
 #[test]
 fn contacts_are_bounded_and_the_last_one_holds() {
     // A ball falls into a sticky floor: without a bound it would bounce forever.
-    let floor = SceneObject::standing(Shape::Cuboid(DVec3::new(50.0, 1.0, 50.0)), DVec3::new(0.0, -1.0, 0.0));
-    let scene = Scene::new(vec![floor]).unwrap();
+    let floor = SceneObject::standing(SceneShape::Cuboid(DVec3::new(50.0, 1.0, 50.0)), DVec3::new(0.0, -1.0, 0.0));
+    let scene = CollisionScene::new(vec![floor]).unwrap();
     let fall = Ballistic { pos: DVec3::new(0.0, 3.0, 0.0), vel: DVec3::X, acc: DVec3::new(0.0, -10.0, 0.0) };
-    let mut course = Course::new(Time::default(), Curve::Ballistic(fall), 0.5);
+    let mut trajectory = Trajectory::new(Time::default(), Curve::Ballistic(fall), 0.5);
     let response = Response { restitution: 0.5, friction: 0.1, acceleration: AccelerationPolicy::Keep };
-    course.plan(30.0, CollisionMode::Exact, &response, &scene);
-    assert_eq!(course.contacts().count(), CONTACTS_MAX);
-    assert!(course.is_stopped());
-    let rest = course.at(30.0);
+    trajectory.plan(30.0, CollisionMode::Exact, &response, &scene);
+    assert_eq!(trajectory.contacts().count(), CONTACTS_MAX);
+    assert!(trajectory.is_stopped());
+    let rest = trajectory.at(30.0);
     assert!((rest.pos.y - 0.5).abs() < 1e-6 && rest.vel == DVec3::ZERO, "{rest:?}");
 }
 
 #[test]
 fn things_that_move_by_a_rule_are_met_where_they_are() {
     let lift = SceneObject {
-        shape: Shape::Cuboid(DVec3::new(5.0, 0.5, 5.0)),
+        shape: SceneShape::Cuboid(DVec3::new(5.0, 0.5, 5.0)),
         pos: DVec3::new(0.0, -4.0, 0.0),
         vel: DVec3::new(0.0, 1.0, 0.0),
         epoch: Time::from_micros(-2_000_000),
     };
-    let scene = Scene::new(vec![lift]).unwrap();
+    let scene = CollisionScene::new(vec![lift]).unwrap();
     let mut start = KinematicState::at_rest(Time::from_micros(1_000_000), DVec3::new(0.0, 5.0, 0.0));
     start.vel = DVec3::new(0.0, -2.0, 0.0);
     let mut replica = Replica::new(ReplicaSettings::default());
@@ -154,8 +154,8 @@ fn things_that_move_by_a_rule_are_met_where_they_are() {
 
 #[test]
 fn the_papers_mode_turns_at_the_penetrated_place() {
-    let wall = SceneObject::standing(Shape::Cuboid(DVec3::new(1.0, 9.0, 9.0)), DVec3::new(10.0, 0.0, 0.0));
-    let scene = Scene::new(vec![wall]).unwrap();
+    let wall = SceneObject::standing(SceneShape::Cuboid(DVec3::new(1.0, 9.0, 9.0)), DVec3::new(10.0, 0.0, 0.0));
+    let scene = CollisionScene::new(vec![wall]).unwrap();
     let mut start = KinematicState::at_rest(Time::default(), DVec3::new(4.4, 0.0, 0.0));
     start.vel = DVec3::new(4.0, 0.0, 0.0);
     let collisions = CollisionMode::Discrete { frame_at: Time::default(), frame_us: 100_000 };

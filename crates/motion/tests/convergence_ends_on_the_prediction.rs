@@ -3,7 +3,7 @@
 mod walk;
 
 use motion::convergence::{Convergence, ConvergenceSettings, Display, Shown};
-use motion::scene::Scene;
+use motion::scene::CollisionScene;
 use motion::{Predicted, rotation};
 use space::workload::Random;
 use space::{DVec3, Time};
@@ -21,7 +21,7 @@ fn later(start: &Predicted, t: f64) -> Predicted {
 
 #[test]
 fn it_ends_on_the_prediction_and_begins_where_it_was() {
-    let scene = Scene::empty();
+    let scene = CollisionScene::empty();
     for seed in 0..100 {
         for convergence in ALL {
             let mut random = Random::new(seed);
@@ -60,7 +60,7 @@ fn it_ends_on_the_prediction_and_begins_where_it_was() {
 
 #[test]
 fn a_second_update_starts_from_what_is_shown() {
-    let scene = Scene::empty();
+    let scene = CollisionScene::empty();
     for seed in 0..50 {
         for convergence in [Convergence::Linear, Convergence::Projective, Convergence::Hermite] {
             let mut random = Random::new(seed);
@@ -80,7 +80,7 @@ fn a_second_update_starts_from_what_is_shown() {
 
 #[test]
 fn teleports_and_long_ways_jump() {
-    let scene = Scene::empty();
+    let scene = CollisionScene::empty();
     let start = predicted(&mut Random::new(1));
     let near = Shown { pos: start.pos + DVec3::X, vel: start.vel, rot: start.rot };
     let far = Shown { pos: start.pos + DVec3::X * 6.0, ..near };

@@ -3,7 +3,7 @@
 
 mod walk;
 
-use motion::scene::Scene;
+use motion::scene::CollisionScene;
 use motion::state::{Flags, KinematicState, Sequence, Update};
 use motion::track::Rejected;
 use motion::trend::Trend;
@@ -108,7 +108,7 @@ proptest! {
 
     #[test]
     fn an_owner_never_sends_nonsense(update in any_update()) {
-        let scene = Scene::empty();
+        let scene = CollisionScene::empty();
         let settings = ReplicaSettings::default();
         let rule = SendRule::default();
         let mut owner = Owner::new(NodeId::new(1), update.object, update.algorithm, rule, settings, |update| *update);

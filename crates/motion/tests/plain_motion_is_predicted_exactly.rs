@@ -3,7 +3,7 @@
 
 mod walk;
 
-use motion::scene::Scene;
+use motion::scene::CollisionScene;
 use motion::{Algorithm, KinematicState, Owner, Replica, ReplicaSettings, SendRule, rotation};
 use space::workload::Random;
 use space::{DVec3, NodeId, ObjectId, Time};
@@ -18,7 +18,7 @@ fn largest_error(
     observer_us: i64,
     heard_min: usize,
 ) -> f64 {
-    let scene = Scene::empty();
+    let scene = CollisionScene::empty();
     let settings = ReplicaSettings::default();
     let rule = SendRule { heartbeat_us: 700_000, ..SendRule::default() };
     let (me, object) = (NodeId::new(1), ObjectId::new(1).unwrap());

@@ -6,11 +6,11 @@ use wire::ToPeer;
 use wire::peer::{self, Owns, PEER_VERSION, PeerHello, Report, name};
 
 use super::encounter::Encounter;
-use super::neighbour::Neighbour;
-use super::others::Other;
 use super::owned::Owned;
+use super::remote_object::RemoteObject;
+use super::remote_peer::RemotePeer;
 use super::words::Words;
-use super::{ENCOUNTERS_MAX, Happening, LINKS_MAX, OBJECTS_MAX, Peer, Rules, steps};
+use super::{ENCOUNTERS_MAX, Happening, LINKS_MAX, OBJECTS_MAX, Peer, PeerSettings, steps};
 use wire::{Channel, Effect, LinkId};
 
 /// Contacts may be so far ahead of the pair's clock, in microseconds.
@@ -20,10 +20,10 @@ impl Peer {
     pub(super) fn opened(&mut self, now: Time, link: LinkId) {
         if self.links.len() >= LINKS_MAX {
             self.tally.refused.beyond_bounds += 1;
-            self.effects.push_back(Effect::Close { link });
+            self.effects.push_back(Effect::Close { to: link.into() });
             return;
         }
-        self.links.insert(link, Neighbour::new(link, now));
+        self.links.insert(link, RemotePeer::new(link, now));
         let hello = self.hello(now);
         self.send(link, &hello);
     }
@@ -78,7 +78,7 @@ impl Peer {
             }
             ToPeer::Leave => {
                 self.part(link);
-                self.effects.push_back(Effect::Close { link });
+                self.effects.push_back(Effect::Close { to: link.into() });
             }
             ToPeer::Says { text } => {
                 if known.pace.may_speak(now) {
@@ -98,11 +98,11 @@ impl Peer {
     fn greeted(&mut self, now: Time, link: LinkId, channel: Channel, hello: PeerHello) {
         let node = NodeId::new(hello.node);
         // Whoever came first under a number keeps it: an impostor cannot take a living peer's place.
-        let is_taken = self.by_node.contains_key(&node) || node == self.settings.node;
+        let is_taken = self.by_node.contains_key(&node) || node == self.node;
         if hello.version != PEER_VERSION || hello.settings != self.world_hash || is_taken {
             self.tally.refused.hellos += 1;
             self.links.remove(&link);
-            self.effects.push_back(Effect::Close { link });
+            self.effects.push_back(Effect::Close { to: link.into() });
             return;
         }
         self.by_node.insert(node, link);
@@ -143,7 +143,7 @@ impl Peer {
             self.tally.refused.beyond_bounds += 1;
             return;
         }
-        self.others.insert(object, Other::new(object, &owns, is_certain, &self.settings.rules));
+        self.others.insert(object, RemoteObject::new(object, &owns, is_certain, &self.settings));
     }
 
     fn reported(&mut self, now: Time, node: NodeId, report: &Report) {
@@ -190,7 +190,7 @@ impl Peer {
         }
     }
 
-    fn claimed(&mut self, now: Time, node: NodeId, claim: peer::Claim) {
+    fn claimed(&mut self, now: Time, node: NodeId, claim: peer::ContactClaim) {
         let contact = Time::from_micros(claim.contact_us);
         let theirs = name::object(node, claim.own).filter(|theirs| self.others.contains_key(theirs));
         let Some(pair_time) = self.pair_time(node, now) else {
@@ -219,14 +219,14 @@ impl Peer {
         if self.encounters.len() >= ENCOUNTERS_MAX && !self.encounters.contains_key(&pair) {
             return None;
         }
-        let (node, rules) = (self.settings.node, &self.settings.rules);
+        let (node, settings) = (self.node, &self.settings);
         let radius = owned.body.radius + theirs.radius;
-        let new = || Encounter::new(node, owned.object, other, radius, rules, now);
+        let new = || Encounter::new(node, owned.object, other, radius, settings, now);
         Some(self.encounters.entry(pair).or_insert_with(new))
     }
 }
 
 /// Whether a contact is neither of the future nor long forgotten.
 pub(super) fn is_recent(contact: Time, pair_time: Time) -> bool {
-    (-AHEAD_US..=Rules::MEMORY_US).contains(&(pair_time - contact))
+    (-AHEAD_US..=PeerSettings::MEMORY_US).contains(&(pair_time - contact))
 }

@@ -8,9 +8,9 @@ use wire::ToPeer;
 use wire::peer::{self, PLACE_MAX, RATE_MAX, name};
 
 use super::arrivals::is_recent;
-use super::encounter::Response;
-use super::owned::Body;
-use super::rulings::Heard;
+use super::encounter::TentativeBounce;
+use super::owned::SteeredBall;
+use super::verdicts::VerdictReceipt;
 use super::{Happening, Peer, steps};
 
 /// How far a verdict may put an object from where its owner has it, beside what both can have moved since, in metres.
@@ -22,16 +22,16 @@ const FASTER_MAX: f64 = 3.0;
 
 /// Two objects in a frame, the other as seen from the own.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Meeting {
+pub(super) struct SeenPair {
     pub own: u32,
     pub other: ObjectId,
-    pub body: Body,
+    pub body: SteeredBall,
     pub seen: Predicted,
     /// The other's radius.
     pub radius: f64,
 }
 
-impl Meeting {
+impl SeenPair {
     /// Place and velocity of the other, relative to the own.
     pub fn relative(&self) -> (DVec3, DVec3) {
         (self.seen.pos - self.body.state.pos, self.seen.vel - self.body.state.vel)
@@ -77,12 +77,12 @@ impl Meeting {
 
 impl Peer {
     /// Looks whether the two touch, and if so what becomes of it.
-    pub(super) fn meet(&mut self, now: Time, meeting: &Meeting) {
+    pub(super) fn meet(&mut self, now: Time, meeting: &SeenPair) {
         let node = name::owner(meeting.other);
         let Some(pair_time) = self.pair_time(node, now) else { return };
         let epoch = self.epoch(pair_time);
-        let frame_s = 2.0 * self.settings.frame_us as f64 * 1e-6;
-        let own_object = name::object(self.settings.node, meeting.own).expect("own objects have names");
+        let frame_s = 2.0 * self.frame_us as f64 * 1e-6;
+        let own_object = name::object(self.node, meeting.own).expect("own objects have names");
         let Some(ago) = meeting.touched() else {
             let known = self.encounters.get_mut(&ObjectPair::new(own_object, meeting.other));
             if let Some(encounter) = known.filter(|encounter| meeting.gap() > 0.0 && encounter.response.is_none()) {
@@ -101,7 +101,7 @@ impl Peer {
         let contact = pair_time + -((ago * 1e6) as i64);
         self.tally.contacts += 1;
         self.happened(Happening::Met { pair, contact });
-        if self.rulings.about(pair, contact).is_some() {
+        if self.verdicts.about(pair, contact).is_some() {
             return;
         }
         let term = match standing {
@@ -109,20 +109,20 @@ impl Peer {
             _ => None,
         };
         let claim = Claim { pair, term, contact };
-        let after = meeting.after(ago, FASTER_MAX * self.settings.rules.speed_max);
+        let after = meeting.after(ago, FASTER_MAX * self.settings.speed_max);
         let states = states_of(after, own_object < meeting.other, contact);
         let Some(encounter) = self.encounters.get_mut(&pair) else { return };
         match encounter.docket.decide(claim, standing, Some(states)) {
             Some(verdict) => self.issue(now, verdict, own_object, meeting.other),
             None => {
                 let tentative = Tentative { claim, since: now };
-                encounter.response = Some(Response { tentative, undisturbed: meeting.body, states });
+                encounter.response = Some(TentativeBounce { tentative, undisturbed: meeting.body, states });
                 self.tally.claims += 1;
                 let body = self.body_after(now, meeting.own, after[0], now + -((ago * 1e6) as i64));
                 if let (Some(owned), Some(body)) = (self.own.get_mut(&meeting.own), body) {
                     owned.deflect(body);
                 }
-                let claim = peer::Claim {
+                let claim = peer::ContactClaim {
                     own: meeting.own,
                     other: name::index(meeting.other),
                     term: term.unwrap_or(0),
@@ -138,7 +138,7 @@ impl Peer {
     /// Decides about contacts that this peer saw before it knew that it decides, answers claims that have waited long enough
     /// for it to see the contact too, and drops responses for which no verdict came.
     pub(super) fn settle(&mut self, now: Time) {
-        let rules = self.settings.rules;
+        let settings = self.settings;
         for pair in self.encounters.keys().copied().collect::<Vec<_>>() {
             let Some(encounter) = self.encounters.get(&pair) else { continue };
             let (own, other) = (encounter.own, encounter.other);
@@ -149,31 +149,31 @@ impl Peer {
             let standing = encounter.standing(epoch);
             // What decides may have been under way when the two met. Whoever sees the contact says what it saw, before it
             // answers anybody who asks.
-            if let Some(Response { tentative, states, .. }) = encounter.response
-                && self.rulings.about(pair, tentative.claim.contact).is_none()
+            if let Some(TentativeBounce { tentative, states, .. }) = encounter.response
+                && self.verdicts.about(pair, tentative.claim.contact).is_none()
                 && let Some(verdict) = encounter.docket.decide(tentative.claim, standing, Some(states))
             {
-                let own = name::object(self.settings.node, own).expect("own objects have names");
+                let own = name::object(self.node, own).expect("own objects have names");
                 self.issue(now, verdict, own, other);
                 continue;
             }
             // Whoever claimed longer ago than that has given up, and a partition may have kept the claim: an answer now would
             // be news to everybody.
-            if let Some(claim) = encounter.next_claim(pair_time + -rules.epoch_us)
-                && pair_time - claim.contact < rules.patience_us()
-                && self.rulings.about(pair, claim.contact).is_none()
+            if let Some(claim) = encounter.next_claim(pair_time + -settings.epoch_us)
+                && pair_time - claim.contact < settings.patience_us()
+                && self.verdicts.about(pair, claim.contact).is_none()
             {
                 if let Some(denial) = encounter.docket.answer(claim, standing) {
                     self.tally.denied += 1;
-                    let own = name::object(self.settings.node, own).expect("own objects have names");
+                    let own = name::object(self.node, own).expect("own objects have names");
                     self.issue(now, denial, own, other);
                     continue;
                 }
                 // Who does not know yet may know before nobody waits any more.
                 encounter.claimed(claim);
             }
-            if let Some(Response { tentative, undisturbed, .. }) = encounter.response
-                && now - tentative.since > rules.patience_us()
+            if let Some(TentativeBounce { tentative, undisturbed, .. }) = encounter.response
+                && now - tentative.since > settings.patience_us()
             {
                 encounter.response = None;
                 self.tally.dropped += 1;
@@ -187,7 +187,7 @@ impl Peer {
 
     /// This peer decided: all hear of it.
     fn issue(&mut self, now: Time, verdict: Verdict, own: ObjectId, other: ObjectId) {
-        if self.rulings.handle(verdict, now) != Heard::Counts {
+        if self.verdicts.handle(verdict, now) != VerdictReceipt::Counts {
             return;
         }
         self.tally.decided += 1;
@@ -199,7 +199,7 @@ impl Peer {
             });
             if own < other { [low, high] } else { [high, low] }
         });
-        self.broadcast(&ToPeer::Verdict(peer::Verdict {
+        self.broadcast(&ToPeer::Verdict(peer::ContactVerdict {
             own: name::index(own),
             node: name::owner(other).number(),
             other: name::index(other),
@@ -211,16 +211,16 @@ impl Peer {
     }
 
     /// Another peer decided.
-    pub(super) fn judged(&mut self, now: Time, node: NodeId, verdict: peer::Verdict) {
-        let peer::Verdict { own, node: owner, other, term, contact_us, after } = verdict;
+    pub(super) fn judged(&mut self, now: Time, node: NodeId, verdict: peer::ContactVerdict) {
+        let peer::ContactVerdict { own, node: owner, other, term, contact_us, after } = verdict;
         let (owner, contact) = (NodeId::new(owner), Time::from_micros(contact_us));
         let (Some(theirs), Some(other)) = (name::object(node, own), name::object(owner, other)) else { return };
-        let is_mine = owner == self.settings.node;
+        let is_mine = owner == self.node;
         let lower = node.min(owner);
-        let pair_time = if lower == self.settings.node { Some(now) } else { self.time_of(lower, now) };
+        let pair_time = if lower == self.node { Some(now) } else { self.time_of(lower, now) };
         let is_timely = pair_time.is_none_or(|pair_time| is_recent(contact, pair_time));
         // A claim may wait for its answer, and a term begin meanwhile.
-        let latest = self.epoch(contact + self.settings.rules.patience_us());
+        let latest = self.epoch(contact + self.settings.patience_us());
         let is_term = (1..=latest.saturating_add(1)).contains(&term);
         let is_known = self.others.contains_key(&theirs) && (!is_mine || self.own.contains_key(&name::index(other)));
         let is_possible = is_known && is_timely && is_term && self.can_be(theirs, other, after);
@@ -231,16 +231,16 @@ impl Peer {
         let states = after.map(|after| states_of(after, theirs < other, contact));
         let pair = ObjectPair::new(theirs, other);
         let ruling = Verdict { pair, term, decider: node, contact, after: states };
-        match self.rulings.handle(ruling, now) {
+        match self.verdicts.handle(ruling, now) {
             // What all others keep is kept here too: an owner that finds it strange does not follow, and nothing else.
-            Heard::Counts if is_mine && !self.is_near(now, node, other, contact, after) => {
+            VerdictReceipt::Counts if is_mine && !self.is_near(now, node, other, contact, after) => {
                 self.tally.unfollowed += 1;
                 self.happened(Happening::Kept(ruling));
             }
-            Heard::Counts if is_mine => self.follow(now, ruling, other, theirs, after.map(|after| after[1])),
-            Heard::Counts => self.happened(Happening::Kept(ruling)),
-            Heard::Refused => self.tally.refused.verdicts += 1,
-            Heard::Yields | Heard::Known => {}
+            VerdictReceipt::Counts if is_mine => self.follow(now, ruling, other, theirs, after.map(|after| after[1])),
+            VerdictReceipt::Counts => self.happened(Happening::Kept(ruling)),
+            VerdictReceipt::Refused => self.tally.refused.verdicts += 1,
+            VerdictReceipt::Yields | VerdictReceipt::Known => {}
         }
     }
 
@@ -248,7 +248,7 @@ impl Peer {
     fn can_be(&self, one: ObjectId, other: ObjectId, after: Option<[peer::After; 2]>) -> bool {
         let Some(after) = after else { return true };
         let [one_place, other_place] = after.map(|after| steps::vector(after.place));
-        let fastest = FASTER_MAX * self.settings.rules.speed_max + APART_MAX;
+        let fastest = FASTER_MAX * self.settings.speed_max + APART_MAX;
         let radius = |object: ObjectId| {
             let own = self.own.get(&name::index(object)).filter(|own| own.object == object);
             own.map(|own| own.body.radius).or(self.others.get(&object).map(|other| other.radius))
@@ -269,9 +269,9 @@ impl Peer {
     fn is_near(&self, now: Time, node: NodeId, own: ObjectId, contact: Time, after: Option<[peer::After; 2]>) -> bool {
         let (Some([_, after]), Some(owned)) = (after, self.own.get(&name::index(own))) else { return true };
         let since = now.seconds_since(self.contact_here(node, contact, now)).max(0.0);
-        let late_s = since + self.settings.rules.latency_us_max as f64 * 1e-6;
+        let late_s = since + self.settings.latency_us_max as f64 * 1e-6;
         let way = (steps::vector(after.place) - owned.body.state.pos).length();
-        way <= DISPLACEMENT_MAX + 2.0 * self.settings.rules.speed_max * late_s
+        way <= DISPLACEMENT_MAX + 2.0 * self.settings.speed_max * late_s
     }
 
     /// Does to an own object what a verdict says.
@@ -294,12 +294,12 @@ impl Peer {
     }
 
     /// An own object that was so after a contact, as it is now.
-    fn body_after(&self, now: Time, index: u32, after: peer::After, contact: Time) -> Option<Body> {
+    fn body_after(&self, now: Time, index: u32, after: peer::After, contact: Time) -> Option<SteeredBall> {
         let owned = self.own.get(&index)?;
         let mut body = owned.body;
         let (pos, vel) = (steps::vector(after.place), steps::vector(after.velocity));
         body.state = KinematicState { stamp: contact.min(now), pos, vel, ..body.state };
-        body.advance(now, &self.settings.rules, &self.scene);
+        body.advance(now, &self.settings, &self.scene);
         Some(body)
     }
 

@@ -8,12 +8,12 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use motion::KinematicState;
-use motion::decision::{Claim, Digest, Docket, Episode, EpisodeSettings, ObjectPair, Standing, Tentative};
+use motion::decision::{Claim, Digest, Episode, EpisodeSettings, ObjectPair, OwnVerdicts, Standing, Tentative};
 use space::{NodeId, ObjectId, Time};
 use wire::peer::{self, name};
 
-use super::owned::Body;
-use super::rules::Rules;
+use super::owned::SteeredBall;
+use super::settings::PeerSettings;
 use super::steps;
 
 /// A digest is sent again while it is of one of so many epochs.
@@ -39,9 +39,9 @@ pub struct Encounter {
     /// Both.
     pub pair: ObjectPair,
     /// What this peer decided about it.
-    pub docket: Docket,
+    pub docket: OwnVerdicts,
     /// What the own object does while this peer waits for a verdict.
-    pub response: Option<Response>,
+    pub response: Option<TentativeBounce>,
     /// Whether they met and have not been apart since.
     pub is_engaged: bool,
     /// When it was of use last.
@@ -64,11 +64,11 @@ pub struct Encounter {
 
 /// How an own object answers a contact about which nobody decided yet.
 #[derive(Clone, Copy, Debug)]
-pub struct Response {
+pub struct TentativeBounce {
     /// What was claimed, and when.
     pub tentative: Tentative,
     /// The body as it would be without.
-    pub undisturbed: Body,
+    pub undisturbed: SteeredBall,
     /// The lower and the higher object after the contact, as this peer saw it.
     pub states: [KinematicState; 2],
 }
@@ -83,19 +83,26 @@ struct OwnWatch {
 
 impl Encounter {
     /// A pair that was never close. `radius` is the sum of the two, in metres.
-    pub fn new(node: NodeId, own: ObjectId, other: ObjectId, radius: f64, rules: &Rules, now: Time) -> Encounter {
+    pub fn new(
+        node: NodeId,
+        own: ObjectId,
+        other: ObjectId,
+        radius: f64,
+        settings: &PeerSettings,
+        now: Time,
+    ) -> Encounter {
         let radius = libm::rint(radius * motion::decision::policy::STEPS_PER_METRE as f64) as i64;
         Encounter {
             own: name::index(own),
             other,
             pair: ObjectPair::new(own, other),
-            docket: Docket::new(node, rules.overlap_us),
+            docket: OwnVerdicts::new(node, settings.overlap_us),
             response: None,
             is_engaged: false,
             used_at: now,
             hosts: [node, name::owner(other)],
-            settings: rules.episode(radius),
-            every: rules.every.clamp(1, rules.repeats.max(1)),
+            settings: settings.episode(radius),
+            every: settings.every.clamp(1, settings.repeats.max(1)),
             watch: None,
             lacked_there: 0,
             heard_first: None,
@@ -307,10 +314,10 @@ mod tests {
     const FIRST: u32 = 100;
 
     fn pair() -> [Encounter; 2] {
-        let rules = Rules { latency_us_max: 150_000, ..Rules::default() };
+        let settings = PeerSettings { latency_us_max: 150_000, ..PeerSettings::default() };
         let nodes = [NodeId::new(1), NodeId::new(2)];
         let object = |side: usize| name::object(nodes[side], 1).unwrap();
-        [0, 1].map(|side| Encounter::new(nodes[side], object(side), object(1 - side), 2.0, &rules, Time::default()))
+        [0, 1].map(|side| Encounter::new(nodes[side], object(side), object(1 - side), 2.0, &settings, Time::default()))
     }
 
     /// Two that meet at epoch 140; the second is faster.

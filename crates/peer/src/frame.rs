@@ -3,17 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use motion::adaptive;
-use motion::company::predict_by_clocks;
+use motion::company::predict_together;
 use motion::decision::Digest;
 use space::{NodeId, ObjectId, Time};
 use wire::ToPeer;
 use wire::peer::name;
 
-use super::contacts::Meeting;
-use super::encounter::Response;
-use super::neighbour::Neighbour;
-use super::others::Other;
-use super::rules::Rules;
+use super::contacts::SeenPair;
+use super::encounter::TentativeBounce;
+use super::remote_object::RemoteObject;
+use super::remote_peer::RemotePeer;
+use super::settings::PeerSettings;
 use super::{Peer, single, steps};
 use wire::{Channel, Effect, LinkId};
 
@@ -32,14 +32,14 @@ impl Peer {
     pub(super) fn frame(&mut self, now: Time) {
         self.look_after_links(now);
         for owned in self.own.values_mut() {
-            owned.advance(now, &self.settings.rules, &self.scene);
+            owned.advance(now, &self.settings, &self.scene);
         }
         for encounter in self.encounters.values_mut() {
-            if let Some(Response { undisturbed, .. }) = &mut encounter.response
+            if let Some(TentativeBounce { undisturbed, .. }) = &mut encounter.response
                 && let Some(owned) = self.own.get(&encounter.own)
             {
                 undisturbed.state.acc = owned.body.state.acc;
-                undisturbed.advance(now, &self.settings.rules, &self.scene);
+                undisturbed.advance(now, &self.settings, &self.scene);
             }
         }
         self.predict(now);
@@ -64,14 +64,14 @@ impl Peer {
             }
         }
         let near = self.near_each_other();
-        let mut company: Vec<(&mut Other, Time)> = self
+        let mut company: Vec<(&mut RemoteObject, Time)> = self
             .others
             .values_mut()
             .filter(|other| near.contains(&other.object))
             .filter_map(|other| times.get(&name::owner(other.object)).map(|&there| (other, there)))
             .collect();
         let mut replicas: Vec<_> = company.iter_mut().map(|(other, there)| (other.replica_mut(), *there)).collect();
-        let together = predict_by_clocks(&mut replicas, &self.scene, None, |_| false);
+        let together = predict_together(&mut replicas, &self.scene);
         for ((other, _), predicted) in company.iter_mut().zip(together.predicted).filter(|_| together.contacts > 0) {
             if let Some(predicted) = predicted {
                 other.meets(predicted);
@@ -86,7 +86,7 @@ impl Peer {
     /// Others' objects of which one may have met another since it was heard of.
     fn near_each_other(&self) -> BTreeSet<ObjectId> {
         let movers: Vec<_> = self.others.values().filter_map(|other| Some((other.object, other.mover()?))).collect();
-        let horizon_s = (self.settings.rules.heartbeat_us + self.settings.rules.latency_us_max) as f64 * 1e-6;
+        let horizon_s = (self.settings.heartbeat_us + self.settings.latency_us_max) as f64 * 1e-6;
         let mut near = BTreeSet::new();
         for (at, (object, one)) in movers.iter().enumerate() {
             for (other_object, other) in &movers[at + 1..] {
@@ -104,13 +104,13 @@ impl Peer {
 
     /// Drops who fell silent, and asks the others for the time.
     fn look_after_links(&mut self, now: Time) {
-        let silence_us = self.settings.rules.silence_us;
-        let is_silent = |known: &Neighbour| now - known.heard_at > silence_us;
+        let silence_us = self.settings.silence_us;
+        let is_silent = |known: &RemotePeer| now - known.heard_at > silence_us;
         let silent: Vec<LinkId> = self.links.values().filter(|k| is_silent(k)).map(|k| k.link).collect();
         for link in silent {
             self.tally.silent += 1;
             self.part(link);
-            self.effects.push_back(Effect::Close { link });
+            self.effects.push_back(Effect::Close { to: link.into() });
         }
         let due: Vec<LinkId> = self.links.values_mut().filter_map(|k| k.frame(now).then_some(k.link)).collect();
         for link in due {
@@ -177,24 +177,24 @@ impl Peer {
     }
 
     /// All pairs of an own object and one of another peer whose place is known.
-    fn meetings(&self) -> Vec<Meeting> {
+    fn meetings(&self) -> Vec<SeenPair> {
         let mut meetings = Vec::new();
         for (&own, owned) in &self.own {
             for other in self.others.values().filter(|other| other.mover().is_some()) {
                 let Some(seen) = other.predicted() else { continue };
-                meetings.push(Meeting { own, other: other.object, body: owned.body, seen, radius: other.radius });
+                meetings.push(SeenPair { own, other: other.object, body: owned.body, seen, radius: other.radius });
             }
         }
         meetings
     }
 
     /// Makes digests for a pair that may meet.
-    fn watch(&mut self, now: Time, meeting: &Meeting) {
+    fn watch(&mut self, now: Time, meeting: &SeenPair) {
         let node = name::owner(meeting.other);
         let Some(pair_time) = self.pair_time(node, now) else { return };
-        let (epoch, watch_s) = (self.epoch(pair_time), self.settings.rules.watch_s());
+        let (epoch, watch_s) = (self.epoch(pair_time), self.settings.watch_s());
         let pair = motion::decision::ObjectPair::new(
-            name::object(self.settings.node, meeting.own).expect("own objects have names"),
+            name::object(self.node, meeting.own).expect("own objects have names"),
             meeting.other,
         );
         let known = self.encounters.get(&pair);
@@ -219,11 +219,11 @@ impl Peer {
 
     /// Sends what others must know: one report to each.
     fn tell(&mut self, now: Time) {
-        let remote: Vec<adaptive::Mover> = self.others.values().filter_map(|other| other.mover()).collect();
+        let remote: Vec<adaptive::MovingBall> = self.others.values().filter_map(|other| other.mover()).collect();
         for (index, owned) in &mut self.own {
-            let rules = &self.settings.rules;
-            let proximity = adaptive::closest_plain(&owned.body.mover(), &remote, &rules.tracking);
-            let Ok(sendings) = owned.frame(proximity, rules, &self.scene) else { continue };
+            let settings = &self.settings;
+            let proximity = adaptive::closest(&owned.body.mover(), &remote, &settings.tracking);
+            let Ok(sendings) = owned.frame(proximity, settings, &self.scene) else { continue };
             let hearers = self.hearers.get(index).map_or(&[][..], Vec::as_slice);
             for (node, link) in &self.by_node {
                 let Some(neighbour) = self.links.get_mut(link) else { continue };
@@ -253,10 +253,10 @@ impl Peer {
         self.encounters.retain(|_, encounter| {
             encounter.is_watched() || encounter.response.is_some() || now - encounter.used_at < UNUSED_US
         });
-        let own = self.settings.node;
+        let own = self.node;
         let times: Vec<(NodeId, Time)> =
             self.by_node.keys().filter_map(|&node| Some((node, self.time_of(node, now)?))).collect();
-        self.rulings.forget(now, Rules::MEMORY_US, |node| {
+        self.verdicts.forget(now, PeerSettings::MEMORY_US, |node| {
             if node == own { Some(now) } else { times.iter().find(|known| known.0 == node).map(|known| known.1) }
         });
     }

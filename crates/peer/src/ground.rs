@@ -4,8 +4,8 @@
 //! up for ever, and what is turned, or has many corners, is as wide as the box around it: peers must see the same walls to
 //! the bit, and these are walls whose contacts have a closed form. What hangs above their heads is not there.
 
-use motion::Scene;
-use motion::scene::{SceneError, SceneObject, Shape};
+use motion::CollisionScene;
+use motion::scene::{SceneError, SceneObject, SceneShape};
 use space::{DVec3, GridPoint, Quat, Time, Vec3};
 use wire::scene::FixedObject;
 use wire::session::Walking;
@@ -30,9 +30,9 @@ const CLEARANCE: f64 = 0.3;
 
 /// The ground of a world.
 #[derive(Clone, Debug)]
-pub struct Ground {
+pub struct FlatGround {
     /// What is in the way.
-    pub scene: Scene,
+    pub scene: CollisionScene,
     low: DVec3,
     high: DVec3,
     spawn: DVec3,
@@ -41,9 +41,9 @@ pub struct Ground {
     bounds: [GridPoint; 2],
 }
 
-impl Ground {
+impl FlatGround {
     /// The ground of this world; what can move in it does not, and is not there.
-    pub fn new(world: &World) -> Result<Ground, SceneError> {
+    pub fn new(world: &World) -> Result<FlatGround, SceneError> {
         let spec = world.spec();
         let (low, high) = (spec.low.as_dvec3(), spec.high.as_dvec3());
         let (middle, half, thick) = ((low + high) * 0.5, (high - low) * 0.5, 1.0);
@@ -55,7 +55,7 @@ impl Ground {
                 if z == 0.0 { half.z + 2.0 } else { thick },
             );
             let place = DVec3::new(middle.x + x * (half.x + thick), low.y, middle.z + z * (half.z + thick));
-            objects.push(SceneObject::standing(Shape::Cuboid(size), place));
+            objects.push(SceneObject::standing(SceneShape::Cuboid(size), place));
         }
         let mut solids = Vec::new();
         for object in world.objects().filter(|object| object.kind == Kind::Fixed) {
@@ -69,7 +69,7 @@ impl Ground {
             if top > spec.low.y + LOW && bottom < spec.low.y + 2.0 * RADIUS {
                 let place = DVec3::new(f64::from(center.x), low.y, f64::from(center.z));
                 let size = DVec3::new(f64::from(size.x), HIGH, f64::from(size.z));
-                objects.push(SceneObject::standing(Shape::Cuboid(size), place));
+                objects.push(SceneObject::standing(SceneShape::Cuboid(size), place));
             }
             solids.push(solid);
         }
@@ -82,12 +82,12 @@ impl Ground {
             step_height: 0.0,
         };
         let bounds = [world.grid().low(), world.grid().high()];
-        Ok(Ground { scene: Scene::new(objects)?, low, high, spawn, solids, walking, bounds })
+        Ok(FlatGround { scene: CollisionScene::new(objects)?, low, high, spawn, solids, walking, bounds })
     }
 
     /// What a page is told of it.
     pub fn window(&self, nickname: &str, tick_us: u32) -> WindowSettings {
-        let Ground { bounds, ref solids, walking, .. } = *self;
+        let FlatGround { bounds, ref solids, walking, .. } = *self;
         WindowSettings { bounds, solids: solids.clone(), walking, tick_us, nickname: nickname.to_owned() }
     }
 

@@ -4,7 +4,7 @@
 //! object it sends when what they believe is no longer good enough, near collisions sooner, and to all others a sign of
 //! life. What others move it predicts, bounces off the scene included. When an own object meets another peer's, one of the
 //! two decides by a rule that both follow on the same numbers ([`encounter`]); the other waits, and all keep one verdict
-//! ([`rulings`]). Nothing that arrives is believed because it arrived: see [`tally`].
+//! ([`verdicts`]). Nothing that arrives is believed because it arrived: see [`tally`].
 //!
 //! The state machine is in four files by what it does: this one holds it, `arrivals` takes in messages, `frame` does what
 //! is due, `contacts` settles who met whom.
@@ -16,13 +16,13 @@ mod contacts;
 pub mod encounter;
 mod frame;
 pub mod ground;
-pub mod neighbour;
-pub mod others;
 pub mod owned;
-pub mod rules;
-pub mod rulings;
+pub mod remote_object;
+pub mod remote_peer;
+pub mod settings;
 pub mod steps;
 pub mod tally;
+pub mod verdicts;
 pub mod wanderer;
 pub mod window;
 pub mod words;
@@ -31,20 +31,20 @@ use std::collections::{BTreeMap, VecDeque};
 
 use interest::{Audience, Aura};
 use motion::decision::{ObjectPair, Verdict};
-use motion::{KinematicState, Predicted, Scene};
+use motion::{CollisionScene, KinematicState, Predicted};
 use space::{DVec3, NodeId, ObjectId, Slot, Time, Vec3};
 use wire::ToPeer;
 use wire::peer::{PEER_VERSION, name};
 
 use self::encounter::Encounter;
-use self::neighbour::Neighbour;
-use self::others::Other;
-use self::owned::{Body, Owned};
-use self::rules::Rules;
-use self::rulings::Rulings;
+use self::owned::{Owned, SteeredBall};
+use self::remote_object::RemoteObject;
+use self::remote_peer::RemotePeer;
+use self::settings::PeerSettings;
 use self::tally::Tally;
+use self::verdicts::AllVerdicts;
 use self::words::{Pace, Said, Words};
-use wire::{Channel, Effect, Event, LinkId, Participant};
+use wire::{Channel, Effect, Endpoint, Event, LinkId, Participant};
 
 /// Links at most: a mesh of more peers wants a server.
 const LINKS_MAX: usize = 256;
@@ -57,7 +57,7 @@ const HAPPENINGS_MAX: usize = 4_096;
 
 /// Who a peer is.
 #[derive(Clone, Debug)]
-pub struct PeerSettings {
+pub struct NewPeer {
     /// Its number, 1 to [`name::NODE_MAX`].
     pub node: NodeId,
     /// What its user is called.
@@ -65,7 +65,7 @@ pub struct PeerSettings {
     /// How often it wakes, in microseconds.
     pub frame_us: i64,
     /// What all share.
-    pub rules: Rules,
+    pub settings: PeerSettings,
 }
 
 /// Why a peer or an object of it cannot be.
@@ -130,16 +130,19 @@ pub enum Happening {
 /// A participant of a world without a server.
 #[derive(Debug)]
 pub struct Peer {
+    node: NodeId,
+    name: String,
+    frame_us: i64,
     settings: PeerSettings,
-    scene: Scene,
-    /// Of the rules and the scene: whoever has others is in another world.
+    scene: CollisionScene,
+    /// Of the settings and the scene: whoever has others is in another world.
     world_hash: u64,
-    links: BTreeMap<LinkId, Neighbour>,
+    links: BTreeMap<LinkId, RemotePeer>,
     by_node: BTreeMap<NodeId, LinkId>,
     own: BTreeMap<u32, Owned>,
-    others: BTreeMap<ObjectId, Other>,
+    others: BTreeMap<ObjectId, RemoteObject>,
     encounters: BTreeMap<ObjectPair, Encounter>,
-    rulings: Rulings,
+    verdicts: AllVerdicts,
     audience: Audience,
     slots: BTreeMap<ObjectId, Slot>,
     /// Whether somebody of a peer hears an own object.
@@ -158,11 +161,15 @@ pub struct Peer {
 
 impl Peer {
     /// A peer alone in its scene.
-    pub fn new(settings: PeerSettings, scene: Scene, now: Time) -> Result<Peer, PeerError> {
-        name::object(settings.node, 1).ok_or(PeerError::Node(settings.node))?;
+    pub fn new(new: NewPeer, scene: CollisionScene, now: Time) -> Result<Peer, PeerError> {
+        let NewPeer { node, name, frame_us, settings } = new;
+        name::object(node, 1).ok_or(PeerError::Node(node))?;
         Ok(Peer {
-            rulings: Rulings::new(settings.rules.overlap_us),
-            world_hash: world_hash(&settings.rules, &scene),
+            verdicts: AllVerdicts::new(settings.overlap_us),
+            world_hash: world_hash(&settings, &scene),
+            node,
+            name,
+            frame_us,
             settings,
             scene,
             links: BTreeMap::new(),
@@ -188,7 +195,7 @@ impl Peer {
     /// Brings an object into the world.
     pub fn add(&mut self, new: NewObject, now: Time) -> Result<ObjectId, PeerError> {
         let NewObject { index, radius, aura, place, velocity } = new;
-        let object = name::object(self.settings.node, index).ok_or(PeerError::Index(index))?;
+        let object = name::object(self.node, index).ok_or(PeerError::Index(index))?;
         if self.own.contains_key(&index) {
             return Err(PeerError::Index(index));
         }
@@ -196,15 +203,15 @@ impl Peer {
             return Err(PeerError::TooMany);
         }
         let is_size = |size: f32| (0.0..=4_096.0).contains(&size);
-        let is_moving = velocity.is_finite() && velocity.length() <= self.settings.rules.speed_max;
+        let is_moving = velocity.is_finite() && velocity.length() <= self.settings.speed_max;
         let is_placed = place.is_finite() && place.abs().max_element() <= 16_384.0;
         if !(is_size(radius) && is_size(aura) && is_moving && is_placed) {
             return Err(PeerError::Nonsense(index));
         }
         let state = KinematicState { vel: velocity, ..KinematicState::at_rest(now, place) };
-        let body = Body { radius: f64::from(radius), state };
+        let body = SteeredBall { radius: f64::from(radius), state };
         self.enter_audience(object, place, aura);
-        let owned = Owned::new(self.settings.node, object, aura, body, &self.settings.rules);
+        let owned = Owned::new(self.node, object, aura, body, &self.settings);
         self.broadcast(&ToPeer::Owns(owned.announcement()));
         self.own.insert(index, owned);
         Ok(object)
@@ -232,7 +239,7 @@ impl Peer {
     /// Lets an own object move with this velocity from now on, whenever it is free to: what it bounces off throws it back
     /// for a moment. What is no number moves nothing.
     pub fn walk(&mut self, index: u32, velocity: DVec3) {
-        let speed_max = self.settings.rules.speed_max;
+        let speed_max = self.settings.speed_max;
         if let Some(owned) = self.own.get_mut(&index)
             && velocity.is_finite()
         {
@@ -245,18 +252,18 @@ impl Peer {
         self.broadcast(&ToPeer::Leave);
         for link in self.links.keys().copied().collect::<Vec<_>>() {
             self.part(link);
-            self.effects.push_back(Effect::Close { link });
+            self.effects.push_back(Effect::Close { to: link.into() });
         }
     }
 
     /// Who it is.
     pub fn node(&self) -> NodeId {
-        self.settings.node
+        self.node
     }
 
     /// The rules that it follows.
-    pub fn rules(&self) -> &Rules {
-        &self.settings.rules
+    pub fn settings(&self) -> &PeerSettings {
+        &self.settings
     }
 
     /// Its own objects and how they move.
@@ -294,7 +301,7 @@ impl Peer {
 
     /// The verdicts that count, by pair and precedence.
     pub fn verdicts(&self) -> impl Iterator<Item = Verdict> + '_ {
-        self.rulings.counting()
+        self.verdicts.counting()
     }
 
     /// Pairs that are watched.
@@ -327,13 +334,13 @@ impl Peer {
         &self.tally
     }
 
-    fn neighbour(&self, node: NodeId) -> Option<&Neighbour> {
+    fn neighbour(&self, node: NodeId) -> Option<&RemotePeer> {
         self.links.get(self.by_node.get(&node)?)
     }
 
     /// The time now by a pair's clock, that of its lower peer; `None` if that is not known.
     fn pair_time(&self, other: NodeId, now: Time) -> Option<Time> {
-        if self.settings.node < other {
+        if self.node < other {
             return Some(now);
         }
         self.neighbour(other).filter(|known| known.is_timed()).map(|known| known.time_there(now))
@@ -341,7 +348,7 @@ impl Peer {
 
     /// The epoch at a moment of a pair's clock.
     fn epoch(&self, pair_time: Time) -> u32 {
-        let epoch = pair_time.micros().max(0) / self.settings.rules.epoch_us.max(1);
+        let epoch = pair_time.micros().max(0) / self.settings.epoch_us.max(1);
         u32::try_from(epoch).unwrap_or(u32::MAX - 1)
     }
 
@@ -363,7 +370,7 @@ impl Peer {
             Channel::Stream => self.tally.messages_sent += 1,
         }
         self.tally.bytes_sent += bytes.len() as u64;
-        self.effects.push_back(Effect::Send { link, channel, bytes });
+        self.effects.push_back(Effect::Send { to: link.into(), channel, bytes });
     }
 
     /// To all who said hello.
@@ -376,8 +383,8 @@ impl Peer {
     fn hello(&self, now: Time) -> ToPeer {
         ToPeer::Hello(wire::peer::PeerHello {
             version: PEER_VERSION,
-            node: self.settings.node.number(),
-            name: self.settings.name.clone(),
+            node: self.node.number(),
+            name: self.name.clone(),
             settings: self.world_hash,
             time_us: now.micros(),
         })
@@ -403,7 +410,7 @@ impl Peer {
     fn forget_object(&mut self, object: ObjectId) {
         self.others.remove(&object);
         let own = name::index(object);
-        let is_own = name::owner(object) == self.settings.node;
+        let is_own = name::owner(object) == self.node;
         self.encounters.retain(|_, encounter| encounter.other != object && !(is_own && encounter.own == own));
         if let Some(slot) = self.slots.remove(&object) {
             self.audience.remove(slot).expect("slots holds what is in the audience");
@@ -413,19 +420,19 @@ impl Peer {
     /// Auras are widened by how far both sides get between two signs of life and a message's way: so that who comes near
     /// is heard before the plain auras meet.
     fn enter_audience(&mut self, object: ObjectId, place: DVec3, aura: f32) {
-        let rules = &self.settings.rules;
-        let horizon_s = (rules.heartbeat_us + 2 * rules.latency_us_max) as f64 * 1e-6;
-        let wide = (f64::from(aura) + rules.speed_max * horizon_s) as f32;
+        let settings = &self.settings;
+        let horizon_s = (settings.heartbeat_us + 2 * settings.latency_us_max) as f64 * 1e-6;
+        let wide = (f64::from(aura) + settings.speed_max * horizon_s) as f32;
         if let Ok(slot) = self.audience.insert(single(place), Aura::new(wide)) {
             self.slots.insert(object, slot);
         }
     }
 }
 
-/// A number that is the same for the same rules and walls.
-fn world_hash(rules: &Rules, scene: &Scene) -> u64 {
+/// A number that is the same for the same settings and walls.
+fn world_hash(settings: &PeerSettings, scene: &CollisionScene) -> u64 {
     let objects = scene.objects().iter().flat_map(|object| format!("{object:?}").into_bytes());
-    objects.fold(rules.hash(), |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    objects.fold(settings.hash(), |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// As the audience has places.
@@ -436,16 +443,17 @@ fn single(place: DVec3) -> Vec3 {
 impl Participant for Peer {
     fn handle(&mut self, now: Time, event: Event<'_>) {
         match event {
-            Event::Opened { link, .. } => self.opened(now, link),
-            Event::Arrived { link, channel, bytes } => self.arrived(now, link, channel, bytes),
-            Event::Closed { link } => self.part(link),
+            Event::Opened { from: Endpoint::Link(link), .. } => self.opened(now, link),
+            Event::Arrived { from: Endpoint::Link(link), channel, bytes } => self.arrived(now, link, channel, bytes),
+            Event::Closed { from: Endpoint::Link(link) } => self.part(link),
+            _ => {}
         }
     }
 
     fn wake(&mut self, now: Time) {
         if now >= self.next_wake {
             self.frame(now);
-            self.next_wake = now + self.settings.frame_us.max(1_000);
+            self.next_wake = now + self.frame_us.max(1_000);
         }
     }
 

@@ -20,11 +20,11 @@ pub fn vector(steps: [i32; 3]) -> DVec3 {
 }
 
 /// An update as it travels, in a report made at `now`.
-pub fn to_wire(update: &Update, now: Time) -> peer::Motion {
+pub fn to_wire(update: &Update, now: Time) -> peer::MotionUpdate {
     let state = &update.state;
     let number = Algorithm::DIS.iter().position(|known| *known == update.algorithm).unwrap_or(0);
     let rot = state.rot.to_array().map(|part| part as f32);
-    peer::Motion {
+    peer::MotionUpdate {
         index: name::index(update.object),
         seq: update.seq.number(),
         algorithm: number as u8 + 1,
@@ -39,7 +39,7 @@ pub fn to_wire(update: &Update, now: Time) -> peer::Motion {
 }
 
 /// The update that travelled, from a report that `owner` made at `time`. `None` if no object is called so.
-pub fn from_wire(owner: NodeId, time: Time, motion: &peer::Motion) -> Option<Update> {
+pub fn from_wire(owner: NodeId, time: Time, motion: &peer::MotionUpdate) -> Option<Update> {
     let rot = motion.turn.quat().to_array().map(f64::from);
     Some(Update {
         owner,
@@ -65,13 +65,17 @@ pub fn round(update: &Update) -> Update {
 }
 
 /// A digest as it travels; its epoch is said once for all of a watch.
-pub fn digest_to_wire(digest: &Digest) -> peer::Digest {
+pub fn digest_to_wire(digest: &Digest) -> peer::StateDigest {
     let narrow = |steps: [i64; 3], max: i32| steps.map(|step| step.clamp(-i64::from(max), i64::from(max)) as i32);
-    peer::Digest { place: narrow(digest.pos, PLACE_MAX), velocity: narrow(digest.vel, RATE_MAX), sees: digest.sees }
+    peer::StateDigest {
+        place: narrow(digest.pos, PLACE_MAX),
+        velocity: narrow(digest.vel, RATE_MAX),
+        sees: digest.sees,
+    }
 }
 
 /// The digest that travelled.
-pub fn digest_from_wire(epoch: u32, digest: &peer::Digest) -> Digest {
+pub fn digest_from_wire(epoch: u32, digest: &peer::StateDigest) -> Digest {
     Digest { epoch, pos: digest.place.map(i64::from), vel: digest.velocity.map(i64::from), sees: digest.sees }
 }
 

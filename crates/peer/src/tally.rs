@@ -72,7 +72,7 @@ impl Tally {
 pub struct Refusals {
     /// Bytes that are no message, or a message before the hello.
     pub bad: u64,
-    /// Hellos: another version, other rules, a number that is taken, or one peer too many.
+    /// Hellos: another version, other settings, a number that is taken, or one peer too many.
     pub hellos: u64,
     /// About an object that the sender does not own, or did not announce.
     pub not_the_owner: u64,

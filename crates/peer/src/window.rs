@@ -11,13 +11,13 @@ use wire::pose::{heading, nearest_heading};
 use wire::scene::{FixedObject, SOLIDS_MAX};
 use wire::session::{Entered, EnteredKind, Refused, Roster, Walking, Welcome};
 use wire::state::{Head, Own, VELOCITY_PARTS};
-use wire::{CollisionShape, Handle, Hello, Moves, Reason, Scene, Step, ToClient, ToServer, VERSION};
+use wire::{CloseReason, CollisionShape, Handle, Hello, InputStep, Moves, Scene, ToClient, ToServer, VERSION};
 
 use super::words::Words;
 use super::{Peer, name, single};
 use server::{Bodies, FanOut, Listener};
 use wire::input::is_newer;
-use wire::{Channel, Effect, Event, LinkId};
+use wire::{Channel, Effect, Endpoint, Event, LinkId};
 
 /// The peer's object that its user moves.
 pub const USER: u32 = 1;
@@ -85,7 +85,7 @@ struct Pane {
     listener: Listener,
     newest: u32,
     applied: u32,
-    wish: Option<Step>,
+    wish: Option<InputStep>,
     scene_at: Option<usize>,
 }
 
@@ -116,17 +116,20 @@ impl Window {
     /// Something happened on a page's link.
     pub fn handle(&mut self, now: Time, event: Event<'_>, peer: &mut Peer) {
         match event {
-            Event::Opened { link, secret } => {
+            Event::Opened { from: Endpoint::Link(link), secret } => {
                 if self.links.len() >= LINKS_MAX {
-                    return self.refuse(link, Reason::Full, "Too many pages are connected to this peer.");
+                    return self.refuse(link, CloseReason::Full, "Too many pages are connected to this peer.");
                 }
                 self.links.insert(link, Link { secret, faults: 0 });
             }
-            Event::Arrived { link, channel, bytes } => self.arrived(now, link, channel, bytes, peer),
-            Event::Closed { link } => {
+            Event::Arrived { from: Endpoint::Link(link), channel, bytes } => {
+                self.arrived(now, link, channel, bytes, peer)
+            }
+            Event::Closed { from: Endpoint::Link(link) } => {
                 self.links.remove(&link);
                 self.pane.take_if(|pane| pane.link == link);
             }
+            _ => {}
         }
     }
 
@@ -173,7 +176,7 @@ impl Window {
     /// The peer leaves: its page is told.
     pub fn stop(&mut self) {
         for link in self.links.keys().copied().collect::<Vec<_>>() {
-            self.close(link, Reason::Stopping, "This peer has left its world.");
+            self.close(link, CloseReason::Stopping, "This peer has left its world.");
         }
     }
 
@@ -183,7 +186,7 @@ impl Window {
         }
         let is_greeted = self.pane.as_ref().is_some_and(|pane| pane.link == link);
         if !is_greeted && Hello::version_of(bytes).is_some_and(|version| version != VERSION) {
-            return self.refuse(link, Reason::Version, "This peer speaks another version of the protocol.");
+            return self.refuse(link, CloseReason::Version, "This peer speaks another version of the protocol.");
         }
         let is_fine = match ToServer::decode(bytes) {
             Ok(message) if message.is_datagram() == (channel == Channel::Datagram) => match message {
@@ -213,7 +216,7 @@ impl Window {
                 }
                 ToServer::Release if is_greeted => true,
                 ToServer::Leave => {
-                    self.close(link, Reason::Left, "Goodbye.");
+                    self.close(link, CloseReason::Left, "Goodbye.");
                     true
                 }
                 _ => false,
@@ -226,7 +229,7 @@ impl Window {
         let Some(known) = self.links.get_mut(&link) else { return };
         known.faults += 1;
         if known.faults > FAULTS_MAX {
-            self.close(link, Reason::Misbehaved, "Too many of your messages made no sense.");
+            self.close(link, CloseReason::Misbehaved, "Too many of your messages made no sense.");
         }
     }
 
@@ -234,10 +237,14 @@ impl Window {
     fn greet(&mut self, link: LinkId, peer: &Peer) {
         let own = peer.own().find(|(object, _)| name::index(*object) == USER);
         let (Some((own, state)), Some(radius)) = (own, peer.radius(USER)) else {
-            return self.refuse(link, Reason::NoRoom, "This peer has not found its place yet. Try again in a second.");
+            return self.refuse(
+                link,
+                CloseReason::NoRoom,
+                "This peer has not found its place yet. Try again in a second.",
+            );
         };
         if let Some(last) = self.pane.take() {
-            self.close(last.link, Reason::Resumed, "Another page shows this peer now.");
+            self.close(last.link, CloseReason::Resumed, "Another page shows this peer now.");
         }
         let Some(known) = self.links.get(&link) else { return };
         let place = GridPoint::nearest(single(state.pos)).unwrap_or_default();
@@ -338,7 +345,7 @@ impl Window {
         let Window { pane: Some(pane), bodies, fan_out, objects, slots, effects, settings, .. } = self else { return };
         let link = pane.link;
         let mut tell = |message: ToClient| {
-            effects.push_back(Effect::Send { link, channel: Channel::Stream, bytes: message.encode() });
+            effects.push_back(Effect::Send { to: link.into(), channel: Channel::Stream, bytes: message.encode() });
         };
         if let Some(at) = pane.scene_at {
             let end = settings.solids.len().min(at + SOLIDS_MAX / 4);
@@ -369,21 +376,21 @@ impl Window {
             Own { acknowledged: pane.applied as u16, velocity: state.vel.to_array().map(part), is_grounded: true };
         let head = Head { tick: tick as u32, anchor: bodies.place(slot), own: Some(own) };
         fan_out.run(&mut pane.listener, bodies, &head, tick, BUDGET, |bytes| {
-            effects.push_back(Effect::Send { link, channel: Channel::Datagram, bytes });
+            effects.push_back(Effect::Send { to: link.into(), channel: Channel::Datagram, bytes });
         });
     }
 
     fn tell(&mut self, link: LinkId, message: &ToClient) {
         let channel = if message.is_datagram() { Channel::Datagram } else { Channel::Stream };
-        self.effects.push_back(Effect::Send { link, channel, bytes: message.encode() });
+        self.effects.push_back(Effect::Send { to: link.into(), channel, bytes: message.encode() });
     }
 
-    fn refuse(&mut self, link: LinkId, reason: Reason, sentence: &str) {
+    fn refuse(&mut self, link: LinkId, reason: CloseReason, sentence: &str) {
         self.tell(link, &ToClient::Refused(refusal(reason, sentence)));
         self.part(link);
     }
 
-    fn close(&mut self, link: LinkId, reason: Reason, sentence: &str) {
+    fn close(&mut self, link: LinkId, reason: CloseReason, sentence: &str) {
         self.tell(link, &ToClient::Closed(refusal(reason, sentence)));
         self.part(link);
     }
@@ -391,10 +398,10 @@ impl Window {
     fn part(&mut self, link: LinkId) {
         self.links.remove(&link);
         self.pane.take_if(|pane| pane.link == link);
-        self.effects.push_back(Effect::Close { link });
+        self.effects.push_back(Effect::Close { to: link.into() });
     }
 }
 
-fn refusal(reason: Reason, sentence: &str) -> Refused {
+fn refusal(reason: CloseReason, sentence: &str) -> Refused {
     Refused { version: VERSION, reason, sentence: sentence.to_owned() }
 }

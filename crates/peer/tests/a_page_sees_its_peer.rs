@@ -1,12 +1,12 @@
 //! A page that is attached to a peer sees what the peer sees, moves the peer's object, and is told of all who come and go.
 
 use client::{Client, ClientSettings, Phase};
-use kinesphere_peer::ground::{AURA, Ground, RADIUS};
-use kinesphere_peer::rules::Rules;
+use kinesphere_peer::ground::{AURA, FlatGround, RADIUS};
+use kinesphere_peer::settings::PeerSettings;
 use kinesphere_peer::window::{USER, Window};
-use kinesphere_peer::{NewObject, Peer, PeerSettings};
+use kinesphere_peer::{NewObject, NewPeer, Peer};
 use space::{DVec3, NodeId, Time};
-use wire::{Channel, Effect, Event, LinkId, Participant, Step, ToServer};
+use wire::{Channel, Effect, Endpoint, Event, InputStep, LinkId, Participant, ToServer};
 use world::{Plaza, World};
 
 const FRAME_US: i64 = 16_667;
@@ -16,7 +16,7 @@ const BETWEEN: LinkId = LinkId(1);
 
 /// Two peers, and a page of the first.
 struct Scene {
-    ground: Ground,
+    ground: FlatGround,
     peers: Vec<Peer>,
     window: Window,
     client: Client,
@@ -26,17 +26,17 @@ struct Scene {
 impl Scene {
     fn new() -> Scene {
         let world = World::new(std::sync::Arc::new(Plaza { seekers: 0, ..Plaza::default() }.spec())).unwrap();
-        let ground = Ground::new(&world).unwrap();
+        let ground = FlatGround::new(&world).unwrap();
         let now = Time::from_micros(10_000_000);
         let mut taken = Vec::new();
         let mut peer = |number: u64, name: &str| {
-            let settings = PeerSettings {
+            let new = NewPeer {
                 node: NodeId::new(number),
                 name: name.to_owned(),
                 frame_us: FRAME_US,
-                rules: Rules::default(),
+                settings: PeerSettings::default(),
             };
-            let mut peer = Peer::new(settings, ground.scene.clone(), now).unwrap();
+            let mut peer = Peer::new(new, ground.scene.clone(), now).unwrap();
             let place = ground.free_place(&taken).unwrap();
             taken.push(place);
             let new = NewObject { index: USER, radius: RADIUS, aura: AURA, place, velocity: DVec3::ZERO };
@@ -52,10 +52,10 @@ impl Scene {
 
     fn connect(&mut self) {
         for peer in &mut self.peers {
-            peer.handle(self.now, Event::Opened { link: BETWEEN, secret: [0; 16] });
+            peer.handle(self.now, Event::Opened { from: BETWEEN.into(), secret: [0; 16] });
         }
-        self.window.handle(self.now, Event::Opened { link: PAGE, secret: [3; 16] }, &mut self.peers[0]);
-        self.client.handle(self.now, Event::Opened { link: PAGE, secret: [0; 16] });
+        self.window.handle(self.now, Event::Opened { from: PAGE.into(), secret: [3; 16] }, &mut self.peers[0]);
+        self.client.handle(self.now, Event::Opened { from: PAGE.into(), secret: [0; 16] });
     }
 
     /// Everything arrives within a frame.
@@ -78,25 +78,33 @@ impl Scene {
             while let Some(effect) = self.peers[from].poll() {
                 let Some(to) = self.peers.get_mut(1 - from) else { continue };
                 match effect {
-                    Effect::Send { link, channel, bytes } => {
-                        to.handle(self.now, Event::Arrived { link, channel, bytes: &bytes });
+                    Effect::Send { to: Endpoint::Link(link), channel, bytes } => {
+                        to.handle(self.now, Event::Arrived { from: link.into(), channel, bytes: &bytes });
                     }
-                    Effect::Close { link } => to.handle(self.now, Event::Closed { link }),
-                    Effect::Persist(_) => {}
+                    Effect::Close { to: Endpoint::Link(link) } => {
+                        to.handle(self.now, Event::Closed { from: link.into() })
+                    }
+                    _ => {}
                 }
             }
         }
         while let Some(effect) = self.client.poll() {
-            if let Effect::Send { link, channel, bytes } = effect {
-                self.window.handle(self.now, Event::Arrived { link, channel, bytes: &bytes }, &mut self.peers[0]);
+            if let Effect::Send { to: Endpoint::Link(link), channel, bytes } = effect {
+                self.window.handle(
+                    self.now,
+                    Event::Arrived { from: link.into(), channel, bytes: &bytes },
+                    &mut self.peers[0],
+                );
             }
         }
         while let Some(effect) = self.window.poll() {
             match effect {
-                Effect::Send { link, channel, bytes } if link == PAGE => {
-                    self.client.handle(self.now, Event::Arrived { link, channel, bytes: &bytes });
+                Effect::Send { to: Endpoint::Link(link), channel, bytes } if link == PAGE => {
+                    self.client.handle(self.now, Event::Arrived { from: link.into(), channel, bytes: &bytes });
                 }
-                Effect::Close { link } if link == PAGE => self.client.handle(self.now, Event::Closed { link }),
+                Effect::Close { to: Endpoint::Link(link) } if link == PAGE => {
+                    self.client.handle(self.now, Event::Closed { from: link.into() })
+                }
                 _ => {}
             }
         }
@@ -135,7 +143,7 @@ fn it_sees_others_where_the_peer_sees_them_and_walks_as_it_wishes() {
     // Away from the other, so that nobody is in the way.
     let away = (start - scene.peers[1].own().next().unwrap().1.pos).normalize();
     let parts = |speed: f64| (speed * 256.0) as i16;
-    scene.client.intend(Step { velocity: [parts(away.x), 0, parts(away.z)], ..Step::default() });
+    scene.client.intend(InputStep { velocity: [parts(away.x), 0, parts(away.z)], ..InputStep::default() });
     scene.peers[1].walk(USER, DVec3::new(0.5, 0.0, 0.5));
     scene.run(60);
     let own = scene.peers[0].own().next().unwrap().1;
@@ -161,20 +169,20 @@ fn the_last_page_counts_and_nonsense_ends_a_link() {
     scene.connect();
     scene.run(30);
     let other = LinkId(8);
-    scene.window.handle(scene.now, Event::Opened { link: other, secret: [4; 16] }, &mut scene.peers[0]);
+    scene.window.handle(scene.now, Event::Opened { from: other.into(), secret: [4; 16] }, &mut scene.peers[0]);
     let hello = wire::Hello { version: wire::VERSION, nickname: "again".to_owned(), ..wire::Hello::default() };
     let bytes = ToServer::Hello(hello).encode();
     scene.window.handle(
         scene.now,
-        Event::Arrived { link: other, channel: Channel::Stream, bytes: &bytes },
+        Event::Arrived { from: other.into(), channel: Channel::Stream, bytes: &bytes },
         &mut scene.peers[0],
     );
     scene.carry();
-    assert!(matches!(scene.client.phase(), Phase::Ended(refused) if refused.reason == wire::Reason::Resumed));
+    assert!(matches!(scene.client.phase(), Phase::Ended(refused) if refused.reason == wire::CloseReason::Resumed));
     for _ in 0..30 {
         scene.window.handle(
             scene.now,
-            Event::Arrived { link: other, channel: Channel::Stream, bytes: &[0xff] },
+            Event::Arrived { from: other.into(), channel: Channel::Stream, bytes: &[0xff] },
             &mut scene.peers[0],
         );
     }
@@ -189,7 +197,7 @@ fn what_users_say_is_heard_by_all_and_not_without_end() {
     let now = scene.now;
     let says = |scene: &mut Scene, text: &str| {
         let bytes = ToServer::Say { text: text.to_owned() }.encode();
-        let event = Event::Arrived { link: PAGE, channel: Channel::Stream, bytes: &bytes };
+        let event = Event::Arrived { from: PAGE.into(), channel: Channel::Stream, bytes: &bytes };
         scene.window.handle(now, event, &mut scene.peers[0]);
     };
     says(&mut scene, "Is anybody here?");

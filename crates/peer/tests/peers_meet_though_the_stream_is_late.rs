@@ -1,9 +1,9 @@
 //! A stream that lost its first packets holds up all that follows. Two peers know each other without it: hellos, and what each
 //! owns, come in datagrams too, until they are answered. What the stream says later counts nevertheless.
 
-use kinesphere_peer::rules::Rules;
-use kinesphere_peer::{NewObject, Peer, PeerSettings};
-use motion::Scene;
+use kinesphere_peer::settings::PeerSettings;
+use kinesphere_peer::{NewObject, NewPeer, Peer};
+use motion::CollisionScene;
 use space::workload::Random;
 use space::{DVec3, NodeId, Time};
 use wire::peer::{Owns, PEER_VERSION, PeerHello, Report};
@@ -17,9 +17,9 @@ fn at(us: i64) -> Time {
 }
 
 fn peer(node: u64) -> Peer {
-    let settings =
-        PeerSettings { node: NodeId::new(node), name: "Ann".into(), frame_us: FRAME_US, rules: Rules::default() };
-    let mut peer = Peer::new(settings, Scene::empty(), at(0)).unwrap();
+    let new =
+        NewPeer { node: NodeId::new(node), name: "Ann".into(), frame_us: FRAME_US, settings: PeerSettings::default() };
+    let mut peer = Peer::new(new, CollisionScene::empty(), at(0)).unwrap();
     let place = DVec3::X * (10.0 * node as f64);
     peer.add(NewObject { index: 1, radius: 1.0, aura: 30.0, place, velocity: DVec3::ZERO }, at(0)).unwrap();
     peer
@@ -31,7 +31,7 @@ fn frames_without_a_stream(loss: f32, seed: u64) -> Option<u32> {
     let mut random = Random::new(seed);
     let mut peers = [peer(1), peer(2)];
     for peer in &mut peers {
-        peer.handle(at(0), Event::Opened { link: LINK, secret: [0; 16] });
+        peer.handle(at(0), Event::Opened { from: LINK.into(), secret: [0; 16] });
     }
     (0..200).find(|&frame| {
         let now = at(i64::from(frame) * FRAME_US);
@@ -41,7 +41,7 @@ fn frames_without_a_stream(loss: f32, seed: u64) -> Option<u32> {
                 if let Effect::Send { channel: Channel::Datagram, bytes, .. } = effect
                     && random.unit() >= loss
                 {
-                    let event = Event::Arrived { link: LINK, channel: Channel::Datagram, bytes: &bytes };
+                    let event = Event::Arrived { from: LINK.into(), channel: Channel::Datagram, bytes: &bytes };
                     peers[1 - from].handle(now, event);
                 }
             }
@@ -63,18 +63,18 @@ fn datagrams_are_enough_even_if_most_are_lost() {
 }
 
 fn hear(peer: &mut Peer, channel: Channel, message: &ToPeer) {
-    peer.handle(at(0), Event::Arrived { link: LINK, channel, bytes: &message.encode() });
+    peer.handle(at(0), Event::Arrived { from: LINK.into(), channel, bytes: &message.encode() });
 }
 
 #[test]
 fn a_late_datagram_brings_nothing_back_and_the_stream_counts() {
     let mut peer = peer(1);
-    peer.handle(at(0), Event::Opened { link: LINK, secret: [0; 16] });
+    peer.handle(at(0), Event::Opened { from: LINK.into(), secret: [0; 16] });
     let hello = PeerHello {
         version: PEER_VERSION,
         node: 9,
         name: "Bob".into(),
-        settings: Rules::default().hash(),
+        settings: PeerSettings::default().hash(),
         time_us: at(0).micros(),
     };
     hear(&mut peer, Channel::Datagram, &ToPeer::Hello(hello));
@@ -104,8 +104,8 @@ fn a_late_datagram_brings_nothing_back_and_the_stream_counts() {
     assert_eq!(peer.tally().refused.total(), 1);
 }
 
-fn motion() -> wire::peer::Motion {
-    wire::peer::Motion {
+fn motion() -> wire::peer::MotionUpdate {
+    wire::peer::MotionUpdate {
         index: 1,
         seq: 1,
         algorithm: 2,

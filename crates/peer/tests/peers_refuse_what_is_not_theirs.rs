@@ -1,12 +1,14 @@
 //! Updates from a peer that is not the owner, forged digests, claims and verdicts, impostors and any bytes: refused, counted,
 //! and without effect on what a peer owns and believes.
 
-use kinesphere_peer::rules::Rules;
-use kinesphere_peer::{NewObject, Peer, PeerSettings};
-use motion::Scene;
+use kinesphere_peer::settings::PeerSettings;
+use kinesphere_peer::{NewObject, NewPeer, Peer};
+use motion::CollisionScene;
 use proptest::prelude::*;
 use space::{DVec3, NodeId, Time};
-use wire::peer::{After, Claim, Digest, Motion, Owns, PEER_VERSION, PeerHello, Report, Verdict, Watch, name};
+use wire::peer::{
+    After, ContactClaim, ContactVerdict, MotionUpdate, Owns, PEER_VERSION, PeerHello, Report, StateDigest, Watch, name,
+};
 use wire::{Channel, Effect, Event, LinkId, Participant, ToPeer};
 
 const LINK: LinkId = LinkId(1);
@@ -17,11 +19,11 @@ fn at(ms: i64) -> Time {
 
 /// A peer with one object, to which peer 9 with one object is connected.
 fn peer() -> Peer {
-    let settings = PeerSettings { node: NodeId::new(1), name: "Ann".into(), frame_us: 16_667, rules: Rules::default() };
-    let mut peer = Peer::new(settings, Scene::empty(), at(0)).unwrap();
+    let new = NewPeer { node: NodeId::new(1), name: "Ann".into(), frame_us: 16_667, settings: PeerSettings::default() };
+    let mut peer = Peer::new(new, CollisionScene::empty(), at(0)).unwrap();
     let new = NewObject { index: 1, radius: 1.0, aura: 30.0, place: DVec3::ZERO, velocity: DVec3::X };
     peer.add(new, at(0)).unwrap();
-    peer.handle(at(0), Event::Opened { link: LINK, secret: [0; 16] });
+    peer.handle(at(0), Event::Opened { from: LINK.into(), secret: [0; 16] });
     hear(&mut peer, LINK, &hello(9));
     hear(&mut peer, LINK, &ToPeer::Owns(Owns { index: 1, radius: 1.0, aura: 30.0 }));
     hear(&mut peer, LINK, &report(motion(1, 1)));
@@ -37,12 +39,12 @@ fn peer() -> Peer {
 }
 
 fn hello(node: u64) -> ToPeer {
-    let rules = Rules::default().hash();
-    ToPeer::Hello(PeerHello { version: PEER_VERSION, node, name: "Bob".into(), settings: rules, time_us: 0 })
+    let settings = PeerSettings::default().hash();
+    ToPeer::Hello(PeerHello { version: PEER_VERSION, node, name: "Bob".into(), settings, time_us: 0 })
 }
 
-fn motion(index: u32, seq: u32) -> Motion {
-    Motion {
+fn motion(index: u32, seq: u32) -> MotionUpdate {
+    MotionUpdate {
         index,
         seq,
         algorithm: 2,
@@ -56,13 +58,13 @@ fn motion(index: u32, seq: u32) -> Motion {
     }
 }
 
-fn report(motion: Motion) -> ToPeer {
+fn report(motion: MotionUpdate) -> ToPeer {
     ToPeer::Report(Report { motions: vec![motion], ..Report::default() })
 }
 
 fn hear(peer: &mut Peer, link: LinkId, message: &ToPeer) {
     let channel = if message.is_datagram() { Channel::Datagram } else { Channel::Stream };
-    peer.handle(at(0), Event::Arrived { link, channel, bytes: &message.encode() });
+    peer.handle(at(0), Event::Arrived { from: link.into(), channel, bytes: &message.encode() });
 }
 
 #[test]
@@ -82,10 +84,10 @@ fn nobody_can_speak_of_what_is_not_theirs() {
 fn an_impostor_gets_no_number_that_is_taken() {
     let mut peer = peer();
     for (link, taken) in [(LinkId(2), 9), (LinkId(3), 1)] {
-        peer.handle(at(0), Event::Opened { link, secret: [0; 16] });
+        peer.handle(at(0), Event::Opened { from: link.into(), secret: [0; 16] });
         while peer.poll().is_some() {}
         hear(&mut peer, link, &hello(taken));
-        assert_eq!(peer.poll(), Some(Effect::Close { link }));
+        assert_eq!(peer.poll(), Some(Effect::Close { to: link.into() }));
     }
     assert_eq!(peer.tally().refused.hellos, 2);
     assert_eq!(peer.peers().count(), 1);
@@ -99,7 +101,7 @@ fn an_impostor_gets_no_number_that_is_taken() {
 fn forged_digests_are_refused() {
     let mut peer = peer();
     let epoch = (at(0).micros() / 100_000) as u32;
-    let digest = |x: i32| Digest { place: [x, 0, 0], velocity: [0; 3], sees: false };
+    let digest = |x: i32| StateDigest { place: [x, 0, 0], velocity: [0; 3], sees: false };
     let watch = |other: u32, newest: u32, x: i32| {
         let watches = vec![Watch { own: 1, other, first: newest, newest, lacks: 0, digests: vec![digest(x)] }];
         ToPeer::Report(Report { watches, ..Report::default() })
@@ -120,28 +122,28 @@ fn forged_claims_and_verdicts_are_refused() {
     let mut peer = peer();
     let own: Vec<_> = peer.own().collect();
     let now_us = at(0).micros();
-    let claim = Claim { own: 1, other: 1, term: 0, contact_us: now_us };
+    let claim = ContactClaim { own: 1, other: 1, term: 0, contact_us: now_us };
     for forged in [
-        Claim { own: 2, ..claim },
-        Claim { other: 2, ..claim },
-        Claim { contact_us: now_us + 60_000_000, ..claim },
-        Claim { contact_us: now_us - 60_000_000, ..claim },
+        ContactClaim { own: 2, ..claim },
+        ContactClaim { other: 2, ..claim },
+        ContactClaim { contact_us: now_us + 60_000_000, ..claim },
+        ContactClaim { contact_us: now_us - 60_000_000, ..claim },
     ] {
         hear(&mut peer, LINK, &ToPeer::Claim(forged));
     }
     assert_eq!(peer.tally().refused.claims, 4);
     let after = |x: i32| After { place: [x, 0, 0], velocity: [0; 3] };
     let near = Some([after(2_048), after(0)]);
-    let verdict = Verdict { own: 1, node: 1, other: 1, term: 90, contact_us: now_us, after: near };
+    let verdict = ContactVerdict { own: 1, node: 1, other: 1, term: 90, contact_us: now_us, after: near };
     for forged in [
-        Verdict { own: 2, ..verdict },
-        Verdict { other: 2, ..verdict },
-        Verdict { node: 9, other: 2, ..verdict },
-        Verdict { term: 0, ..verdict },
-        Verdict { term: 1_000_000, ..verdict },
-        Verdict { contact_us: now_us + 60_000_000, ..verdict },
-        Verdict { after: Some([after(2_048), after(5_000_000)]), ..verdict },
-        Verdict { after: Some([after(0), After { velocity: [1_000_000, 0, 0], ..after(0) }]), ..verdict },
+        ContactVerdict { own: 2, ..verdict },
+        ContactVerdict { other: 2, ..verdict },
+        ContactVerdict { node: 9, other: 2, ..verdict },
+        ContactVerdict { term: 0, ..verdict },
+        ContactVerdict { term: 1_000_000, ..verdict },
+        ContactVerdict { contact_us: now_us + 60_000_000, ..verdict },
+        ContactVerdict { after: Some([after(2_048), after(5_000_000)]), ..verdict },
+        ContactVerdict { after: Some([after(0), After { velocity: [1_000_000, 0, 0], ..after(0) }]), ..verdict },
     ] {
         hear(&mut peer, LINK, &ToPeer::Verdict(forged));
     }
@@ -150,7 +152,7 @@ fn forged_claims_and_verdicts_are_refused() {
     assert_eq!(peer.own().collect::<Vec<_>>(), own);
     hear(&mut peer, LINK, &ToPeer::Verdict(verdict));
     assert_eq!((peer.verdicts().count(), peer.tally().refused.verdicts), (1, 8));
-    hear(&mut peer, LINK, &ToPeer::Verdict(Verdict { contact_us: now_us + 1_000, ..verdict }));
+    hear(&mut peer, LINK, &ToPeer::Verdict(ContactVerdict { contact_us: now_us + 1_000, ..verdict }));
     assert_eq!((peer.verdicts().count(), peer.tally().refused.verdicts), (1, 9), "a decider says one thing");
 }
 
@@ -166,7 +168,7 @@ proptest! {
             if let Some(first) = bytes.first_mut() {
                 *first = kind;
             }
-            peer.handle(at(0), Event::Arrived { link: LINK, channel: Channel::Datagram, bytes: &bytes });
+            peer.handle(at(0), Event::Arrived { from: LINK.into(), channel: Channel::Datagram, bytes: &bytes });
             peer.wake(at(20 * (frame as i64 + 2)));
             let states: Vec<_> = peer.own().collect();
             prop_assert_eq!(states.len(), 1);

@@ -3,8 +3,8 @@
 use space::ObjectId;
 use space::snap::STEPS_PER_METRE;
 
-use super::Server;
-use super::fan_out::{is_due, urgency};
+use crate::Server;
+use crate::fan_out::{is_due, urgency};
 
 /// How an object stands with a client that hears it, after the last tick.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,10 +31,10 @@ impl Server {
     /// How an object stands with the user of another; none if it is not heard, or not told of yet.
     pub fn attention(&self, listener: ObjectId, speaker: ObjectId) -> Option<Attention> {
         let session = self.sessions.get(&self.truth.owner(listener)?)?;
-        let (own, slot) = (self.truth.slot(listener)?, self.truth.slot(speaker)?);
+        let (own, slot) = (self.rows.slot(listener)?, self.rows.slot(speaker)?);
         let (tick, anchor) = (self.truth.tick(), self.bodies.place(own));
         let priority =
-            |heard: &super::Heard| urgency(tick.saturating_sub(heard.told), self.bodies.place(heard.slot), anchor);
+            |heard: &crate::Heard| urgency(tick.saturating_sub(heard.told), self.bodies.place(heard.slot), anchor);
         let asked = session.listener.heard().find(|heard| heard.slot == slot)?;
         let (mut sent, mut waiting, mut before) = (0, 0, 0);
         for heard in session.listener.heard() {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use space::Slot;
 use wire::Handle;
-use wire::form::{FORMS_MAX, Form, Forms};
+use wire::form::{FORMS_MAX, FormClock, Forms};
 
 use super::listener::Listener;
 
@@ -33,7 +33,7 @@ impl FormsTold {
             let Some(handle) = listener.handle(slot) else { continue };
             let known = (slot, tick.wrapping_sub(clock));
             if forms.len() < FORMS_MAX && self.behind.insert(handle, known) != Some(known) {
-                forms.push(Form { handle, clock });
+                forms.push(FormClock { handle, clock });
             }
         }
         (!forms.is_empty()).then_some(Forms { tick: tick as u32, forms })
@@ -70,7 +70,7 @@ mod tests {
         listener.tell(17, 9, &mut entered);
         assert_eq!(
             told.tell(17, &[(flag, 16), (blob, 17)], &listener).map(|forms| forms.forms),
-            Some(vec![Form { handle: Handle(0), clock: 16 }]),
+            Some(vec![FormClock { handle: Handle(0), clock: 16 }]),
             "whoever left was forgotten"
         );
     }

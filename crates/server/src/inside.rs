@@ -118,7 +118,7 @@ impl Inside {
         wire::inside::Groups { tick: self.tick, all: groups.len() as u32, groups: some }
     }
 
-    fn some_cells(&self, cells: &GroundCells, place: Option<[i32; 2]>) -> wire::inside::Cells {
+    fn some_cells(&self, cells: &GroundCells, place: Option<[i32; 2]>) -> wire::inside::OccupiedCells {
         let mut occupied = cells.occupied.clone();
         if occupied.len() > CELLS_MAX {
             let around = place.unwrap_or([0; 2]);
@@ -135,7 +135,7 @@ impl Inside {
             occupied.sort_unstable();
         }
         let &GroundCells { low, edge, counts, .. } = cells;
-        wire::inside::Cells { tick: self.tick, low, edge, counts, all: cells.occupied.len() as u32, occupied }
+        wire::inside::OccupiedCells { tick: self.tick, low, edge, counts, all: cells.occupied.len() as u32, occupied }
     }
 }
 

@@ -1,18 +1,19 @@
-//! A server: takes in what clients ask for, steps the world, and tells each client what it may hear.
+//! The server: it takes in what clients ask for, steps the world, and tells each client about its area of interest.
 //!
-//! Bytes that arrive are decoded, checked and become inputs of the next tick, or are counted against their sender; they
-//! never reach the world as they are. When a tick is due the inputs are frozen, the world takes its step, the audience
-//! says who entered and left whose aura, and every client gets its datagram.
+//! ```text
+//!  handle:  hello, moves ─▶ checked ─▶ inputs of the next tick      (a bad message is counted against its sender)
+//!  wake:    inputs ─▶ world's step ─▶ areas of interest             (one tick)
+//!  poll:    roster and state of each client, within its budget      (effects, to be carried out)
+//! ```
 //!
-//! One that shares its world with others is that and a little more: `fleet.rs`, `door.rs` and `passport.rs`.
+//! [`Server`] says in which order to call what. A server alone and a server of a cluster differ in one type, `Truth`;
+//! what the second does in addition is in `shared.rs`, `seek.rs` and `passport.rs`.
 
 #![forbid(unsafe_code)]
 
 mod attention;
 mod bodies;
-mod door;
 mod fan_out;
-mod fleet;
 mod forms;
 pub mod inside;
 pub mod limits;
@@ -20,7 +21,11 @@ mod link;
 mod listener;
 pub mod nickname;
 mod passport;
+mod receive;
+mod rows;
+mod seek;
 mod session;
+mod shared;
 mod tick;
 mod truth;
 pub mod watch;
@@ -29,35 +34,36 @@ pub use attention::Attention;
 pub use bodies::Bodies;
 pub use fan_out::{FanOut, REPEAT_TICKS_MAX, Sent};
 pub use listener::{Heard, Listener};
-pub use tick::Part;
-pub use truth::shape as shape_of;
+pub use tick::TickPart;
+pub use truth::shape_of;
 
 use std::collections::{BTreeMap, VecDeque};
 
 use interest::{Audience, AudienceSettings, Aura, AuraError};
-use space::{NodeId, ObjectId, Pair, Slot, Time};
-use wire::session::ResumeKey;
-use wire::{Hello, Moves, Reason, Refused, ToClient, ToServer, VERSION};
+use space::{NodeId, ObjectId, Pair, Slot, Tick, Time};
+use wire::scene::FixedObject;
+use wire::{Channel, CloseReason, Effect, Endpoint, Event, LinkId, Participant, SessionRecord, ToClient};
 use world::{Act, Input, World};
 
-use self::fleet::Fleet;
+use self::limits::Limits;
 use self::link::Link;
+use self::nickname::Nickname;
+use self::rows::Rows;
 use self::session::{Session, Stage};
 use self::truth::Truth;
-use crate::limits::Limits;
-use crate::nickname::Nickname;
-use wire::{Channel, Effect, Event, LinkId, Participant, SessionRecord};
 
-/// How a server works.
+/// Clients that one `poll` tells about the tick: their messages are sent while the next are still being written.
+const TOLD_AT_ONCE: usize = 32;
+
+/// Settings of a server.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ServerSettings {
-    /// How much it bears.
     pub limits: Limits,
-    /// How far a user hears, in metres.
+    /// The radius of a user's focus, in metres.
     pub focus: f32,
-    /// How far everything is heard beyond that, in metres.
+    /// The radius of every object's nimbus, in metres. Focus and nimbus add up to the distance at which a user hears.
     pub nimbus: f32,
-    /// Who is heard is heard up to so many times the distance at which that began.
+    /// A user hears an object until it is this many times farther away than where that began.
     pub hysteresis: f32,
 }
 
@@ -67,61 +73,74 @@ impl Default for ServerSettings {
     }
 }
 
-/// What happened so far, for metrics.
+impl ServerSettings {
+    fn aura(&self, is_user: bool) -> Aura {
+        if is_user { Aura::one_sided(self.focus, self.nimbus) } else { Aura::only_heard(self.nimbus) }
+    }
+}
+
+/// Counts since the start, for metrics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ServerCounts {
-    /// Ticks.
     pub ticks: u64,
     /// Inputs that the world was given.
     pub inputs: u64,
-    /// Messages that were none, came too often, or asked for what cannot be.
+    /// Messages that could not be decoded, came too often, or asked for what cannot be.
     pub rejected: u64,
-    /// Users who were let in.
     pub joined: u64,
-    /// Users who came back.
     pub resumed: u64,
     /// Users who were not let in.
     pub refused: u64,
-    /// Users who were sent away.
+    /// Users whose session the server ended.
     pub dropped: u64,
-    /// State datagrams, their bytes and bodies, and bodies that had to wait.
+    /// State datagrams.
     pub sent: Sent,
-    /// Other messages.
+    /// Messages to clients that are not state, and their bytes.
     pub messages: u64,
-    /// Their bytes.
     pub message_bytes: u64,
 }
 
-/// A server.
+/// A server as a state machine. Its methods are of four kinds:
+///
+/// - **In**: [`handle`](Participant::handle) takes an event of a link or of another node of the cluster;
+///   [`wake`](Participant::wake) takes a tick once [`next_wake`](Participant::next_wake) has come.
+/// - **Out**: [`poll`](Participant::poll) returns the next effect. After each call of another kind, call it until it
+///   returns `None`: after a tick it also writes what clients are told of it, some clients at a time.
+/// - **Commands**: what an operator or the driver wants, such as [`announce`](Server::announce),
+///   [`drop_user`](Server::drop_user), [`stop`](Server::stop) and [`rejoin`](Server::rejoin).
+/// - **Getters**: they change nothing and may be called at any time.
+///
+/// [`hello`](Server::hello) is `handle` for a driver that has decoded a hello to check it;
+/// [`begin_tick`](Server::begin_tick) and [`tick`](Server::tick) are `wake` for one that measures the parts of a tick.
 #[derive(Debug)]
 pub struct Server {
     settings: ServerSettings,
     truth: Truth,
+    /// What stands, as it is sent.
+    fixed: Vec<FixedObject>,
+    rows: Rows,
     audience: Audience,
     bodies: Bodies,
     fan_out: FanOut,
     links: BTreeMap<LinkId, Link>,
     sessions: BTreeMap<NodeId, Session>,
-    /// By nicknames, as readers who do not look at case see them.
+    /// By the case-folded keys of nicknames.
     names: BTreeMap<String, NodeId>,
     queue: VecDeque<NodeId>,
-    /// Whose avatar is in which row.
+    /// The users whose avatars are in these rows.
     users: BTreeMap<Slot, NodeId>,
     next_sender: u64,
     inputs: Vec<Input>,
     next_tick: Time,
     /// When the last tick was.
     ticked: Time,
-    /// Who was the last to be told of it.
+    /// Whether `poll` still has to tell clients of the last tick, and the last user for whom it has.
+    is_telling: bool,
     told: Option<NodeId>,
-    /// What the clocks of things that change their form showed after it.
+    /// The clocks of objects that change their form, after the last tick.
     clocks: Vec<(Slot, u64)>,
-    /// Whether the last tick moved nothing: then there is nothing to tell.
-    is_still: bool,
     effects: VecDeque<Effect>,
     counts: ServerCounts,
-    /// What it has to do with other servers of its world, if there are any.
-    fleet: Option<Box<Fleet>>,
 }
 
 impl Server {
@@ -130,16 +149,27 @@ impl Server {
         Server::restore(world, settings, &[], now)
     }
 
-    /// A server that goes on with a world as it was, and with the sessions of before: their users can come back.
+    /// A server that continues a kept world with its sessions: their users can resume.
     pub fn restore(
         world: World,
         settings: ServerSettings,
         sessions: &[SessionRecord],
         now: Time,
     ) -> Result<Server, AuraError> {
+        Server::with(Truth::Alone(world), settings, sessions, now)
+    }
+
+    fn with(
+        truth: Truth,
+        settings: ServerSettings,
+        sessions: &[SessionRecord],
+        now: Time,
+    ) -> Result<Server, AuraError> {
         let mut server = Server {
             settings,
-            truth: Truth::new(world),
+            fixed: truth.fixed_objects(),
+            truth,
+            rows: Rows::default(),
             audience: Audience::with(AudienceSettings {
                 hysteresis: settings.hysteresis,
                 ..AudienceSettings::default()
@@ -155,27 +185,24 @@ impl Server {
             inputs: Vec::new(),
             next_tick: now,
             ticked: now,
+            is_telling: false,
             told: None,
             clocks: Vec::new(),
-            is_still: false,
             effects: VecDeque::new(),
             counts: ServerCounts::default(),
-            fleet: None,
         };
-        for object in server.truth.movers() {
+        let movers: Vec<ObjectId> = server.world().dynamic().map(|object| object.id).collect();
+        for object in movers {
             server.show(object)?;
         }
         for record in sessions {
             server.revive(record, now);
         }
-        let senders: Vec<NodeId> = server.truth.senders();
-        // Whoever has an avatar and no record cannot come back for it.
+        let senders: Vec<NodeId> = server.world().dynamic().filter_map(|object| object.owner).collect();
         for sender in senders {
             server.next_sender = server.next_sender.max(sender.number() + 1);
             if !server.sessions.contains_key(&sender) {
-                let made_for = space::Tick::new(server.truth.tick());
-                let sequence = server.truth.last_sequence(sender).map_or(1, |last| last.saturating_add(1));
-                server.inputs.push(Input { sender, sequence, made_for, act: Act::Leave });
+                server.leave_without_session(sender);
             }
         }
         server.audience.update();
@@ -187,17 +214,15 @@ impl Server {
         self.truth.world()
     }
 
-    /// How it works.
     pub fn settings(&self) -> &ServerSettings {
         &self.settings
     }
 
-    /// What happened so far.
     pub fn counts(&self) -> ServerCounts {
         self.counts
     }
 
-    /// Users who are in, and those who may come back, with their avatars.
+    /// Users with avatars: their number, nickname, avatar, and link; without a link they may still resume.
     pub fn users(&self) -> impl Iterator<Item = (NodeId, &str, ObjectId, Option<LinkId>)> {
         self.sessions.values().filter_map(|session| match session.stage {
             Stage::In { object, .. } => Some((session.sender, session.nickname.as_str(), object, session.link)),
@@ -205,42 +230,42 @@ impl Server {
         })
     }
 
-    /// As whom a link speaks; none before its hello was let in.
+    /// The nickname of a link's user; `None` before the hello was accepted.
     pub fn speaker(&self, link: LinkId) -> Option<&Nickname> {
         let session = self.links.get(&link)?.session?;
         self.sessions.get(&session).map(|session| &session.nickname)
     }
 
-    /// Who hears whom.
+    /// The areas of interest of all users.
     pub fn audience(&self) -> &Audience {
         &self.audience
     }
 
-    /// How many wait to be let in.
+    /// How many users wait to be let in.
     pub fn queued(&self) -> usize {
-        self.queue.len() + self.fleet.as_ref().map_or(0, |fleet| fleet.door.len())
+        self.queue.len() + self.truth.shared().map_or(0, |shared| shared.seeking.len())
     }
 
-    /// Whether one object's user is told of another object.
+    /// Whether the user of one object is told of another object.
     pub fn hears(&self, listener: ObjectId, speaker: ObjectId) -> bool {
-        let slots = self.truth.slot(listener).zip(self.truth.slot(speaker));
+        let slots = self.rows.slot(listener).zip(self.rows.slot(speaker));
         slots.is_some_and(|(listener, speaker)| self.audience.hears(listener, speaker))
     }
 
-    /// Whom an object hears, and who hears it, in no particular order; none if there is no such object.
+    /// The objects that an object hears and those that hear it, unordered; `None` if there is no such object.
     pub fn hearing(&self, object: ObjectId) -> Option<(Vec<ObjectId>, Vec<ObjectId>)> {
-        let slot = self.truth.slot(object)?;
-        let objects = |slot| self.truth.object(slot);
+        let slot = self.rows.slot(object)?;
+        let objects = |slot| self.rows.object(slot);
         let hears = self.audience.heard_by(slot).filter_map(objects).collect();
         Some((hears, self.audience.listeners_of(slot).filter_map(objects).collect()))
     }
 
     /// The object in a row of the audience.
     pub fn object_of(&self, slot: Slot) -> Option<ObjectId> {
-        self.truth.object(slot)
+        self.rows.object(slot)
     }
 
-    /// Users who hear each other, by the rows of the audience, ascending; none if there are more pairs than this.
+    /// Pairs of users that hear each other, as ascending rows of the audience; `None` for more than `pairs_max`.
     pub fn mutual_hearings(&self, pairs_max: usize) -> Option<Vec<Pair>> {
         let mut pairs = Vec::new();
         for &one in self.users.keys() {
@@ -256,29 +281,32 @@ impl Server {
         Some(pairs)
     }
 
-    /// Sends a user away, with a sentence to read. False if there is no such user.
-    pub fn drop_user(&mut self, sender: NodeId, reason: Reason, sentence: &str) -> bool {
+    /// Whether `poll` has effects that are ready. If not, it may still tell the next clients of the tick.
+    pub fn has_effects(&self) -> bool {
+        !self.effects.is_empty() || self.truth.shared().is_some_and(|shared| shared.has_messages())
+    }
+
+    /// Ends a user's session, with a sentence to read. False if there is no such user.
+    pub fn drop_user(&mut self, sender: NodeId, reason: CloseReason, sentence: &str) -> bool {
         if !self.sessions.contains_key(&sender) {
             return false;
         }
-        self.send_away(sender, reason, sentence.to_owned());
+        self.end_session(sender, reason, sentence.to_owned());
         true
     }
 
-    /// Says something to everybody.
+    /// Sends a text to all users.
     pub fn announce(&mut self, text: &str) {
-        let message = ToClient::Said { speaker: None, name: String::new(), text: text.to_owned() };
-        let links: Vec<LinkId> = self.sessions.values().filter_map(|session| session.link).collect();
-        links.into_iter().for_each(|link| self.tell(link, &message));
+        self.tell_all(&ToClient::Said { speaker: None, name: String::new(), text: text.to_owned() });
     }
 
-    /// Ends all connections; users find their places again when the server comes back, or at once at another of its world.
+    /// Ends all connections. Users can resume when the server comes back, or at once at another server of its cluster.
     pub fn stop(&mut self) {
-        self.send_everybody_on();
-        let refused = refusal(Reason::Stopping, "The server stops; the world is kept.".to_owned());
+        self.redirect_all();
+        let refused = receive::refusal(CloseReason::Stopping, "The server stops; the world is kept.".to_owned());
         for link in self.links.keys().copied().collect::<Vec<_>>() {
             self.tell(link, &ToClient::Closed(refused.clone()));
-            self.effects.push_back(Effect::Close { link });
+            self.effects.push_back(Effect::Close { to: link.into() });
         }
         self.links.clear();
         self.sessions.values_mut().for_each(|session| session.link = None);
@@ -287,18 +315,18 @@ impl Server {
     /// Puts an object into the audience.
     fn show(&mut self, object: ObjectId) -> Result<Option<Slot>, AuraError> {
         let Some((place, turn)) = self.truth.pose(object) else { return Ok(None) };
-        let aura = self.aura(self.truth.owner(object).is_some());
+        let aura = self.settings.aura(self.truth.owner(object).is_some());
         let slot = self.audience.insert(place.position(), aura)?;
-        self.truth.set_slot(object, slot);
+        self.rows.insert(object, slot);
         self.bodies.insert(slot, self.truth.tick(), place, turn);
         Ok(Some(slot))
     }
 
-    /// A session of before a restart.
+    /// Restores a session of before a restart.
     fn revive(&mut self, record: &SessionRecord, now: Time) {
         let sender = NodeId::new(record.sender);
         let (Ok(nickname), Some(object)) = (Nickname::new(&record.nickname), self.truth.avatar(sender)) else { return };
-        let Some(slot) = self.truth.slot(object) else { return };
+        let Some(slot) = self.rows.slot(object) else { return };
         self.names.insert(nickname.key(), sender);
         self.users.insert(slot, sender);
         let mut session = Session::new(sender, nickname, 0, record.resume_key, None, now);
@@ -308,256 +336,39 @@ impl Server {
         self.next_sender = self.next_sender.max(record.sender + 1);
     }
 
+    /// Lets an avatar leave for which there is no session: nobody could resume it.
+    fn leave_without_session(&mut self, sender: NodeId) {
+        let made_for = Tick::new(self.truth.tick());
+        let sequence = self.truth.last_sequence(sender).map_or(1, |last| last.saturating_add(1));
+        self.inputs.push(Input { sender, sequence, made_for, act: Act::Leave });
+    }
+
     fn tell(&mut self, link: LinkId, message: &ToClient) {
         let bytes = message.encode();
         self.counts.messages += 1;
         self.counts.message_bytes += bytes.len() as u64;
         let channel = if message.is_datagram() { Channel::Datagram } else { Channel::Stream };
-        self.effects.push_back(Effect::Send { link, channel, bytes });
+        self.effects.push_back(Effect::Send { to: link.into(), channel, bytes });
     }
 
-    fn receive(&mut self, now: Time, id: LinkId, channel: Channel, bytes: &[u8]) {
-        let Some(link) = self.links.get_mut(&id) else { return };
-        if !link.admits(now, channel) {
-            self.fault(now, id);
-            return;
-        }
-        let session = link.session;
-        if session.is_none()
-            && let Some(version) = Hello::version_of(bytes).filter(|version| *version != VERSION)
-        {
-            let sentence =
-                format!("This server speaks version {VERSION} of the protocol, you speak version {version}.");
-            self.refuse(id, Reason::Version, sentence);
-            return;
-        }
-        let message = match ToServer::decode(bytes) {
-            Ok(message) if message.is_datagram() == (channel == Channel::Datagram) => message,
-            _ => return self.fault(now, id),
-        };
-        let Some(sender) = session else {
-            match message {
-                ToServer::Hello(hello) => self.greet(now, id, &hello),
-                _ => self.fault(now, id),
-            }
-            return;
-        };
-        let is_fine = self.ask(now, id, sender, message);
-        if !is_fine {
-            self.fault(now, id);
-        } else if let Some(session) = self.sessions.get_mut(&sender) {
-            session.heard_at = now;
-        }
-    }
-
-    /// A message of somebody who said hello. False if it makes no sense.
-    fn ask(&mut self, now: Time, id: LinkId, sender: NodeId, message: ToServer) -> bool {
-        let Some(session) = self.sessions.get_mut(&sender) else { return true };
-        match message {
-            ToServer::Hello(_) => return false,
-            ToServer::Ping { asked_us } => {
-                let (tick, ticked_us) = (self.truth.tick() as u32, self.ticked.micros());
-                let [received_us, replied_us] = [now.micros(); 2];
-                self.tell(id, &ToClient::Pong { asked_us, received_us, replied_us, tick, ticked_us });
-            }
-            ToServer::Leave => {
-                self.send_away(sender, Reason::Left, "Goodbye.".to_owned());
-            }
-            // Whoever is not in yet has nothing to say: the client may not know.
-            _ if session.slot().is_none() => {}
-            ToServer::Moves(moves) => return self.wish(now, sender, &moves),
-            ToServer::Say { text } => {
-                let text = text.trim();
-                let is_readable = !text.is_empty() && !text.chars().any(char::is_control);
-                if !is_readable {
-                    return false;
-                }
-                self.input(sender, Act::Say { text: text.into() });
-            }
-            ToServer::Grab { object } => self.input(sender, Act::Grab { object }),
-            ToServer::Release => self.input(sender, Act::Release),
-        }
-        true
-    }
-
-    fn input(&mut self, sender: NodeId, act: Act) {
-        let Some(session) = self.sessions.get_mut(&sender) else { return };
-        let made_for = space::Tick::new(session.made_for);
-        let sequence = session.next_sequence();
-        self.inputs.push(Input { sender, sequence, made_for, act });
-    }
-
-    fn wish(&mut self, now: Time, sender: NodeId, moves: &Moves) -> bool {
-        let (speed_max, tick) = (self.truth.speed_max(), self.truth.tick());
-        let Some(session) = self.sessions.get_mut(&sender) else { return true };
-        let was_behind = session.listener.untaken();
-        if !session.listener.taken(moves.heard) {
-            return false;
-        }
-        if session.listener.untaken() < was_behind {
-            session.behind_since = Some(now);
-        }
-        let ahead = moves.newest.wrapping_sub(session.newest);
-        if ahead == 0 || ahead > u32::MAX / 2 {
-            // Doubled, or overtaken by a newer one.
-            return true;
-        }
-        let new = &moves.steps[..moves.steps.len().min(ahead as usize)];
-        let speed = |velocity: [i16; 3]| {
-            let [x, y, z] = velocity.map(|part| f32::from(part) / wire::state::VELOCITY_PARTS as f32);
-            (x * x + y * y + z * z).sqrt()
-        };
-        // Rounding to the wire's parts may add a little.
-        if new.iter().any(|step| speed(step.velocity) > speed_max + 0.01) {
-            return false;
-        }
-        session.newest = moves.newest;
-        let mut wish = new[0];
-        // A jump must not be lost because its datagram was.
-        wish.is_jump = new.iter().any(|step| step.is_jump) || session.wish.is_some_and(|wish| wish.is_jump);
-        session.wish = Some(wish);
-        session.made_for = tick.saturating_add_signed(i64::from(moves.tick.wrapping_sub(tick as u32) as i32));
-        true
-    }
-
-    fn greet(&mut self, now: Time, id: LinkId, hello: &Hello) {
-        if let Some(key) = hello.resume
-            && let Some(sender) = self.resumable(&key)
-        {
-            return self.resume(now, id, sender);
-        }
-        if !self.stand_at_door(now, id, hello) {
-            self.greet_new(now, id, hello);
-        }
-    }
-
-    /// Somebody who was not in before.
-    fn greet_new(&mut self, now: Time, id: LinkId, hello: &Hello) {
-        let nickname = match Nickname::new(&hello.nickname) {
-            Ok(nickname) => nickname,
-            Err(error) => return self.refuse(id, Reason::Nickname, error.to_string()),
-        };
-        let Limits { clients, join_queue, .. } = self.settings.limits;
-        if self.names.contains_key(&nickname.key()) {
-            let sentence = format!("Somebody is called {} already; choose another name.", nickname.as_str());
-            return self.refuse(id, Reason::NicknameTaken, sentence);
-        }
-        let avatars = self.truth.avatars();
-        if usize::from(hello.avatar) >= avatars {
-            let sentence = format!("This world has {avatars} avatars, there is no number {}.", hello.avatar);
-            return self.refuse(id, Reason::Avatar, sentence);
-        }
-        if self.sessions.len() >= clients {
-            return self.refuse(id, Reason::Full, format!("The server is full: {clients} users. Try again later."));
-        }
-        if self.queue.len() >= join_queue {
-            let sentence = format!("{join_queue} users wait to be let in already. Try again in some seconds.");
-            return self.refuse(id, Reason::Full, sentence);
-        }
-        let Some(link) = self.links.get_mut(&id) else { return };
-        let sender = NodeId::new(self.next_sender);
-        self.next_sender += 1;
-        link.session = Some(sender);
-        self.names.insert(nickname.key(), sender);
-        self.sessions.insert(sender, Session::new(sender, nickname, hello.avatar, link.secret, Some(id), now));
-        self.queue.push_back(sender);
-    }
-
-    /// Whose key this is, if its user is in.
-    fn resumable(&self, key: &ResumeKey) -> Option<NodeId> {
-        let found = self.sessions.values().find(|session| is_same_key(&session.resume_key, key));
-        found.filter(|session| session.slot().is_some()).map(|session| session.sender)
-    }
-
-    fn resume(&mut self, now: Time, id: LinkId, sender: NodeId) {
-        let Some(session) = self.sessions.get_mut(&sender) else { return };
-        let last = session.link;
-        session.resume(id, now);
-        if let Some(slot) = session.slot() {
-            self.audience.heard_by(slot).for_each(|heard| session.listener.enter(heard));
-        }
-        if let Some(link) = self.links.get_mut(&id) {
-            link.session = Some(sender);
-        }
-        if let Some(last) = last {
-            self.links.remove(&last);
-            let sentence = "Your session goes on over another connection.".to_owned();
-            self.tell(last, &ToClient::Closed(refusal(Reason::Resumed, sentence)));
-            self.effects.push_back(Effect::Close { link: last });
-        }
-        self.counts.resumed += 1;
-        self.welcome(sender, true);
-    }
-
-    fn refuse(&mut self, id: LinkId, reason: Reason, sentence: String) {
-        self.counts.refused += 1;
-        self.tell(id, &ToClient::Refused(refusal(reason, sentence)));
-        self.effects.push_back(Effect::Close { link: id });
-        self.links.remove(&id);
-    }
-
-    /// Something came that should not.
-    fn fault(&mut self, now: Time, id: LinkId) {
-        self.counts.rejected += 1;
-        let most = self.settings.limits.faults;
-        let Some(link) = self.links.get_mut(&id) else { return };
-        if link.fault(now) <= most {
-            return;
-        }
-        let sentence = format!("More than {most} of your messages within a minute made no sense or came too fast.");
-        match link.session {
-            Some(sender) => self.send_away(sender, Reason::Misbehaved, sentence),
-            None => self.refuse(id, Reason::Misbehaved, sentence),
-        }
-    }
-
-    /// Ends a session: its avatar leaves with the next tick.
-    fn send_away(&mut self, sender: NodeId, reason: Reason, sentence: String) {
-        let Some(session) = self.sessions.get_mut(&sender) else { return };
-        self.counts.dropped += u64::from(reason != Reason::Left);
-        let link = session.link.take();
-        if let Stage::In { slot, .. } = session.stage {
-            self.users.remove(&slot);
-        }
-        if session.stage == Stage::Queued {
-            self.forget(sender);
-        } else {
-            session.stage = Stage::Leaving;
-        }
-        if let Some(link) = link {
-            self.links.remove(&link);
-            self.tell(link, &ToClient::Closed(refusal(reason, sentence)));
-            self.effects.push_back(Effect::Close { link });
-        }
-    }
-
-    /// Nothing is left of a session.
-    fn forget(&mut self, sender: NodeId) {
-        if let Some(session) = self.sessions.remove(&sender) {
-            let key = session.nickname.key();
-            if self.names.get(&key) == Some(&sender) {
-                self.names.remove(&key);
-            }
-            if let Some(slot) = session.slot() {
-                self.users.remove(&slot);
-            }
-        }
-        self.queue.retain(|queued| *queued != sender);
+    fn tell_all(&mut self, message: &ToClient) {
+        let links: Vec<LinkId> = self.sessions.values().filter_map(|session| session.link).collect();
+        links.into_iter().for_each(|link| self.tell(link, message));
     }
 }
 
 impl Participant for Server {
     fn handle(&mut self, now: Time, event: Event<'_>) {
         match event {
-            Event::Opened { link, secret } => {
+            Event::Opened { from: Endpoint::Link(link), secret } => {
                 let most = self.settings.limits.links;
                 if self.links.len() >= most {
-                    return self.refuse(link, Reason::Full, format!("The server has {most} connections already."));
+                    return self.refuse(link, CloseReason::Full, format!("The server has {most} connections already."));
                 }
                 self.links.insert(link, Link::new(now, secret, &self.settings.limits));
             }
-            Event::Arrived { link, channel, bytes } => self.receive(now, link, channel, bytes),
-            Event::Closed { link } => {
+            Event::Arrived { from: Endpoint::Link(link), channel, bytes } => self.receive(now, link, channel, bytes),
+            Event::Closed { from: Endpoint::Link(link) } => {
                 let Some(sender) = self.links.remove(&link).and_then(|link| link.session) else { return };
                 let Some(session) = self.sessions.get_mut(&sender) else { return };
                 if session.link == Some(link) {
@@ -567,12 +378,19 @@ impl Participant for Server {
                     self.forget(sender);
                 }
             }
+            Event::Opened { from: Endpoint::Node(node), .. } => {
+                self.truth.shared_mut().into_iter().for_each(|shared| shared.cluster.connected(node));
+            }
+            Event::Arrived { from: Endpoint::Node(node), bytes, .. } => self.receive_from_node(now, node, bytes),
+            Event::Closed { from: Endpoint::Node(node) } => {
+                self.truth.shared_mut().into_iter().for_each(|shared| shared.cluster.disconnected(node));
+            }
         }
     }
 
     fn wake(&mut self, now: Time) {
         if now >= self.next_tick {
-            self.tick(now, &mut |_| {});
+            self.begin_tick(now, &mut |_| {});
         }
     }
 
@@ -581,15 +399,15 @@ impl Participant for Server {
     }
 
     fn poll(&mut self) -> Option<Effect> {
-        self.effects.pop_front()
+        loop {
+            let to_node = self.truth.shared_mut().and_then(|shared| shared.poll());
+            if let Some(effect) = to_node.or_else(|| self.effects.pop_front()) {
+                return Some(effect);
+            }
+            if !self.is_telling {
+                return None;
+            }
+            self.tell_next(TOLD_AT_ONCE);
+        }
     }
-}
-
-fn refusal(reason: Reason, sentence: String) -> Refused {
-    Refused { version: VERSION, reason, sentence }
-}
-
-/// Looks at all bytes, whatever the first ones are: how long it takes tells nothing about the key.
-fn is_same_key(one: &ResumeKey, other: &ResumeKey) -> bool {
-    one.iter().zip(other).fold(0, |differences, (one, other)| differences | (one ^ other)) == 0
 }

@@ -1,7 +1,7 @@
 //! One user, from hello to goodbye: over one connection, or over several in a row.
 
 use space::{NodeId, ObjectId, Slot, Time};
-use wire::Step;
+use wire::InputStep;
 use wire::session::ResumeKey;
 
 use super::forms::FormsTold;
@@ -55,7 +55,7 @@ pub struct Session {
     /// See above.
     pub applied: u32,
     /// What it wants, if that is new.
-    pub wish: Option<Step>,
+    pub wish: Option<InputStep>,
     /// The tick that the wish was made for.
     pub made_for: u64,
     /// Where it looks, as the world was told.

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use space::{GridPoint, ObjectId};
+use wire::Scene;
 use wire::inside::Wanted;
-use wire::operator::{Known, OBJECTS_MAX, ToOperator, View};
+use wire::operator::{Known, OBJECTS_MAX, ToOperator, WorldView};
 use wire::scene::SOLIDS_MAX;
-use wire::{Scene, session::EnteredKind};
 use world::{Kind, World};
 
 use crate::inside::Inside;
-use crate::shape_of;
+use crate::truth::{entered_kind, fixed_object, shape_of};
 
 /// A world after one tick, as operators see it.
 #[derive(Clone, Debug)]
@@ -46,19 +46,11 @@ impl Sight {
 fn known(object: &world::ObjectView<'_>) -> Known {
     Known {
         object: object.id,
-        kind: match object.kind {
-            Kind::Avatar => EnteredKind::Avatar,
-            Kind::Movable => EnteredKind::Movable,
-            _ => EnteredKind::Mover,
-        },
+        kind: entered_kind(object.kind),
         is_user: object.owner.is_some(),
         name: object.name.to_owned(),
         shape: shape_of(object),
     }
-}
-
-fn solid(object: &world::ObjectView<'_>) -> wire::scene::FixedObject {
-    wire::scene::FixedObject { object: object.id, shape: shape_of(object), place: object.at, turn: object.turn }
 }
 
 /// What one operator has been told.
@@ -73,7 +65,7 @@ impl Told {
         let mut messages = self.introduce(sight.known.values());
         let mut parts = sight.places.chunks(OBJECTS_MAX).peekable();
         let view = |places: &[(ObjectId, GridPoint)], is_last| {
-            ToOperator::View(View { tick: sight.tick, is_live, is_last, places: places.to_vec() })
+            ToOperator::View(WorldView { tick: sight.tick, is_live, is_last, places: places.to_vec() })
         };
         if parts.peek().is_none() {
             messages.push(view(&[], true));
@@ -111,7 +103,7 @@ impl Told {
 /// What stands in a world.
 pub fn scenes(world: &World) -> Vec<ToOperator> {
     let solids: Vec<wire::scene::FixedObject> =
-        world.objects().filter(|object| object.kind == Kind::Fixed).map(|object| solid(&object)).collect();
+        world.objects().filter(|object| object.kind == Kind::Fixed).map(|object| fixed_object(&object)).collect();
     let count = solids.len().div_ceil(SOLIDS_MAX).max(1);
     let part = |at: usize| solids.iter().skip(at * SOLIDS_MAX).take(SOLIDS_MAX).cloned().collect();
     (0..count).map(|at| ToOperator::Scene(Scene { is_last: at + 1 == count, solids: part(at) })).collect()

@@ -22,7 +22,7 @@ fn exchange(hall: &mut Hall, client: &mut Client, link: LinkId, is_welcome_held:
         if to == link && is_welcome_held && channel == Channel::Stream {
             held.push(message);
         } else if to == link {
-            client.handle(hall.now, Event::Arrived { link, channel, bytes: &message.encode() });
+            client.handle(hall.now, Event::Arrived { from: link.into(), channel, bytes: &message.encode() });
         }
     }
     client.wake(hall.now);
@@ -34,16 +34,16 @@ fn and_nothing_comes_of_it() {
     let mut hall = Hall::new(ServerSettings::default());
     let mut client = Client::new(ClientSettings::named("Ann"));
     let first = hall.open(1);
-    client.handle(hall.now, Event::Opened { link: first, secret: [0; 16] });
+    client.handle(hall.now, Event::Opened { from: first.into(), secret: [0; 16] });
     for _ in 0..30 {
         exchange(&mut hall, &mut client, first, false);
     }
     assert!(*client.phase() == Phase::Joined && !client.others().is_empty());
 
-    client.handle(hall.now, Event::Closed { link: first });
-    hall.server.handle(hall.now, Event::Closed { link: first });
+    client.handle(hall.now, Event::Closed { from: first.into() });
+    hall.server.handle(hall.now, Event::Closed { from: first.into() });
     let second = hall.open(2);
-    client.handle(hall.now, Event::Opened { link: second, secret: [0; 16] });
+    client.handle(hall.now, Event::Opened { from: second.into(), secret: [0; 16] });
     let before = client.counts();
     let mut held = Vec::new();
     for _ in 0..5 {
@@ -52,7 +52,10 @@ fn and_nothing_comes_of_it() {
     assert!(matches!(held.first(), Some(ToClient::Welcome(welcome)) if welcome.is_resumed), "{held:?}");
     assert_eq!(client.counts(), before, "it listened to datagrams that it could not understand");
     for message in held {
-        client.handle(hall.now, Event::Arrived { link: second, channel: Channel::Stream, bytes: &message.encode() });
+        client.handle(
+            hall.now,
+            Event::Arrived { from: second.into(), channel: Channel::Stream, bytes: &message.encode() },
+        );
     }
     for _ in 0..5 {
         exchange(&mut hall, &mut client, second, false);

@@ -6,7 +6,7 @@ mod hall;
 use hall::Hall;
 use kinesphere_server::ServerSettings;
 use proptest::prelude::*;
-use wire::{Channel, Event, Moves, Participant, Step, ToServer};
+use wire::{Channel, Event, InputStep, Moves, Participant, ToServer};
 
 fn channels() -> impl Strategy<Value = Channel> {
     prop_oneof![Just(Channel::Stream), Just(Channel::Datagram)]
@@ -44,7 +44,7 @@ proptest! {
         for (number, velocity) in (1..).zip(velocities) {
             let speed = velocity.map(|part| f32::from(part) / 256.0).iter().map(|part| part * part).sum::<f32>().sqrt();
             let before = hall.server.counts();
-            let step = Step { velocity, heading: 0, is_jump: false };
+            let step = InputStep { velocity, heading: 0, is_jump: false };
             hall.say(link, &ToServer::Moves(Moves { heard: 0, tick: 0, newest: number, steps: vec![step] }));
             if speed > speed_max + 0.02 {
                 prop_assert_eq!(hall.server.counts().rejected, before.rejected + 1);
@@ -71,15 +71,19 @@ fn a_flood_is_dropped_and_others_are_served() {
     let (ann, _) = hall.join(1, "Ann");
     let (mallory, _) = hall.join(2, "Mallory");
     for number in 1..2_000_u32 {
-        let moves = Moves { heard: 0, tick: 0, newest: number, steps: vec![Step::default()] };
+        let moves = Moves { heard: 0, tick: 0, newest: number, steps: vec![InputStep::default()] };
         hall.server.handle(
             hall.now,
-            Event::Arrived { link: mallory, channel: Channel::Datagram, bytes: &ToServer::Moves(moves).encode() },
+            Event::Arrived {
+                from: mallory.into(),
+                channel: Channel::Datagram,
+                bytes: &ToServer::Moves(moves).encode(),
+            },
         );
     }
     hall.collect();
     let end = hall.end(mallory).expect("it is sent away");
-    assert_eq!(end.reason, wire::Reason::Misbehaved);
+    assert_eq!(end.reason, wire::CloseReason::Misbehaved);
     hall.sent.clear();
     hall.ticks(5);
     assert_eq!(hall.users(), 1);

@@ -12,7 +12,7 @@ use kinesphere_server::watch::{Sight, Told};
 use space::ObjectId;
 use wire::inside::Wanted;
 use wire::operator::ToOperator;
-use wire::{Moves, Step, ToServer};
+use wire::{InputStep, Moves, ToServer};
 
 #[test]
 fn tick_after_tick() {
@@ -28,7 +28,7 @@ fn tick_after_tick() {
         for (number, (link, _)) in users.iter().enumerate() {
             let angle = 0.7 * number as f32 + round as f32 * 0.05;
             let speed = |part: f32| (700.0 * part) as i16;
-            let step = Step { velocity: [speed(angle.sin()), 0, speed(angle.cos())], ..Step::default() };
+            let step = InputStep { velocity: [speed(angle.sin()), 0, speed(angle.cos())], ..InputStep::default() };
             hall.say(*link, &ToServer::Moves(Moves { heard: 0, tick: 0, newest: round, steps: vec![step] }));
         }
         hall.sent.clear();

@@ -5,7 +5,7 @@ mod hall;
 use hall::Hall;
 use kinesphere_server::ServerSettings;
 use kinesphere_server::limits::Limits;
-use wire::{Event, Hello, Participant, Reason, ToClient, ToServer, VERSION};
+use wire::{CloseReason, Event, Hello, Participant, ToClient, ToServer, VERSION};
 
 fn limited(change: fn(&mut Limits)) -> Hall {
     let mut settings = ServerSettings::default();
@@ -27,7 +27,7 @@ fn a_user_joins_and_leaves() {
     hall.say(link, &ToServer::Leave);
     hall.ticks(2);
     assert_eq!(hall.users(), 0);
-    assert_eq!(hall.end(link).unwrap().reason, Reason::Left);
+    assert_eq!(hall.end(link).unwrap().reason, CloseReason::Left);
     assert_eq!(hall.closed, [link]);
     // The name is free again.
     hall.join(2, "ANN");
@@ -37,7 +37,7 @@ fn a_user_joins_and_leaves() {
 fn a_lost_connection_is_resumed_without_a_second_avatar() {
     let mut hall = limited(|_| {});
     let (link, welcome) = hall.join(1, "Ann");
-    hall.server.handle(hall.now, Event::Closed { link });
+    hall.server.handle(hall.now, Event::Closed { from: link.into() });
     hall.ticks(30);
     assert_eq!(hall.users(), 1, "the avatar waits");
     let again = hall.open(2);
@@ -49,13 +49,13 @@ fn a_lost_connection_is_resumed_without_a_second_avatar() {
     // A second connection takes over, and the first is told.
     let third = hall.open(3);
     hall.hello(third, "Ann", Some(welcome.resume_key));
-    assert_eq!(hall.end(again).unwrap().reason, Reason::Resumed);
+    assert_eq!(hall.end(again).unwrap().reason, CloseReason::Resumed);
     // With a wrong key one is a stranger, and the name is taken.
     let fourth = hall.open(4);
     hall.hello(fourth, "Ann", Some([1; 16]));
-    assert_eq!(hall.end(fourth).unwrap().reason, Reason::NicknameTaken);
+    assert_eq!(hall.end(fourth).unwrap().reason, CloseReason::NicknameTaken);
     // Nobody waits for ever.
-    hall.server.handle(hall.now, Event::Closed { link: third });
+    hall.server.handle(hall.now, Event::Closed { from: third.into() });
     hall.ticks(30 * 16);
     assert_eq!(hall.users(), 0);
 }
@@ -71,27 +71,27 @@ fn every_refusal_has_its_sentence() {
         assert!(hall.closed.contains(&link));
         (end.reason, end.sentence)
     };
-    let sentence = |reason: Reason, (found, sentence): (Reason, String), part: &str| {
+    let sentence = |reason: CloseReason, (found, sentence): (CloseReason, String), part: &str| {
         assert_eq!(found, reason, "{sentence}");
         assert!(sentence.contains(part), "{sentence}");
     };
     let next = format!("you speak version {}", VERSION + 1);
-    sentence(Reason::Version, refused(2, "Bob", 0, VERSION + 1), &next);
-    sentence(Reason::Nickname, refused(3, "\u{200b}", 0, VERSION), "visible");
-    sentence(Reason::NicknameTaken, refused(4, "ann", 0, VERSION), "Somebody is called ann already");
-    sentence(Reason::Avatar, refused(5, "Bob", 200, VERSION), "there is no number 200");
+    sentence(CloseReason::Version, refused(2, "Bob", 0, VERSION + 1), &next);
+    sentence(CloseReason::Nickname, refused(3, "\u{200b}", 0, VERSION), "visible");
+    sentence(CloseReason::NicknameTaken, refused(4, "ann", 0, VERSION), "Somebody is called ann already");
+    sentence(CloseReason::Avatar, refused(5, "Bob", 200, VERSION), "there is no number 200");
     hall.join(6, "Bob");
     let mut refused = |number: u64, nickname: &str| {
         let link = hall.open(number);
         hall.hello(link, nickname, None);
         hall.end(link).expect("a refusal")
     };
-    sentence(Reason::Full, (Reason::Full, refused(7, "Cat").sentence), "full: 2 users");
+    sentence(CloseReason::Full, (CloseReason::Full, refused(7, "Cat").sentence), "full: 2 users");
     for number in 8..12 {
         hall.open(number);
     }
     let end = hall.end(wire::LinkId(11)).expect("too many connections");
-    sentence(Reason::Full, (end.reason, end.sentence), "4 connections");
+    sentence(CloseReason::Full, (end.reason, end.sentence), "4 connections");
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn whoever_is_silent_is_dropped_with_a_reason() {
     hall.ticks(70);
     assert!(hall.end(mute).unwrap().sentence.contains("did not say hello within 1 seconds"));
     let end = hall.end(link).unwrap();
-    assert_eq!(end.reason, Reason::Idle);
+    assert_eq!(end.reason, CloseReason::Idle);
     assert_eq!(hall.users(), 0);
 }
 

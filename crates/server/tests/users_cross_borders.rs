@@ -100,11 +100,11 @@ fn who_comes_back_is_not_turned_away_for_its_own_name() {
     let server = room.lose(0);
     let (now, link) = (room.now, LinkId(1 << 40));
     let server = room.hosts[server].server.as_mut().unwrap();
-    server.handle(now, Event::Opened { link, secret: [1; 16] });
+    server.handle(now, Event::Opened { from: link.into(), secret: [1; 16] });
     let nickname = "user 0".to_owned();
     let hello = Hello { version: wire::VERSION, nickname, avatar: 0, token: Vec::new(), resume: Some([9; 16]) };
     let bytes = ToServer::Hello(hello).encode();
-    server.handle(now, Event::Arrived { link, channel: Channel::Stream, bytes: &bytes });
+    server.handle(now, Event::Arrived { from: link.into(), channel: Channel::Stream, bytes: &bytes });
     let refused = |room: &Room| room.servers().map(|server| server.counts().refused).sum::<u64>();
     room.run(5);
     assert_eq!(refused(&room), 0);

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use hall::Hall;
 use kinesphere_server::ServerSettings;
 use kinesphere_server::limits::Limits;
-use wire::{Handle, Moves, Step, ToClient, ToServer};
+use wire::{Handle, InputStep, Moves, ToClient, ToServer};
 
 #[test]
 fn attention_is_what_the_datagrams_say() {
@@ -29,8 +29,8 @@ fn attention_is_what_the_datagrams_say() {
         for (number, (link, _)) in users.iter().enumerate() {
             // Some walk, each at times of their own.
             let speed = if round as usize % (number + 3) < 3 { 300 } else { 0 };
-            let step = Step { velocity: [speed, 0, 100 - 20 * number as i16], ..Step::default() };
-            let step = if speed == 0 { Step::default() } else { step };
+            let step = InputStep { velocity: [speed, 0, 100 - 20 * number as i16], ..InputStep::default() };
+            let step = if speed == 0 { InputStep::default() } else { step };
             let heard = if *link == asked { heard } else { 0 };
             hall.say(*link, &ToServer::Moves(Moves { heard, tick: 0, newest: round, steps: vec![step] }));
         }

@@ -5,7 +5,7 @@
 //! divided by that speed, is time in which nothing can happen: go there and look again. Steps shrink towards the
 //! contact and cannot jump over it. A mesh is taken triangle by triangle, those that the other's path comes near.
 
-use glam::DVec3;
+use space::DVec3;
 
 use super::balls::{BallSet, pairs_of};
 use super::body::Body;
@@ -265,7 +265,7 @@ fn swept(body: &Body<'_>, course: &Course, mesh: &Body<'_>, mesh_course: &Course
         return Vec::new();
     };
     // Whatever way it is turned, the body stays within this of its position.
-    let (center, half) = body.bounds_in(&WidePose { position: DVec3::ZERO, rotation: glam::DQuat::IDENTITY });
+    let (center, half) = body.bounds_in(&WidePose { position: DVec3::ZERO, rotation: space::DQuat::IDENTITY });
     let reach = (center.abs() + half).length() + body.radius() + gap;
     let turns = course.turn != 0.0 || mesh_course.turn != 0.0;
     // The mesh stands still in its own coordinates, so the path seen from there bends when the mesh turns. In pieces of

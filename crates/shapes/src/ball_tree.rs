@@ -3,7 +3,7 @@
 //! What a builder makes is in `f64` and repeats a node on every level below the one on which it could not be improved.
 //! Here such a node stands once, and every ball is rounded outward: it contains the ball that it was made from.
 
-use glam::{DVec3, Vec3};
+use space::{DVec3, Vec3};
 
 use space::Columns;
 use space::{Sphere, Spheres};

@@ -1,6 +1,6 @@
 //! A level of a sphere-tree as a shape: many balls, of which a ball around all that is below a node rules out most.
 
-use glam::DVec3;
+use space::DVec3;
 
 use super::body::Best;
 use super::convex::{self, Convex, Separation};

@@ -1,6 +1,6 @@
 //! A shape as the questions see it, at the level of precision that was asked for, and the nearest parts of two.
 
-use glam::{DQuat, DVec3};
+use space::{DQuat, DVec3};
 
 use super::balls::{BallSet, ball_against, balls_against_balls, balls_against_core};
 use super::convex::{self, Convex, Core, Rounded, Separation, turned_half};

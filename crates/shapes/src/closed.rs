@@ -5,7 +5,7 @@
 //! Worlds promise that spheres, capsules and boxes never overlap, without a tolerance: an iteration in `f32` that stops
 //! when it is near could not keep that.
 
-use glam::DVec3;
+use space::DVec3;
 
 /// Two points, one of each, as near to each other as any two are.
 #[derive(Clone, Copy, Debug)]
@@ -139,7 +139,7 @@ pub(crate) fn nearest_on_triangle(point: DVec3, [a, b, c]: [DVec3; 3]) -> DVec3 
     let edges = [[a, b], [b, c], [c, a]];
     let size = normal.length_squared();
     // A triangle without area is its edges.
-    if size > 0.0 && edges.iter().all(|[p, q]| normal.cross(q - p).dot(point - p) >= 0.0) {
+    if size > 0.0 && edges.iter().all(|&[p, q]| normal.cross(q - p).dot(point - p) >= 0.0) {
         return point - normal * (normal.dot(point - a) / size);
     }
     edges
@@ -165,7 +165,7 @@ pub(crate) fn segment_triangle(segment: [DVec3; 2], triangle: [DVec3; 3]) -> Nea
     let (above, below) = (normal.dot(p - a), normal.dot(q - a));
     if above * below < 0.0 {
         let cut = along(segment, above / (above - below));
-        if [[a, b], [b, c], [c, a]].iter().all(|[s, e]| normal.cross(e - s).dot(cut - s) >= 0.0) {
+        if [[a, b], [b, c], [c, a]].iter().all(|&[s, e]| normal.cross(e - s).dot(cut - s) >= 0.0) {
             return Near { on_a: cut, on_b: cut, squared: 0.0 };
         }
     }

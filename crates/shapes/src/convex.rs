@@ -3,7 +3,7 @@
 //! A sphere is a point with a radius, a capsule a segment with a radius; boxes, hulls and the triangles of a mesh have
 //! none. Distances are computed between cores, and radii subtracted.
 
-use glam::{DMat3, DQuat, DVec3};
+use space::{DQuat, DVec3};
 
 use super::closed::{self, Block, Near};
 use super::pose::WidePose;
@@ -94,10 +94,7 @@ impl<'a> Core<'a> {
                 let along = pose.rotation * (DVec3::Y * half);
                 Convex::Bar([middle - along, middle + along])
             }
-            Core::Block { half } => {
-                let turn = DMat3::from_quat(pose.rotation);
-                Convex::Block(Block { center: pose.position, axes: [turn.x_axis, turn.y_axis, turn.z_axis], half })
-            }
+            Core::Block { half } => Convex::Block(Block { center: pose.position, axes: pose.rotation.axes(), half }),
             Core::Hull(hull) => Convex::Hull(PlacedHull { hull, pose: *pose }),
             Core::Triangle(corners) => Convex::Triangle(corners.map(at)),
         }
@@ -107,7 +104,7 @@ impl<'a> Core<'a> {
     pub fn reach_from(&self, axis: DVec3) -> f64 {
         let off = |point: DVec3| point.cross(axis).length();
         match self {
-            Core::Bar { center, half } => off(center + DVec3::Y * *half).max(off(center - DVec3::Y * *half)),
+            &Core::Bar { center, half } => off(center + DVec3::Y * half).max(off(center - DVec3::Y * half)),
             Core::Block { half } => {
                 let flip = |x: f64, y: f64| off(DVec3::new(half.x * x, half.y * y, half.z));
                 flip(1.0, 1.0).max(flip(-1.0, 1.0)).max(flip(1.0, -1.0)).max(flip(-1.0, -1.0))
@@ -153,8 +150,8 @@ impl<'a> Core<'a> {
 
 /// Half the sides of the box around a turned box.
 pub(crate) fn turned_half(rotation: DQuat, half: DVec3) -> DVec3 {
-    let turn = DMat3::from_quat(rotation);
-    turn.x_axis.abs() * half.x + turn.y_axis.abs() * half.y + turn.z_axis.abs() * half.z
+    let [x, y, z] = rotation.axes();
+    x.abs() * half.x + y.abs() * half.y + z.abs() * half.z
 }
 
 impl Convex<'_> {

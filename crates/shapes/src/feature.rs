@@ -1,6 +1,6 @@
 //! Which part of a core faces a direction.
 
-use glam::DVec3;
+use space::DVec3;
 
 use super::convex::Core;
 use super::proximity::Feature;

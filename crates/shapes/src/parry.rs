@@ -8,14 +8,14 @@
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use glam::{DVec3, Vec3};
 use parry3d::bounding_volume::Aabb;
-use parry3d::math::Pose as ParryPose;
+use parry3d::math::{Pose as ParryPose, Vector as ParryVector};
 use parry3d::partitioning::{Bvh, BvhBuildStrategy, BvhNode, TraversalAction};
 use parry3d::query::epa::EPA;
 use parry3d::query::gjk::{self, CsoPoint, GJKResult, VoronoiSimplex};
 use parry3d::shape::SupportMap;
 use parry3d::transformation::vhacd::{VHACD, VHACDParameters};
+use space::{DVec3, Vec3};
 
 use super::convex::{Convex, Separation, apart_along};
 use super::decompose::Decomposition;
@@ -40,7 +40,7 @@ pub(super) fn separation(a: &Convex<'_>, b: &Convex<'_>) -> Separation {
         GJKResult::ClosestPoints(on_a, on_b, direction) => {
             let (on_a, on_b) = (question.to_world(on_a), question.to_world(on_b));
             consider((on_b - on_a).try_normalize());
-            consider(direction.as_dvec3().try_normalize());
+            consider(from_parry(direction).as_dvec3().try_normalize());
             Some((on_a, on_b))
         }
         // GJK says so of shapes that nearly touch, too. A way out of less than nothing shows them apart.
@@ -86,7 +86,7 @@ pub(super) fn penetration(a: &Convex<'_>, b: &Convex<'_>) -> (f64, DVec3) {
 fn way_out(a: &Convex<'_>, b: &Convex<'_>, question: &Question<'_>, simplex: &VoronoiSimplex) -> (f64, DVec3) {
     let by_parry = EPA::new()
         .closest_points(&ParryPose::IDENTITY, &question.a, &question.b, simplex)
-        .and_then(|(_, _, normal)| normal.as_dvec3().try_normalize());
+        .and_then(|(_, _, normal)| from_parry(normal).as_dvec3().try_normalize());
     let mut best: Option<(f64, DVec3)> = None;
     let mut consider = |normal: DVec3| {
         let depth = -apart_along(a, b, normal);
@@ -154,19 +154,20 @@ impl<'a> Question<'a> {
 
     fn closest(&self, simplex: &mut VoronoiSimplex) -> GJKResult {
         let towards = (self.b.convex.center() - self.a.convex.center()).as_vec3();
-        let direction = towards.try_normalize().unwrap_or(Vec3::X);
+        let direction = to_parry(towards.normalize_or(Vec3::X));
         simplex.reset(CsoPoint::from_shapes(&ParryPose::IDENTITY, &self.a, &self.b, direction));
         gjk::closest_points(&ParryPose::IDENTITY, &self.a, &self.b, f32::MAX, true, simplex)
     }
 
-    fn to_world(&self, point: Vec3) -> DVec3 {
-        self.origin + point.as_dvec3() * self.unit
+    fn to_world(&self, point: ParryVector) -> DVec3 {
+        self.origin + from_parry(point).as_dvec3() * self.unit
     }
 }
 
 impl SupportMap for Scaled<'_> {
-    fn local_support_point(&self, direction: Vec3) -> Vec3 {
-        ((self.convex.farthest(direction.as_dvec3()) - self.origin) / self.unit).as_vec3()
+    fn local_support_point(&self, direction: ParryVector) -> ParryVector {
+        let farthest = self.convex.farthest(from_parry(direction).as_dvec3());
+        to_parry(((farthest - self.origin) / self.unit).as_vec3())
     }
 }
 
@@ -178,9 +179,9 @@ pub(super) fn hull(points: &[Vec3]) -> Option<(Vec<Vec3>, Vec<[u32; 3]>)> {
         return None;
     }
     // parry asserts what it expects of the points; for whoever brought them that is a refusal and no more.
-    let made = catch_unwind(AssertUnwindSafe(|| parry3d::transformation::try_convex_hull(points).ok()));
+    let made = catch_unwind(AssertUnwindSafe(|| parry3d::transformation::try_convex_hull(&all_to_parry(points)).ok()));
     let (vertices, triangles) = made.ok().flatten()?;
-    let mesh = TriangleMesh::new(vertices, triangles).ok()?;
+    let mesh = TriangleMesh::new(vertices.into_iter().map(from_parry).collect(), triangles).ok()?;
     // Flat points come back as a hull of two sides.
     if mesh.volume() <= 1e-9 * (size as f64).powi(3) {
         return None;
@@ -219,10 +220,11 @@ pub(super) fn decompose(mesh: &TriangleMesh, settings: &Decomposition) -> Option
     };
     // As for hulls: what parry asserts is a refusal to us.
     let made = catch_unwind(AssertUnwindSafe(|| {
-        let parts = VHACD::decompose(&parameters, mesh.vertices(), mesh.triangles(), true);
-        parts.compute_exact_convex_hulls(mesh.vertices(), mesh.triangles())
+        let vertices = all_to_parry(mesh.vertices());
+        let parts = VHACD::decompose(&parameters, &vertices, mesh.triangles(), true);
+        parts.compute_exact_convex_hulls(&vertices, mesh.triangles())
     }));
-    made.ok().map(|parts| parts.into_iter().map(|(points, _)| points).collect())
+    made.ok().map(|parts| parts.into_iter().map(|(points, _)| points.into_iter().map(from_parry).collect()).collect())
 }
 
 /// A tree of boxes over the triangles of a mesh.
@@ -233,7 +235,7 @@ impl Tree {
     pub fn new(mesh: &TriangleMesh) -> Tree {
         let boxes = (0..mesh.triangles().len()).filter_map(|triangle| {
             let [a, b, c] = mesh.corners(triangle)?;
-            Some((triangle, Aabb { mins: a.min(b).min(c), maxs: a.max(b).max(c) }))
+            Some((triangle, Aabb { mins: to_parry(a.min(b).min(c)), maxs: to_parry(a.max(b).max(c)) }))
         });
         Tree(Bvh::from_iter(BvhBuildStrategy::Binned, boxes))
     }
@@ -266,6 +268,19 @@ impl Tree {
 
 /// How far a node's box is from the box with this middle and these half sides.
 fn gap(node: &BvhNode, center: DVec3, half: DVec3) -> f64 {
-    let beyond = (node.mins().as_dvec3() - center - half).max(center - half - node.maxs().as_dvec3());
+    let (mins, maxs) = (from_parry(node.mins()).as_dvec3(), from_parry(node.maxs()).as_dvec3());
+    let beyond = (mins - center - half).max(center - half - maxs);
     beyond.max(DVec3::ZERO).length()
+}
+
+pub(super) fn to_parry(vector: Vec3) -> ParryVector {
+    ParryVector::new(vector.x, vector.y, vector.z)
+}
+
+pub(super) fn all_to_parry(points: &[Vec3]) -> Vec<ParryVector> {
+    points.iter().copied().map(to_parry).collect()
+}
+
+fn from_parry(vector: ParryVector) -> Vec3 {
+    Vec3::new(vector.x, vector.y, vector.z)
 }

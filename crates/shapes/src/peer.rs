@@ -1,6 +1,6 @@
 //! parry3d's mesh against mesh, used as well as we know how: what walks down sphere-trees are measured against.
 
-use parry3d::math::Pose as ParryPose;
+use parry3d::math::{Pose as ParryPose, Rotation};
 use parry3d::query::{
     ClosestPoints, ContactManifold, ContactManifoldsWorkspace, DefaultQueryDispatcher, PersistentQueryDispatcher,
     QueryDispatcher,
@@ -8,6 +8,7 @@ use parry3d::query::{
 use parry3d::shape::TriMesh;
 
 use super::Pose;
+use super::parry::{all_to_parry, to_parry};
 use crate::mesh::TriangleMesh;
 
 /// A triangle mesh of parry's.
@@ -24,7 +25,7 @@ pub struct ParryContacts {
 impl ParryMesh {
     /// The mesh; `None` if parry refuses it.
     pub fn new(mesh: &TriangleMesh) -> Option<ParryMesh> {
-        TriMesh::new(mesh.vertices().to_vec(), mesh.triangles().to_vec()).ok().map(ParryMesh)
+        TriMesh::new(all_to_parry(mesh.vertices()), mesh.triangles().to_vec()).ok().map(ParryMesh)
     }
 
     /// Whether the surfaces have a point in common.
@@ -63,6 +64,7 @@ impl ParryMesh {
 
 /// The second pose, seen from the first.
 fn relative(at: &Pose, bt: &Pose) -> ParryPose {
-    let pose = |pose: &Pose| ParryPose::from_parts(pose.position, pose.rotation);
+    let pose =
+        |pose: &Pose| ParryPose::from_parts(to_parry(pose.position), Rotation::from_array(pose.rotation.to_array()));
     pose(at).inv_mul(&pose(bt))
 }

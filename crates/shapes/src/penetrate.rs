@@ -3,7 +3,7 @@
 //! The ways out of an overlap end on the surface of the difference of the two cores. Every face of that surface is made
 //! by a face of one of them or by an edge of each; so the shortest way is along one of their normals.
 
-use glam::DVec3;
+use space::DVec3;
 
 use super::convex::{Convex, apart_along};
 

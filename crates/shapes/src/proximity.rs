@@ -3,7 +3,7 @@
 //! A pose that is not valid, and a shape that is none, cannot be answered about. What is not known to be apart counts as
 //! touching: then shapes intersect, their distance is zero and their first contact is at once.
 
-use glam::{DVec3, Vec3};
+use space::{DVec3, Vec3};
 
 use super::advance;
 use super::body::{Body, Nearest, around, nearest};

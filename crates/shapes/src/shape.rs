@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use glam::{DVec3, Vec3};
+use space::{DVec3, Vec3};
 
 use super::solid::{Balls, Hull, Mesh};
 use space::Sphere;

@@ -7,7 +7,7 @@
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
 
-use glam::Vec3;
+use space::Vec3;
 use space::{Columns, Sphere};
 
 use crate::ball_tree::{BallTree, PADDING};
@@ -300,7 +300,7 @@ impl Wide {
 mod tests {
     use super::*;
     use crate::ball_tree::BallNode;
-    use space::workload::Random;
+    use space::{Quat, workload::Random};
 
     fn tree(random: &mut Random, nodes: u32) -> BallTree {
         let made: Vec<BallNode> = (0..nodes)
@@ -320,14 +320,17 @@ mod tests {
             let mut random = Random::new(seed);
             let (nodes_a, nodes_b) = (random.whole(1, 200), random.whole(1, 200));
             let (a, b) = (tree(&mut random, nodes_a), tree(&mut random, nodes_b));
-            let turn = glam::Mat3::from_axis_angle(random.direction(), random.between(0.0, 6.0));
-            let rigid = |turn: glam::Mat3, shift| Rigid { x: turn.x_axis, y: turn.y_axis, z: turn.z_axis, shift };
+            let turn = Quat::from_axis_angle(random.direction(), random.between(0.0, 6.0));
+            let rigid = |turn: Quat, shift| {
+                let [x, y, z] = turn.axes();
+                Rigid { x, y, z, shift }
+            };
             let shift = random.in_ball() * 2.0;
             let scene = Scene {
                 a: &a,
                 b: &b,
                 b_to_a: rigid(turn, shift),
-                a_to_b: rigid(turn.transpose(), -(turn.transpose() * shift)),
+                a_to_b: rigid(turn.conjugate(), -(turn.conjugate() * shift)),
                 slack: 1e-5,
                 level_a: random.whole(0, 5) as u8,
                 level_b: random.whole(0, 5) as u8,

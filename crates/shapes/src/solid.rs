@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use glam::Vec3;
+use space::Vec3;
 
 use super::parry;
 use super::parry::Tree;
@@ -48,14 +48,14 @@ impl Balls {
             return Err(ShapeError::OutOfRange { field: "radius", value: tree.reach() });
         }
         let level = level.min(tree.depth());
-        let (mut low, mut high) = (glam::DVec3::INFINITY, glam::DVec3::NEG_INFINITY);
+        let (mut low, mut high) = (space::DVec3::INFINITY, space::DVec3::NEG_INFINITY);
         for node in tree.ends(level) {
             let ball = tree.ball(node);
             let (center, radius) = (ball.center.as_dvec3(), f64::from(ball.radius));
             (low, high) = (low.min(center - radius), high.max(center + radius));
         }
         let outward =
-            |value: glam::DVec3, round: fn(f64) -> f32| Vec3::new(round(value.x), round(value.y), round(value.z));
+            |value: space::DVec3, round: fn(f64) -> f32| Vec3::new(round(value.x), round(value.y), round(value.z));
         let bounds = Bounds { min: outward(low, round_down), max: outward(high, round_up) };
         let sphere = tree.wrapping(0);
         Ok(Balls { tree, level, bounds, sphere, mesh: None })

@@ -48,12 +48,12 @@ mod sphere;
 mod spheres;
 mod time;
 pub mod token_bucket;
+mod vector;
 pub mod workload;
 
 pub use broad::{BroadPhase, Kinesphere, Work};
 pub use buckets::Buckets;
 pub use edition::Edition;
-pub use glam::{DQuat, DVec3, Quat, Vec3};
 pub use id::{NodeId, ObjectId, Slot};
 pub use pair::{Pair, PairChanges};
 pub use simd::fetch_ahead;
@@ -61,3 +61,4 @@ pub use snap::{Grid, GridError, GridPoint, Turn};
 pub use sphere::Sphere;
 pub use spheres::{Columns, Field, Spheres, SpheresError};
 pub use time::{Tick, Time};
+pub use vector::{AxisMask, DQuat, DVec3, Quat, Vec3};

@@ -139,7 +139,7 @@ impl Wide {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use glam::Vec3;
+    use crate::Vec3;
     use proptest::prelude::*;
 
     proptest! {

@@ -5,7 +5,7 @@
 //! [`Grid::REACH`] each of them, and the difference of any two, is a number that `f32` holds exactly. Rotations are
 //! [`Turn`]s of 47 bits.
 
-use glam::{DQuat, Quat, Vec3};
+use crate::{DQuat, Quat, Vec3};
 
 /// The distance of neighbouring grid points along an axis, in metres: a little less than a millimetre.
 pub const STEP: f32 = 1.0 / STEPS_PER_METRE as f32;

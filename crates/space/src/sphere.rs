@@ -1,6 +1,6 @@
 //! A sphere, and the one definition of overlap that every method must reproduce.
 
-use glam::Vec3;
+use crate::Vec3;
 
 /// A ball in space: an object's bounds, or an aura.
 #[derive(Clone, Copy, Debug, PartialEq)]

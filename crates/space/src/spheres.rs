@@ -7,7 +7,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use glam::Vec3;
+use crate::Vec3;
 
 use crate::bits::Bits;
 use crate::{Edition, Slot, Sphere, Tick};

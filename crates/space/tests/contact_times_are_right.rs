@@ -135,7 +135,7 @@ proptest! {
         prop_assume!(v.length() > 0.01 && is_clear(d, v, r));
         let moved = (b + by) - (a + by);
         prop_assert!(is_close(spheres::passage(d, v, r), spheres::passage(moved, v, r)));
-        let rotation = space::DQuat::from_scaled_axis(turn);
+        let rotation = space::DQuat::from_axis_angle(turn.normalize_or(DVec3::X), turn.length());
         let (turned, velocity) = (rotation * d, rotation * v);
         prop_assert!(is_close(spheres::passage(d, v, r), spheres::passage(turned, velocity, r)));
     }

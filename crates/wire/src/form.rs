@@ -17,7 +17,7 @@ const FORM_BYTES_MIN: usize = 2;
 
 /// An object's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Form {
+pub struct FormClock {
     pub handle: Handle,
     /// In ticks.
     pub clock: u64,
@@ -28,7 +28,7 @@ pub struct Form {
 pub struct Forms {
     /// The low 32 bits of the tick after which the clocks showed this.
     pub tick: u32,
-    pub forms: Vec<Form>,
+    pub forms: Vec<FormClock>,
 }
 
 impl Forms {
@@ -43,7 +43,7 @@ impl Forms {
     pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Forms, Malformed> {
         let tick = reader.u32("tick")?;
         let read = |reader: &mut Reader<'_>| {
-            Ok(Form { handle: pose::read_handle(reader)?, clock: reader.varint(u64::MAX, "clock")? })
+            Ok(FormClock { handle: pose::read_handle(reader)?, clock: reader.varint(u64::MAX, "clock")? })
         };
         Ok(Forms { tick, forms: reader.list(FORMS_MAX, FORM_BYTES_MIN, "forms", read)? })
     }

@@ -11,7 +11,7 @@ pub const STEPS_MAX: usize = 8;
 
 /// What a client wants in one tick.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Step {
+pub struct InputStep {
     /// Metres per second along x, y and z, in 256ths; a walker's y is ignored.
     pub velocity: [i16; 3],
     /// The direction that it faces, in 256ths of a turn about the upright axis.
@@ -20,7 +20,7 @@ pub struct Step {
     pub is_jump: bool,
 }
 
-impl Step {
+impl InputStep {
     /// The velocity in metres per second.
     pub fn wish(&self) -> DVec3 {
         DVec3::from_array(self.velocity.map(|part| f64::from(part) / f64::from(VELOCITY_PARTS)))
@@ -42,7 +42,7 @@ pub struct Moves {
     /// The number of the newest input; the others count down from it.
     pub newest: u32,
     /// One per tick, the newest first, at least one.
-    pub steps: Vec<Step>,
+    pub steps: Vec<InputStep>,
 }
 
 const JUMP: u8 = 1;
@@ -57,7 +57,7 @@ impl Moves {
         writer.u32(self.newest);
         let steps = &self.steps[..self.steps.len().min(STEPS_MAX)];
         writer.u8(steps.len() as u8);
-        let mut last = Step::default();
+        let mut last = InputStep::default();
         for step in steps {
             writer.u8(step.flags(&last));
             if step.velocity != last.velocity {
@@ -80,7 +80,7 @@ impl Moves {
         let count = usize::from(reader.u8("steps")?);
         reader.check((1..=STEPS_MAX).contains(&count), "steps")?;
         let mut steps = Vec::with_capacity(count.min(reader.remaining()));
-        let mut last = Step::default();
+        let mut last = InputStep::default();
         for _ in 0..count {
             let flags = reader.u8("flags")?;
             let mut step = last;
@@ -100,9 +100,9 @@ impl Moves {
     }
 }
 
-impl Step {
+impl InputStep {
     /// Flags for the fields that need not be written.
-    fn flags(&self, last: &Step) -> u8 {
+    fn flags(&self, last: &InputStep) -> u8 {
         let when = |is: bool, flag: u8| if is { flag } else { 0 };
         let is_same = self.velocity == last.velocity;
         when(self.is_jump, JUMP)

@@ -57,7 +57,7 @@ pub struct Groups {
 
 /// The occupied cells of the ground after a tick.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Cells {
+pub struct OccupiedCells {
     pub tick: u64,
     /// The ground's low corner, x and z, in grid steps.
     pub low: [i32; 2],
@@ -153,7 +153,7 @@ impl Groups {
     }
 }
 
-impl Cells {
+impl OccupiedCells {
     pub(crate) fn write(&self, writer: &mut Writer<'_>) {
         writer.varint(self.tick);
         self.low.iter().for_each(|&steps| writer.zigzag(steps));
@@ -168,7 +168,7 @@ impl Cells {
         });
     }
 
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Cells, Malformed> {
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<OccupiedCells, Malformed> {
         let tick = reader.varint(u64::MAX, "tick")?;
         let mut corner = || reader.zigzag(i32::MAX, "low").map(|steps| steps as i32);
         let low = [corner()?, corner()?];
@@ -186,7 +186,7 @@ impl Cells {
             Ok((cell as u32, inside))
         })?;
         reader.check(occupied.len() <= all as usize, "all")?;
-        Ok(Cells { tick, low, edge, counts, all, occupied })
+        Ok(OccupiedCells { tick, low, edge, counts, all, occupied })
     }
 }
 

@@ -46,12 +46,12 @@ mod to_server;
 
 pub use cluster::ToNode;
 pub use codec::DecodeError;
-pub use input::{Moves, Step};
-pub use participant::{Channel, Effect, Event, LinkId, Participant, Record, SessionRecord};
+pub use input::{InputStep, Moves};
+pub use participant::{Channel, Effect, Endpoint, Event, LinkId, Participant, Record, SessionRecord};
 pub use peer::ToPeer;
 pub use pose::Handle;
 pub use scene::Scene;
-pub use session::{Entered, Hello, Reason, Refused, Roster, Welcome};
+pub use session::{CloseReason, Entered, Hello, Refused, Roster, Welcome};
 pub use shape::CollisionShape;
 pub use state::{Body, State};
 pub use to_client::{SERVERS_MAX, ToClient};

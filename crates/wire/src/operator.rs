@@ -8,7 +8,7 @@ use space::bytes::{Malformed, Reader, Writer};
 use space::{GridPoint, ObjectId};
 
 use crate::codec::{DecodeError, begin, decode};
-use crate::inside::{Cells, Groups, Hearing, Wanted};
+use crate::inside::{Groups, Hearing, OccupiedCells, Wanted};
 use crate::scene::Scene;
 use crate::session::{EnteredKind, NICKNAME_MAX, Refused, TICK_US_MAX, TOKEN_MAX};
 use crate::shape::CollisionShape;
@@ -18,7 +18,7 @@ use crate::{ADDRESS_MAX, MESSAGE_MAX, kind, pose};
 pub const OPERATOR_VERSION: u16 = 3;
 /// The most regions of a cluster in one message.
 pub const REGIONS_MAX: usize = 1_024;
-/// The most objects in one [`View`], and in one message of [`Known`] objects.
+/// The most objects in one [`WorldView`], and in one message of [`Known`] objects.
 pub const OBJECTS_MAX: usize = 2_048;
 /// The most bytes of a world's name.
 pub const WORLD_NAME_MAX: usize = 192;
@@ -80,7 +80,7 @@ pub struct Known {
 
 /// Positions of movable objects after a tick: all of them, or a part.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct View {
+pub struct WorldView {
     pub tick: u64,
     /// Whether this is the newest tick, and not a stored one that was asked for.
     pub is_live: bool,
@@ -97,12 +97,12 @@ pub struct Borders {
     /// The version of the plan that has these regions.
     pub plan: u64,
     /// Together they are the whole world.
-    pub regions: Vec<Region>,
+    pub regions: Vec<NodeRegion>,
 }
 
 /// A region of the ground and the node that decides about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Region {
+pub struct NodeRegion {
     /// The node's name or address.
     pub node: String,
     /// Whether this is the node that sends the message.
@@ -124,13 +124,13 @@ pub enum ToOperator {
     /// Descriptions of movable objects.
     Known(Vec<Known>),
     /// Positions.
-    View(View),
+    View(WorldView),
     /// The end of the stored ticks that were asked for.
     Played { to: u64 },
     /// Groups of objects that hear each other.
     Groups(Groups),
     /// Cells of the ground.
-    Cells(Cells),
+    Cells(OccupiedCells),
     /// The hearings of the object that was asked for.
     Hearing(Hearing),
     /// Regions of a cluster: at first and after every change.
@@ -212,10 +212,10 @@ impl ToOperator {
                 kind::REFUSED => ToOperator::Refused(Refused::read(reader)?),
                 kind::SCENE => ToOperator::Scene(Scene::read(reader)?),
                 kind::KNOWN => ToOperator::Known(reader.list(OBJECTS_MAX, KNOWN_BYTES_MIN, "known", Known::read)?),
-                kind::VIEW => ToOperator::View(View::read(reader)?),
+                kind::VIEW => ToOperator::View(WorldView::read(reader)?),
                 kind::PLAYED => ToOperator::Played { to: reader.varint(u64::MAX, "to")? },
                 kind::GROUPS => ToOperator::Groups(Groups::read(reader)?),
-                kind::CELLS => ToOperator::Cells(Cells::read(reader)?),
+                kind::CELLS => ToOperator::Cells(OccupiedCells::read(reader)?),
                 kind::HEARING => ToOperator::Hearing(Hearing::read(reader)?),
                 kind::BORDERS => ToOperator::Borders(Borders::read(reader)?),
                 _ => return Ok(None),
@@ -276,7 +276,7 @@ impl Known {
 /// A gap of numbers and a place.
 const PLACE_BYTES_MIN: usize = 1 + 3;
 
-impl View {
+impl WorldView {
     fn write(&self, writer: &mut Writer<'_>) {
         writer.varint(self.tick);
         writer.u8(u8::from(self.is_live) | u8::from(self.is_last) << 1);
@@ -289,7 +289,7 @@ impl View {
         });
     }
 
-    fn read(reader: &mut Reader<'_>) -> Result<View, Malformed> {
+    fn read(reader: &mut Reader<'_>) -> Result<WorldView, Malformed> {
         let tick = reader.varint(u64::MAX, "tick")?;
         let flags = reader.bits(3, "flags")?;
         let mut last = 0_u64;
@@ -299,7 +299,7 @@ impl View {
             let object = ObjectId::new(last).ok_or_else(|| reader.refuse("places"))?;
             Ok((object, pose::read_point(reader, "places")?))
         })?;
-        Ok(View { tick, is_live: flags & 1 != 0, is_last: flags & 2 != 0, places })
+        Ok(WorldView { tick, is_live: flags & 1 != 0, is_last: flags & 2 != 0, places })
     }
 }
 
@@ -330,7 +330,7 @@ impl Borders {
                 *low = reader.zigzag(pose::STEPS_MAX, "low")? as i32;
                 *high = *low + reader.varint(2 * pose::STEPS_MAX as u64, "high")? as i32;
             }
-            Ok(Region { node, is_own, low, high })
+            Ok(NodeRegion { node, is_own, low, high })
         })?;
         Ok(Borders { plan, regions })
     }

@@ -1,63 +1,71 @@
-//! A participant as a pure state machine: events and time in, effects out.
+//! A participant as a pure state machine: events and time go in, effects come out.
+//!
+//! A server, a client and a peer are [`Participant`]s. What a participant talks to is an [`Endpoint`]: a link to a client
+//! or peer, or another node of its cluster. So one driver, or one simulator, can run any of them.
 
-use space::Time;
+use space::{NodeId, Time};
 
-/// A connection, as its driver names it. A name is not used twice.
+use crate::DecodeError;
+
+/// A connection, as its driver numbers it. No number is used twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkId(pub u64);
+
+/// What a participant exchanges messages with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Endpoint {
+    /// A connection to a client or a peer.
+    Link(LinkId),
+    /// Another node of the same cluster. Its messages are [`ToNode`](crate::ToNode).
+    Node(NodeId),
+}
+
+impl From<LinkId> for Endpoint {
+    fn from(link: LinkId) -> Endpoint {
+        Endpoint::Link(link)
+    }
+}
+
+impl From<NodeId> for Endpoint {
+    fn from(node: NodeId) -> Endpoint {
+        Endpoint::Node(node)
+    }
+}
 
 /// How a message travels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Channel {
-    /// For certain and in order.
+    /// Reliable and in order.
     Stream,
-    /// At once or never.
+    /// May be lost or overtaken.
     Datagram,
 }
 
-/// Something happened on a link.
+/// What a driver tells a participant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event<'a> {
-    /// A connection stands.
+    /// An endpoint can be reached from now on.
     Opened {
-        /// Which.
-        link: LinkId,
-        /// Bytes that nobody can guess: a node draws no random numbers of its own.
+        from: Endpoint,
+        /// Random bytes, for a link: a participant draws no random numbers of its own.
         secret: [u8; 16],
     },
     /// A message arrived.
-    Arrived {
-        /// Over which connection.
-        link: LinkId,
-        /// How.
-        channel: Channel,
-        /// What.
-        bytes: &'a [u8],
-    },
-    /// A connection is gone.
-    Closed {
-        /// Which.
-        link: LinkId,
-    },
+    Arrived { from: Endpoint, channel: Channel, bytes: &'a [u8] },
+    /// An endpoint cannot be reached any more.
+    Closed { from: Endpoint },
 }
 
-/// What a node wants done.
+/// What a participant asks its driver to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Send a message.
-    Send {
-        /// Over which connection.
-        link: LinkId,
-        /// How.
-        channel: Channel,
-        /// What.
-        bytes: Vec<u8>,
-    },
-    /// End a connection after what was sent on its stream.
-    Close {
-        /// Which.
-        link: LinkId,
-    },
+    Send { to: Endpoint, channel: Channel, bytes: Vec<u8> },
+    /// Close a connection after what was sent on its stream.
+    Close { to: Endpoint },
+    /// A node of the cluster sent a message that cannot be decoded. Its carrier counts these, and closes a connection
+    /// with too many; a server counts those of links itself.
+    Malformed { from: NodeId, error: DecodeError },
     /// Keep this: a server that starts again asks for it.
     Persist(Record),
 }
@@ -67,35 +75,31 @@ pub enum Effect {
 pub enum Record {
     /// The inputs of a tick, as the world's journal writes them.
     Tick(Vec<u8>),
-    /// A session began, or is as it was after a restart.
+    /// A session has begun.
     Session(SessionRecord),
-    /// A session is over.
-    Ended {
-        /// Which: the number of its sender.
-        sender: u64,
-    },
+    /// The session of this sender has ended.
+    Ended { sender: u64 },
 }
 
 /// What makes a session resumable after a restart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionRecord {
-    /// Who the world knows it as.
+    /// The number under which the world knows the user.
     pub sender: u64,
-    /// What its user is called.
     pub nickname: String,
-    /// What its user comes back with.
+    /// What the user's client shows to resume.
     pub resume_key: crate::session::ResumeKey,
 }
 
-/// A participant. Its driver calls `handle` for each event and `wake` when `next_wake` has come, and after either
-/// carries out what `poll` hands out until that is `None`.
+/// A state machine that talks to endpoints. Its driver calls `handle` for each event, and `wake` when `next_wake` has
+/// come; after either it carries out what `poll` returns until that is `None`.
 pub trait Participant {
     /// Takes in an event.
     fn handle(&mut self, now: Time, event: Event<'_>);
     /// Does what is due.
     fn wake(&mut self, now: Time);
-    /// When there is something to do.
+    /// When `wake` is to be called next.
     fn next_wake(&self) -> Time;
-    /// The next thing to be done for it.
+    /// The next effect to carry out.
     fn poll(&mut self) -> Option<Effect>;
 }

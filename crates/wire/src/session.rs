@@ -186,7 +186,7 @@ impl Welcome {
 /// Why a user is not let in, or has to leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[repr(u8)]
-pub enum Reason {
+pub enum CloseReason {
     /// The client speaks another version.
     Version = 1,
     /// The nickname is not allowed.
@@ -217,23 +217,23 @@ pub enum Reason {
     Left = 15,
 }
 
-impl Reason {
-    pub const ALL: [Reason; 15] = [
-        Reason::Version,
-        Reason::Nickname,
-        Reason::NicknameTaken,
-        Reason::Avatar,
-        Reason::Full,
-        Reason::NoRoom,
-        Reason::Token,
-        Reason::Banned,
-        Reason::Kicked,
-        Reason::Idle,
-        Reason::Misbehaved,
-        Reason::Slow,
-        Reason::Resumed,
-        Reason::Stopping,
-        Reason::Left,
+impl CloseReason {
+    pub const ALL: [CloseReason; 15] = [
+        CloseReason::Version,
+        CloseReason::Nickname,
+        CloseReason::NicknameTaken,
+        CloseReason::Avatar,
+        CloseReason::Full,
+        CloseReason::NoRoom,
+        CloseReason::Token,
+        CloseReason::Banned,
+        CloseReason::Kicked,
+        CloseReason::Idle,
+        CloseReason::Misbehaved,
+        CloseReason::Slow,
+        CloseReason::Resumed,
+        CloseReason::Stopping,
+        CloseReason::Left,
     ];
 
     pub const fn number(self) -> u8 {
@@ -247,7 +247,7 @@ pub struct Refused {
     /// The version that the server speaks.
     pub version: u16,
     /// For programs.
-    pub reason: Reason,
+    pub reason: CloseReason,
     /// For people: why, and what to do about it.
     pub sentence: String,
 }
@@ -262,7 +262,7 @@ impl Refused {
     pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Refused, Malformed> {
         let version = reader.u16("version")?;
         let number = reader.u8("reason")?;
-        let reason = Reason::ALL.into_iter().find(|reason| reason.number() == number);
+        let reason = CloseReason::ALL.into_iter().find(|reason| reason.number() == number);
         let reason = reason.ok_or_else(|| reader.refuse("reason"))?;
         Ok(Refused { version, reason, sentence: reader.text(SENTENCE_MAX, "sentence")?.to_owned() })
     }

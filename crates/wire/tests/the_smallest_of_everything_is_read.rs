@@ -3,13 +3,13 @@
 
 use space::{GridPoint, ObjectId, Turn};
 use wire::cluster::{
-    Answer, Ask, Batch, Beat, Cut, Declared, Entry, Granted, GuestPose, Introduced, Member, Named, Piece, Plan,
-    Replicate, Standing,
+    Answer, Ask, Batch, Beat, Declared, Granted, GuestPose, Introduced, Member, Named, Piece, Plan, ReplicaEntry,
+    Replicate, SpaceCut, StandingSolid,
 };
-use wire::form::{Form, Forms};
-use wire::inside::{Cells, Group, Groups, Hearing};
-use wire::operator::{Borders, Known, Region, ToOperator, View};
-use wire::peer::{Digest, Motion, Owns, Report, ToPeer, Watch};
+use wire::form::{FormClock, Forms};
+use wire::inside::{Group, Groups, Hearing, OccupiedCells};
+use wire::operator::{Borders, Known, NodeRegion, ToOperator, WorldView};
+use wire::peer::{MotionUpdate, Owns, Report, StateDigest, ToPeer, Watch};
 use wire::scene::{FixedObject, Scene};
 use wire::session::{Entered, EnteredKind, Roster};
 use wire::{CollisionShape, Handle, ToClient, ToNode};
@@ -26,7 +26,7 @@ const COUNTS: [usize; 2] = [1, 50];
 
 #[test]
 fn between_nodes() {
-    let standing = Standing { core: [0; 3], radius: 0, at: ORIGIN };
+    let standing = StandingSolid { core: [0; 3], radius: 0, at: ORIGIN };
     for count in COUNTS {
         let granted = Granted { room: [[0; 3]; 2], standing: vec![(1, standing); count] };
         let answer = |granted| Answer { object: 1, seq: 0, asked: 0, granted };
@@ -45,7 +45,7 @@ fn between_nodes() {
             awaiting: Vec::new(),
             adopting: vec![1; count],
         };
-        let entry = Entry { object: 1, seq: 0, parcel: &[0], session: &[] };
+        let entry = ReplicaEntry { object: 1, seq: 0, parcel: &[0], session: &[] };
         let messages = [
             ToNode::Introduce {
                 objects: vec![Introduced { object: 1, seq: 0, model: 0, is_user: false, name: String::new() }; count],
@@ -67,7 +67,7 @@ fn between_nodes() {
             ToNode::Committed(Plan {
                 version: 0,
                 members: (1..=count).map(member).collect(),
-                cuts: vec![Cut::Leaf(1)],
+                cuts: vec![SpaceCut::Leaf(1)],
             }),
             ToNode::Beat(beat),
             ToNode::Replicate(Replicate {
@@ -109,7 +109,7 @@ fn to_clients() {
             ToClient::Roster(Roster { number: 1, tick: 0, left: Vec::new(), entered: vec![entered; count] }),
             ToClient::Roster(Roster { number: 1, tick: 0, left: vec![Handle(0); count], entered: Vec::new() }),
             ToClient::Scene(Scene { is_last: true, solids: vec![solid; count] }),
-            ToClient::Forms(Forms { tick: 0, forms: vec![Form { handle: Handle(0), clock: 0 }; count] }),
+            ToClient::Forms(Forms { tick: 0, forms: vec![FormClock { handle: Handle(0), clock: 0 }; count] }),
             ToClient::Servers { addresses: vec!["a:80".to_owned(); count] },
         ];
         for message in messages {
@@ -131,17 +131,17 @@ fn to_operators() {
             shape: POINT,
         };
         let group = |number| Group { number, members: vec![object(1), object(2)] };
-        let region = Region { node: "a".to_owned(), is_own: false, low: [0; 2], high: [0; 2] };
+        let region = NodeRegion { node: "a".to_owned(), is_own: false, low: [0; 2], high: [0; 2] };
         let messages = [
             ToOperator::Known(numbers().map(known).collect()),
-            ToOperator::View(View {
+            ToOperator::View(WorldView {
                 tick: 0,
                 is_live: false,
                 is_last: false,
                 places: numbers().map(|number| (object(number), ORIGIN)).collect(),
             }),
             ToOperator::Groups(Groups { tick: 0, all, groups: numbers().map(group).collect() }),
-            ToOperator::Cells(Cells {
+            ToOperator::Cells(OccupiedCells {
                 tick: 0,
                 low: [0; 2],
                 edge: 1,
@@ -168,7 +168,7 @@ fn to_operators() {
 #[test]
 fn between_peers() {
     for count in COUNTS {
-        let still = Motion {
+        let still = MotionUpdate {
             index: 1,
             seq: 0,
             algorithm: 1,
@@ -180,7 +180,7 @@ fn between_peers() {
             turn: Turn::IDENTITY,
             spin: [0; 3],
         };
-        let digest = Digest { place: [0; 3], velocity: [0; 3], sees: false };
+        let digest = StateDigest { place: [0; 3], velocity: [0; 3], sees: false };
         let watch = Watch { own: 1, other: 1, first: 0, newest: 0, lacks: 0, digests: vec![digest] };
         let long = Watch { newest: 31, lacks: 31, digests: vec![digest; 32], ..watch.clone() };
         let reports = [

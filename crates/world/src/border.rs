@@ -1,80 +1,76 @@
-//! A world that is a part of a larger one: where its objects may be, what others keep for them, what it keeps for others.
+//! The border of a world that is a part of a larger one, whose space several nodes share.
 //!
-//! Every point of space has one node that decides who may be there. Whatever reaches into space that another node decides
-//! about does so within *rooms* which that node has granted; whatever of others reaches in here is a *guest*, and the rooms
-//! that it was granted are closed to everybody here. So two solids that share a point are both within what one node
-//! decides about, and that node has kept them apart: nothing overlaps, whoever owns it.
+//! One node decides about each point of space. An object reaches into the space of another node only within *rooms* that
+//! this node has granted to it. An object of another node that reaches in here is a *guest*, and its rooms are closed to
+//! the objects of this node. So if two solids shared a point, one node would have decided about both, and it keeps them
+//! apart: nothing overlaps, whatever node owns it.
 //!
-//! Settling sees a border as walls and obstacles, and needs no other route. What has no room to be where it is stays there.
+//! To settling, a border is walls and obstacles. An object whose place is in no room stays there.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use space::{GridPoint, NodeId, ObjectId};
 
-use crate::solid::{Block, RoundedBox};
+use crate::solid::{GridBox, RoundedBox};
 
 /// What a world knows of the world around it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Border {
-    /// Space that this world decides about.
-    pub home: Vec<Block>,
-    /// Space that it does not decide about, and who does.
-    pub abroad: Vec<(NodeId, Block)>,
-    /// What others have granted to objects of this world.
+    /// Space that this node decides about.
+    pub home: Vec<GridBox>,
+    /// Space that other nodes decide about.
+    pub abroad: Vec<(NodeId, GridBox)>,
+    /// Rooms that other nodes have granted to objects of this world.
     pub rooms: BTreeMap<ObjectId, Vec<Room>>,
-    /// What of others may be in here, by name.
+    /// Objects of other nodes that may be in here, by name.
     pub guests: Vec<Guest>,
-    /// Objects that must stay where they are.
+    /// Objects that must stay in their places.
     pub held: BTreeSet<ObjectId>,
 }
 
 /// Space that another node has granted to one object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Room {
-    /// Who granted it: it counts where that node decides.
+    /// The node that granted it: it counts in the space that this node decides about.
     pub grantor: NodeId,
-    /// Where.
-    pub block: Block,
-    /// What stands in there, and stays while the room is granted.
+    pub block: GridBox,
+    /// Solids in there, which stay while the room is granted.
     pub standing: Vec<PlacedSolid>,
 }
 
 /// A solid in its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlacedSolid {
-    /// Whose.
     pub object: ObjectId,
-    /// Its solid.
     pub solid: RoundedBox,
-    /// Where.
     pub at: GridPoint,
 }
 
 /// An object of another node that reaches in here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Guest {
-    /// Where it was when its node last told.
+    /// Its last known place.
     pub standing: PlacedSolid,
-    /// The rooms that it was granted: if there are any, it may be anywhere in them.
-    pub rooms: Vec<Block>,
+    /// Rooms that it was granted: if there are any, it may be anywhere in them.
+    pub rooms: Vec<GridBox>,
 }
 
 impl PlacedSolid {
     /// The box around it.
-    pub fn block(&self) -> Block {
-        Block::around(self.at, self.solid.half_extents())
+    pub fn block(&self) -> GridBox {
+        GridBox::around(self.at, self.solid.half_extents())
     }
 }
 
 impl Guest {
-    /// All that others have to keep out of.
+    /// The solids that objects of this world have to keep out of.
     pub fn obstacles(&self) -> impl Iterator<Item = (RoundedBox, GridPoint)> {
         let solid = self.rooms.is_empty().then_some((self.standing.solid, self.standing.at));
-        self.rooms.iter().map(Block::as_solid).chain(solid)
+        self.rooms.iter().map(GridBox::as_solid).chain(solid)
     }
 
-    /// Whether a box meets what it may be in.
-    pub fn meets(&self, block: &Block) -> bool {
+    /// Whether a box meets the space in which the guest may be.
+    pub fn meets(&self, block: &GridBox) -> bool {
         if self.rooms.is_empty() {
             self.standing.block().meets(block)
         } else {
@@ -84,15 +80,15 @@ impl Guest {
 }
 
 impl Border {
-    /// Whether a motion within `reach` may have to do with others.
-    pub(crate) fn concerns(&self, reach: &Block) -> bool {
+    /// Whether a motion within `reach` may leave home or meet a guest.
+    pub(crate) fn concerns(&self, reach: &GridBox) -> bool {
         !self.home.iter().any(|home| home.contains(reach)) || self.guests.iter().any(|guest| guest.meets(reach))
     }
 
-    /// For each box of home, as much of it as no guest reaches into: a motion that stays in there has nothing to do with others.
-    /// Guests are near borders, so that most of it is left, and most movers need not look at each of them.
-    pub(crate) fn calm(&self) -> Vec<Block> {
-        let spare = |calm: Block, guest: &Guest| {
+    /// For each box of home, a large part of it that no guest reaches into. Motions within need no test with the border;
+    /// guests are near borders, so that this holds for most.
+    pub(crate) fn calm(&self) -> Vec<GridBox> {
+        let spare = |calm: GridBox, guest: &Guest| {
             if guest.rooms.is_empty() {
                 beside(calm, &guest.standing.block())
             } else {
@@ -102,8 +98,8 @@ impl Border {
         self.home.iter().map(|&home| self.guests.iter().fold(home, spare)).collect()
     }
 
-    /// The walls within `reach`: what is abroad and not in one of the object's rooms.
-    pub(crate) fn walls(&self, object: ObjectId, reach: &Block, mut wall: impl FnMut(Block)) {
+    /// The walls within `reach`: space abroad that is in none of the object's rooms.
+    pub(crate) fn walls(&self, object: ObjectId, reach: &GridBox, mut wall: impl FnMut(GridBox)) {
         if self.home.iter().any(|home| home.contains(reach)) {
             return;
         }
@@ -121,12 +117,12 @@ impl Border {
         }
     }
 
-    /// What stands in an object's rooms.
+    /// Solids in an object's rooms.
     pub(crate) fn standing_in_rooms(&self, object: ObjectId) -> impl Iterator<Item = &PlacedSolid> {
         self.rooms.get(&object).into_iter().flatten().flat_map(|room| &room.standing)
     }
 
-    /// Whether an object has to stay where it is: it was told to, or it is where it has no room.
+    /// Whether an object has to stay in its place: by order, or because it reaches into a wall.
     pub(crate) fn holds(&self, standing: &PlacedSolid) -> bool {
         if self.held.contains(&standing.object) {
             return true;
@@ -139,14 +135,14 @@ impl Border {
         is_held
     }
 
-    /// Whether somebody new may stand here: at home, and in nobody's way.
-    pub(crate) fn is_free(&self, block: &Block) -> bool {
+    /// Whether a new object may stand here: at home, and beside all guests.
+    pub(crate) fn is_free(&self, block: &GridBox) -> bool {
         self.home.iter().any(|home| home.contains(block)) && !self.guests.iter().any(|guest| guest.meets(block))
     }
 }
 
-/// As much of a box as lies on one side of another, seen from above, and does not touch it.
-fn beside(whole: Block, other: &Block) -> Block {
+/// The largest part of a box that lies on one side of another, seen from above, and does not touch it.
+fn beside(whole: GridBox, other: &GridBox) -> GridBox {
     if !whole.meets(other) {
         return whole;
     }
@@ -155,7 +151,7 @@ fn beside(whole: Block, other: &Block) -> Block {
         (lower.high[axis], upper.low[axis]) = (other.low[axis] - 1, other.high[axis] + 1);
         [lower, upper]
     });
-    let long = |block: &Block, axis: usize| i64::from(block.high[axis]) - i64::from(block.low[axis]);
+    let long = |block: &GridBox, axis: usize| i64::from(block.high[axis]) - i64::from(block.low[axis]);
     sides.max_by_key(|side| long(side, 0).max(0) * long(side, 2).max(0)).expect("there are four")
 }
 
@@ -164,17 +160,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_within_the_calm_is_concerned() {
+    fn a_motion_within_the_calm_does_not_concern_the_border() {
         let mut random = space::workload::Random::new(5);
         let mut left = 0;
         for _ in 0..500 {
             let mut place = |from: i32, to: i32| from + random.whole(0, (to - from) as u32) as i32;
-            let home = Block { low: [-2_000; 3], high: [2_000; 3] };
+            let home = GridBox { low: [-2_000; 3], high: [2_000; 3] };
             let solid = RoundedBox { core: [0, 50, 0], radius: 40 };
             let guest = |number: u64, place: &mut dyn FnMut(i32, i32) -> i32| {
                 let at = GridPoint::new(place(-2_400, 2_400), place(-90, 90), place(-2_400, 2_400));
                 let standing = PlacedSolid { object: ObjectId::new(number).unwrap(), solid, at };
-                let rooms = (0..place(0, 3)).map(|_| Block::around(at, [place(0, 300), 90, place(0, 300)])).collect();
+                let rooms = (0..place(0, 3)).map(|_| GridBox::around(at, [place(0, 300), 90, place(0, 300)])).collect();
                 Guest { standing, rooms }
             };
             let guests = (1..=place(0, 6) as u64).map(|number| guest(number, &mut place)).collect();
@@ -182,7 +178,7 @@ mod tests {
             let calm = border.calm();
             for _ in 0..50 {
                 let at = GridPoint::new(place(-2_100, 2_100), place(-200, 200), place(-2_100, 2_100));
-                let reach = Block::around(at, [place(0, 200), 60, place(0, 200)]);
+                let reach = GridBox::around(at, [place(0, 200), 60, place(0, 200)]);
                 if calm.iter().any(|calm| calm.contains(&reach)) {
                     assert!(!border.concerns(&reach), "{border:?} {reach:?}");
                     left += 1;
@@ -198,17 +194,17 @@ mod tests {
         let mut corner = || [0; 3].map(|_: i32| 2 * random.whole(0, 6) as i32);
         for _ in 0..2_000 {
             let (a, b, c, d) = (corner(), corner(), corner(), corner());
-            let make = |one: [i32; 3], other: [i32; 3]| Block {
+            let make = |one: [i32; 3], other: [i32; 3]| GridBox {
                 low: std::array::from_fn(|axis| one[axis].min(other[axis])),
                 high: std::array::from_fn(|axis| one[axis].max(other[axis]) + 2),
             };
             let (whole, part) = (make(a, b), make(c, d));
             let pieces = whole.without(&part);
-            // Looked at in the middles of cells, where no two boxes only touch.
+            // In the middles of cells, where no two boxes only touch.
             for x in (-1..16).step_by(2) {
                 for y in (-1..16).step_by(2) {
                     for z in (-1..16).step_by(2) {
-                        let cell = Block { low: [x, y, z], high: [x, y, z] };
+                        let cell = GridBox { low: [x, y, z], high: [x, y, z] };
                         let expected = usize::from(whole.contains(&cell) && !part.contains(&cell));
                         let found = pieces.iter().filter(|piece| piece.contains(&cell)).count();
                         assert_eq!(found, expected, "{whole:?} without {part:?} at {cell:?}");

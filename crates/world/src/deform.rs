@@ -1,8 +1,8 @@
-//! Meshes that deform: a flag in the wind, something that breathes. Their balls follow them in every tick.
+//! Meshes that deform, as a flag in the wind. The spheres of their sphere-trees are refitted in every tick.
 //!
-//! A form is a function of the object's own clock, as a path is. Before the tick's motions, each takes its next form if
-//! nothing is in the way, neither of the form nor of the way there; else it waits, and its clock with it. So the others
-//! meet a shape that stands still while they move, and nothing new has to be proven.
+//! A form is a function of the object's own clock, as a route is. Before the motions of a tick, each object takes its next
+//! form if nothing is in the way of that form and of the change to it; else it waits, and its clock with it. So movers
+//! meet a shape that stands still, and the proof against overlaps stays the same.
 
 use std::sync::Arc;
 
@@ -13,28 +13,29 @@ use space::snap;
 
 use crate::make;
 use crate::objects::{Collider, SOLID};
+use crate::overlap::Shaped;
 use crate::settle::CLOSEST_M;
 use crate::solid::SKIN;
 use crate::spec::{Deformation, ObjectKind, ObjectSpec, Route, SpecError};
 use crate::world::World;
 
-/// Levels of a deforming mesh's tree below the root.
+/// Levels of the sphere-tree below the root.
 const DEPTH: usize = 3;
 
 /// An object whose mesh deforms.
 #[derive(Debug)]
 pub(crate) struct Deforming {
-    /// Which of the spec's objects.
+    /// The index of the object in the spec.
     pub object: usize,
     deformation: Deformation,
     mesh: Deformable,
-    /// How far the mesh at rest reaches along the way of the wave.
+    /// The extent of the mesh at rest along the direction of the wave.
     ends: (f64, f64),
     form: Form,
 }
 
 impl Deforming {
-    /// The object at rest and in its first form, if it is one that deforms.
+    /// The object in its first form; `None` if it does not deform.
     pub fn new(object: usize, spec: &ObjectSpec) -> Result<Option<Deforming>, SpecError> {
         let (ObjectKind::Moving(Route::Deform(deformation)), Shape::Mesh(mesh)) = (&spec.kind, &spec.shape) else {
             return Ok(None);
@@ -58,7 +59,7 @@ impl Deforming {
         Ok(Some(Deforming { object, deformation: *deformation, mesh, ends, form }))
     }
 
-    /// What it is to whoever bumps into it now.
+    /// The shape that others collide with now.
     pub fn shape(&self) -> Option<Shape> {
         Shape::balls(Arc::clone(&self.form.balls), u8::MAX).ok()
     }
@@ -68,7 +69,7 @@ impl Deforming {
     }
 }
 
-/// Whether a shape is within the box by which others find the body: what sticks out of it would be met too late.
+/// Whether a shape is within the box by which the broad phase finds the body.
 fn is_within(shape: &Shape, turn: space::Turn, body: &Collider) -> bool {
     let (bounds, rotation) = (shape.bounds(), turn.quat());
     let room = body.solid.half_extents().map(|half| half as f32 * snap::STEP);
@@ -80,7 +81,7 @@ fn is_within(shape: &Shape, turn: space::Turn, body: &Collider) -> bool {
 }
 
 impl World {
-    /// Lets everything that deforms take its next form, or wait.
+    /// Each deforming object takes its next form, or waits.
     pub(crate) fn deform(&mut self) {
         let mut deforming = std::mem::take(&mut self.deforming);
         for one in &mut deforming {
@@ -97,7 +98,7 @@ impl World {
             if !is_within(&there, self.objects.turn[row as usize], body) || !self.has_room(row, &on_the_way, &there) {
                 continue;
             }
-            // Whoever waits by its odometer must learn that it came closer.
+            // The schedule must learn that its surface came closer to others.
             let change = one.form.farthest_change(&form) * f64::from(snap::STEPS_PER_METRE);
             self.objects.drive[row as usize].odometer += change as i64 + 1;
             self.objects.card_mut(row).phase += 1;
@@ -111,7 +112,7 @@ impl World {
         self.deforming = deforming;
     }
 
-    /// Puts everything that deforms into the form that its clock shows.
+    /// Puts each deforming object into the form of its clock.
     pub(crate) fn take_forms(&mut self) {
         let mut deforming = std::mem::take(&mut self.deforming);
         for one in &mut deforming {
@@ -127,7 +128,7 @@ impl World {
         self.deforming = deforming;
     }
 
-    /// Whether nobody is in the way of a form, nor of the way to it.
+    /// Whether no solid is in the way of a form and of the change to it.
     fn has_room(&self, row: u32, on_the_way: &Shape, there: &Shape) -> bool {
         let body = &self.objects.body[row as usize];
         if !body.is(SOLID) {
@@ -135,21 +136,16 @@ impl World {
         }
         let block = body.block().grown(2 * SKIN);
         let pose = Pose::new(body.at.position(), self.objects.turn[row as usize].quat());
-        let is_free = |other: &Collider, shape: u32, turn: space::Turn| {
+        let is_free = |(other, shape, turn): Shaped<'_>| {
             let (shape, at) = (&self.shapes[shape as usize], Pose::new(other.at.position(), turn.quat()));
             !other.is(SOLID)
                 || !other.block().meets(&block)
                 || exact::distance(on_the_way, &pose, shape, &at) > 0.0
                     && exact::distance(there, &pose, shape, &at) >= CLOSEST_M
         };
-        let mut has_room = self.objects.by_id.iter().filter(|&&(_, other)| other != row).all(|&(_, other)| {
-            let card = self.objects.card(other);
-            is_free(&self.objects.body[other as usize], card.shape, self.objects.turn[other as usize])
-        });
-        self.scenery.near(&block, |index| {
-            let index = index as usize;
-            has_room &= is_free(&self.scenery.body[index], self.scenery.shape[index], self.scenery.turn[index]);
-        });
+        let mut others = self.objects.by_id.iter().map(|&(_, other)| other).filter(|&other| other != row);
+        let mut has_room = others.all(|other| is_free(self.objects.shaped(other)));
+        self.scenery.near(&block, |index| has_room &= is_free(self.scenery.shaped(index as usize)));
         has_room
     }
 }

@@ -1,23 +1,23 @@
-//! Holding things: who takes what in a tick, and when it is let go.
+//! Grabbing, holding and releasing objects.
 //!
-//! Invariant: an object is held by one avatar at most, and an avatar holds one object at most.
+//! Invariant: at most one avatar holds an object, and an avatar holds at most one object.
 
 use space::{ObjectId, snap};
 
 use crate::input::{Refusal, RefusalReason};
 use crate::objects::{Drive, Kind};
 use crate::outcome::{Held, Outcome};
-use crate::settle::Order;
+use crate::settle::TurnOrder;
 use crate::world::World;
 
 impl World {
-    /// Lets the grabs of this tick take hold, in this tick's order of settling.
+    /// Carries out the grabs of this tick, in this tick's order of settling.
     pub(crate) fn settle_grabs(&mut self, outcome: &mut Outcome) {
         if self.grabs.is_empty() {
             return;
         }
         let mut rank = vec![0usize; self.objects.by_id.len()];
-        for (place, index) in Order::of_tick(self.tick.number(), rank.len()).iter().enumerate() {
+        for (place, index) in TurnOrder::of_tick(self.tick.number(), rank.len()).iter().enumerate() {
             rank[index] = place;
         }
         let mut grabs = std::mem::take(&mut self.grabs);
@@ -36,7 +36,7 @@ impl World {
         self.grabs = grabs;
     }
 
-    /// Puts an object into an avatar's hands, if it may be there.
+    /// Puts an object into an avatar's hands, if the avatar may hold it.
     pub(crate) fn grab(&mut self, row: u32, object: ObjectId) -> Result<Held, RefusalReason> {
         let target = self.objects.row(object).ok_or(RefusalReason::NotMovable)?;
         let (carrier, card) = (self.objects.card(row), self.objects.card(target));
@@ -60,14 +60,14 @@ impl World {
         Ok(held)
     }
 
-    /// Whether an object is near enough to be held.
+    /// Whether an object is near enough to an avatar to be held.
     fn is_in_reach(&self, row: u32, target: u32) -> bool {
         let (one, other) = (&self.objects.body[row as usize], &self.objects.body[target as usize]);
         let reach = (self.spec.limits.grab_reach * snap::STEPS_PER_METRE as f32) as i32;
         !one.solid.is_apart(one.at, other.solid, other.at, reach)
     }
 
-    /// Lets go of what an avatar holds.
+    /// Releases the object that an avatar holds.
     pub(crate) fn release(&mut self, row: u32) -> Option<Held> {
         let held = self.objects.let_go(row)?;
         self.objects.drive[held as usize].awake = true;

@@ -1,19 +1,22 @@
-//! A fingerprint of a world: equal for equal states, on every machine, in every build.
+//! The hash of a world's state: equal for equal states, on every machine, in every build.
 
 use std::fmt;
 
 use crate::snapshot;
 use crate::world::World;
 
-/// A fingerprint of everything that a world's future depends on.
+/// The hash of everything that a world's future depends on.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StateHash(pub u64);
 
 impl StateHash {
-    /// The fingerprint of a world: that of its snapshot, which holds exactly what the future depends on.
+    /// The hash of the state as in a snapshot, which holds exactly what the future depends on.
     pub(crate) fn of(world: &World) -> StateHash {
         let mut hasher = Hasher::default();
-        snapshot::write_state(world, &mut |bytes| hasher.write(bytes));
+        snapshot::write_state(world, &mut Vec::new(), &mut |bytes| {
+            hasher.write(bytes);
+            bytes.clear();
+        });
         StateHash(hasher.finish())
     }
 }
@@ -30,7 +33,7 @@ impl fmt::Debug for StateHash {
     }
 }
 
-/// Mixes words of bytes, one multiplication each. Not for secrets: whoever holds the bytes may forge them.
+/// Mixes words of bytes, one multiplication each. It is not cryptographic.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hasher {
     state: u64,
@@ -83,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn how_bytes_are_cut_cannot_be_seen() {
+    fn the_hash_does_not_depend_on_how_bytes_are_cut() {
         let bytes: Vec<u8> = (0..200u32).map(|number| (number * 37 % 251) as u8).collect();
         let whole = |bytes: &[u8]| {
             let mut hasher = Hasher::default();

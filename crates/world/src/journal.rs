@@ -1,12 +1,12 @@
-//! What was asked for, tick by tick, as bytes: with a snapshot, enough to see everything again.
+//! The inputs of each tick as bytes: with a snapshot they replay a world.
 //!
 //! ```text
-//! each tick:  u64 tick, u32 how many inputs, then each input
-//! an input:   u64 sender, u32 sequence, u64 the tick it was made for, u8 what, then what that needs
+//! a record:   u64 tick, u32 number of inputs, then each input
+//! an input:   u64 sender, u32 sequence, u64 the tick for which it was made, u8 kind of act, then its fields
 //! ```
-//! Records stand one after the other, so that a journal can be appended to and cut between any two of them.
+//! Records follow each other, so that a journal can be appended to, and cut between any two of them.
 
-use space::bytes::{Malformed, Reader};
+use space::bytes::{Malformed, Reader, Writer};
 use space::{NodeId, ObjectId, Tick, Vec3};
 
 use crate::hash::StateHash;
@@ -14,81 +14,76 @@ use crate::input::{Act, Input};
 use crate::snapshot::{read_text, write_text};
 use crate::world::World;
 
-/// What an input takes at least.
+/// The least bytes of an input.
 const INPUT_BYTES: usize = 21;
 
 /// One tick of a journal.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Record {
-    /// The tick that the inputs were taken in.
+pub struct JournalRecord {
     pub tick: Tick,
-    /// What was asked for, in the order in which it was handed in.
     pub inputs: Vec<Input>,
 }
 
 /// Why a journal could not be replayed.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum ReplayError {
-    /// Bytes that are not what they should be.
     #[error("the journal is damaged {0}")]
     Malformed(#[from] Malformed),
     /// A tick is missing.
     #[error("the journal goes on with {found}, expected {expected}")]
-    Gap {
-        /// What comes.
-        found: Tick,
-        /// What should.
-        expected: Tick,
-    },
+    Gap { found: Tick, expected: Tick },
 }
 
 /// Appends the inputs of one tick to a journal.
 pub fn write(tick: Tick, inputs: &[Input], journal: &mut Vec<u8>) {
-    journal.extend_from_slice(&tick.number().to_le_bytes());
-    journal.extend_from_slice(&(inputs.len() as u32).to_le_bytes());
-    let mut sink = |bytes: &[u8]| journal.extend_from_slice(bytes);
+    let mut writer = Writer::new(journal);
+    writer.u64(tick.number());
+    writer.u32(inputs.len() as u32);
     for input in inputs {
-        sink(&input.sender.number().to_le_bytes());
-        sink(&input.sequence.to_le_bytes());
-        sink(&input.made_for.number().to_le_bytes());
-        let vector = |value: Vec3, sink: &mut dyn FnMut(&[u8])| {
-            value.to_array().iter().for_each(|number| sink(&number.to_bits().to_le_bytes()));
-        };
-        match &input.act {
-            Act::Join { name, avatar, at } => {
-                sink(&[0]);
-                write_text(name, &mut sink);
-                sink(&avatar.to_le_bytes());
-                sink(&[u8::from(at.is_some())]);
-                if let Some(at) = at {
-                    vector(*at, &mut sink);
-                }
+        writer.u64(input.sender.number());
+        writer.u32(input.sequence);
+        writer.u64(input.made_for.number());
+        write_act(&input.act, &mut writer);
+    }
+}
+
+fn write_act(act: &Act, writer: &mut Writer<'_>) {
+    let vector =
+        |value: Vec3, writer: &mut Writer<'_>| value.to_array().into_iter().for_each(|number| writer.f32(number));
+    match act {
+        Act::Join { name, avatar, at } => {
+            writer.u8(0);
+            write_text(name, writer);
+            writer.u16(*avatar);
+            writer.flag(at.is_some());
+            if let Some(at) = at {
+                vector(*at, writer);
             }
-            Act::Leave => sink(&[1]),
-            Act::Move { velocity } => {
-                sink(&[2]);
-                vector(*velocity, &mut sink);
-            }
-            Act::Turn { heading } => {
-                sink(&[3]);
-                sink(&heading.to_bits().to_le_bytes());
-            }
-            Act::Jump => sink(&[4]),
-            Act::Grab { object } => {
-                sink(&[5]);
-                sink(&object.number().to_le_bytes());
-            }
-            Act::Release => sink(&[6]),
-            Act::Say { text } => {
-                sink(&[7]);
-                write_text(text, &mut sink);
-            }
+        }
+        Act::Leave => writer.u8(1),
+        Act::Move { velocity } => {
+            writer.u8(2);
+            vector(*velocity, writer);
+        }
+        Act::Turn { heading } => {
+            writer.u8(3);
+            writer.f32(*heading);
+        }
+        Act::Jump => writer.u8(4),
+        Act::Grab { object } => {
+            writer.u8(5);
+            writer.u64(object.number());
+        }
+        Act::Release => writer.u8(6),
+        Act::Say { text } => {
+            writer.u8(7);
+            write_text(text, writer);
         }
     }
 }
 
-/// Reads a journal record by record, and stops at the first one that is damaged.
-pub fn read(journal: &[u8]) -> impl Iterator<Item = Result<Record, Malformed>> {
+/// Reads a journal record by record, up to the first one that is damaged.
+pub fn read(journal: &[u8]) -> impl Iterator<Item = Result<JournalRecord, Malformed>> {
     let mut reader = Some(Reader::new(journal));
     std::iter::from_fn(move || {
         let record = match reader.as_mut()? {
@@ -102,7 +97,7 @@ pub fn read(journal: &[u8]) -> impl Iterator<Item = Result<Record, Malformed>> {
     })
 }
 
-/// Steps a world through a journal, skipping the ticks that it has behind it. `after` sees the world after each.
+/// Steps a world through a journal, without the ticks that are behind it. `after` is called after each step.
 pub fn replay(world: &mut World, journal: &[u8], after: &mut dyn FnMut(&World)) -> Result<StateHash, ReplayError> {
     for record in read(journal) {
         let record = record?;
@@ -119,7 +114,7 @@ pub fn replay(world: &mut World, journal: &[u8], after: &mut dyn FnMut(&World)) 
     Ok(world.hash())
 }
 
-fn read_record(reader: &mut Reader<'_>) -> Result<Record, Malformed> {
+fn read_record(reader: &mut Reader<'_>) -> Result<JournalRecord, Malformed> {
     let tick = Tick::new(reader.u64("a tick")?);
     let count = reader.u32("a count")? as usize;
     reader.check(count <= reader.remaining() / INPUT_BYTES, "as many inputs as there are bytes")?;
@@ -130,13 +125,13 @@ fn read_record(reader: &mut Reader<'_>) -> Result<Record, Malformed> {
         let made_for = Tick::new(reader.u64("a tick")?);
         inputs.push(Input { sender, sequence, made_for, act: read_act(reader)? });
     }
-    Ok(Record { tick, inputs })
+    Ok(JournalRecord { tick, inputs })
 }
 
-/// Whether the numbers make sense is the world's question: it has seen them before, and judges the same again.
+/// Reads an act. Its numbers may be out of range, as the world refuses such inputs in a replay again.
 fn read_act(reader: &mut Reader<'_>) -> Result<Act, Malformed> {
     let most = usize::from(u16::MAX);
-    Ok(match reader.u8("what was asked for")? {
+    Ok(match reader.u8("an act")? {
         0 => Act::Join {
             name: read_text(reader, most, "a name")?.into(),
             avatar: reader.u16("an avatar")?,
@@ -149,7 +144,7 @@ fn read_act(reader: &mut Reader<'_>) -> Result<Act, Malformed> {
         5 => Act::Grab { object: ObjectId::new(reader.u64("an object")?).ok_or_else(|| reader.refuse("an object"))? },
         6 => Act::Release,
         7 => Act::Say { text: read_text(reader, most, "a text")?.into() },
-        _ => return Err(reader.refuse("something that can be asked for")),
+        _ => return Err(reader.refuse("an act")),
     })
 }
 

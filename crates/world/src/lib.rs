@@ -1,8 +1,8 @@
-//! What is true: a shared world whose solids never overlap.
+//! A shared world whose solid objects never overlap.
 //!
-//! Avatars walk, crates fall, balls bounce; everybody wants to be somewhere else. A world takes what its participants
-//! ask for, tick by tick, and settles it: nothing overlapped before, nothing overlaps after, whatever was asked for.
-//! There is no clock in here and no network. The same start and the same inputs give the same world, to the bit.
+//! Avatars walk, crates fall, balls bounce. A world takes the inputs of its participants, tick by tick, and settles
+//! where each object ends up. If no two solids overlapped before a tick, none do after it, whatever the inputs were.
+//! There is no clock and no network in here. The same start and the same inputs give the same world, to the bit.
 //!
 //! ```
 //! use space::{NodeId, Tick, Vec3};
@@ -23,11 +23,11 @@
 //! # Ok::<(), world::SpecError>(())
 //! ```
 //!
-//! - [`Spec`]: what a world is made of, from a file or from [`Plaza`].
-//! - [`World`]: the world; [`Input`] goes in, [`Outcome`] comes out.
-//! - [`journal`]: what was asked for, as bytes; [`World::snapshot`]: the world as bytes. Together they replay it.
-//! - [`Border`]: what a world knows of the world around it, if it is a part of one.
-//! - [`RoundedBox`]: who overlaps whom, in whole numbers.
+//! - [`Spec`] describes a world before its first tick; it comes from a file or from [`Plaza`].
+//! - [`World`] is the world; an [`Input`] goes in, an [`Outcome`] comes out.
+//! - A [`journal`] holds inputs as bytes, and [`World::snapshot`] the state as bytes. Together they replay a world.
+//! - [`Border`] is what a world knows of its surroundings, if it is a part of a larger one.
+//! - [`RoundedBox`] is the upright solid whose overlaps are tested in whole numbers.
 
 #![forbid(unsafe_code)]
 
@@ -59,10 +59,10 @@ pub use hash::StateHash;
 pub use input::{Act, Input, Refusal, RefusalReason};
 pub use neighbours::GroundCells;
 pub use objects::Kind;
-pub use outcome::{Held, Joined, Left, Met, Outcome, Said, Work};
+pub use outcome::{Held, Joined, Left, Met, Outcome, Said, TickWork};
 pub use passage::{Placing, PutError};
 pub use snapshot::{SnapshotError, forge_fingerprint};
-pub use solid::{Block, RoundedBox, SKIN};
+pub use solid::{GridBox, RoundedBox, SKIN};
 pub use space::bytes::Malformed;
-pub use spec::{FileError, Plaza, Policy, Route, Spec, SpecError};
+pub use spec::{ContactPolicy, Plaza, Route, Spec, SpecError, WorldFileError};
 pub use world::{Model, ObjectView, Stage, World};

@@ -1,15 +1,15 @@
-//! From a spec to the bodies that the world starts with.
+//! Makes the bodies of a world's start from its spec.
 
 use shapes::{Pose, Shape, exact};
 use space::{GridPoint, ObjectId, Turn, Vec3, snap};
 
 use crate::objects::{AVATAR, Card, Collider, Drive, EXACT, Kind, Label, MOVABLE, ROUTED, SLIDING, SOLID, TURNING};
-use crate::scenery::Columns;
+use crate::scenery::ColumnGrid;
 use crate::settle::CLOSEST_M;
-use crate::solid::{Block, RoundedBox};
-use crate::spec::{AvatarSpec, ObjectKind, ObjectSpec, Policy, Route, Spec, SpecError};
+use crate::solid::{GridBox, RoundedBox};
+use crate::spec::{AvatarSpec, ContactPolicy, ObjectKind, ObjectSpec, Route, Spec, SpecError};
 
-/// A spec's object as the world keeps it.
+/// An object of the spec as the world keeps it.
 pub(crate) struct Made {
     pub body: Collider,
     pub shape: Shape,
@@ -21,13 +21,13 @@ fn steps(metres: f32) -> i32 {
     ((f64::from(metres) * f64::from(snap::STEPS_PER_METRE)).round() as i32).max(1)
 }
 
-/// The radius of something round, a step or two thinner than it was asked to be: what touches in a world file, be it a
-/// ball on a box, must not overlap because both were rounded to the grid.
+/// A radius, a step or two thinner than in the spec: round shapes that touch in a world file must not overlap because both
+/// were rounded to the grid.
 fn thin(metres: f32) -> i32 {
     ((f64::from(metres) * f64::from(snap::STEPS_PER_METRE)).floor() as i32 - 1).max(1)
 }
 
-/// A box by its faces: what shares a face in a world file shares it on the grid, or leaves a step between.
+/// A box by its faces: boxes that share a face in a world file share it on the grid, or leave a step between.
 fn boxed(at: Vec3, half: Vec3) -> (GridPoint, RoundedBox) {
     let (mut center, mut core) = ([0; 3], [0; 3]);
     for axis in 0..3 {
@@ -44,22 +44,26 @@ fn metres(steps: i32) -> f32 {
     steps as f32 * snap::STEP
 }
 
-/// The upright solid of an avatar: its sizes are rounded to the grid.
+/// The upright solid of an avatar, rounded to the grid.
 pub(crate) fn avatar_solid(avatar: &AvatarSpec) -> RoundedBox {
     let radius = steps(avatar.radius);
     RoundedBox { core: [0, (steps(avatar.height) / 2 - radius).max(0), 0], radius }
 }
 
+pub(crate) fn avatar_card(id: ObjectId, shape: u32, avatar: &AvatarSpec) -> Card {
+    Card { id, kind: Kind::Avatar, shape, policy: avatar.policy, holds: None, held_by: None, phase: 0 }
+}
+
 pub(crate) fn avatar_body(avatar: &AvatarSpec, at: GridPoint) -> Collider {
     let policy = match avatar.policy {
-        Policy::PassThrough => 0,
-        Policy::Slide => SOLID | SLIDING,
-        Policy::Block | Policy::Bounce => SOLID,
+        ContactPolicy::PassThrough => 0,
+        ContactPolicy::Slide => SOLID | SLIDING,
+        ContactPolicy::Block | ContactPolicy::Bounce => SOLID,
     };
     Collider::new(at, avatar_solid(avatar), AVATAR | policy)
 }
 
-/// The narrow phase's word for an upright solid that is round.
+/// The narrow phase's shape of a sphere or an upright capsule.
 pub(crate) fn round_shape(solid: RoundedBox) -> Shape {
     if solid.core[1] == 0 {
         Shape::Sphere { radius: metres(solid.radius) }
@@ -68,7 +72,7 @@ pub(crate) fn round_shape(solid: RoundedBox) -> Shape {
     }
 }
 
-/// An object's body at the start. Upright shapes are rounded to the grid; others keep their shape and get a box around.
+/// An object's body at the start. Upright shapes are rounded to the grid; others keep their shape and get a box around it.
 pub(crate) fn object(spec: &ObjectSpec) -> Result<Made, SpecError> {
     let turn = Turn::nearest(spec.rotation);
     let rotation = turn.quat();
@@ -76,7 +80,7 @@ pub(crate) fn object(spec: &ObjectSpec) -> Result<Made, SpecError> {
     let is_level = turn == Turn::IDENTITY;
     let turns = matches!(&spec.kind, ObjectKind::Moving(route) if route.turns());
     let at = GridPoint::nearest(spec.at).ok_or_else(|| SpecError::OutOfBounds { name: spec.name.clone() })?;
-    let mut flags = if spec.policy == Policy::PassThrough { 0 } else { SOLID };
+    let mut flags = if spec.policy == ContactPolicy::PassThrough { 0 } else { SOLID };
     if spec.kind == ObjectKind::Movable {
         flags |= MOVABLE;
     }
@@ -115,15 +119,15 @@ pub(crate) fn object(spec: &ObjectSpec) -> Result<Made, SpecError> {
             side(2, bounds.min.z, bounds.max.z),
         );
         let corner = (rotation * corner).abs();
-        // What spins about the vertical axis may reach as far to any side.
+        // A spinning object may reach equally far to all sides.
         let spun = if turns { (corner.x * corner.x + corner.z * corner.z).sqrt() } else { 0.0 };
         half = half.max(corner).max(Vec3::new(spun, 0.0, spun));
     }
     if let ObjectKind::Moving(Route::Deform(deformation)) = &spec.kind {
-        // Whatever form it takes, it is within this.
+        // Every form is within this: the surface within the first summand, its spheres within the second. `Deforming`
+        // checks it.
         let sphere = spec.shape.bounding_sphere();
         let reach = f64::from(sphere.center.length()) + f64::from(sphere.radius);
-        // The surface stays within the first, its balls within the second: `Deforming` sees to it.
         half += Vec3::splat(deformation.farthest(reach) as f32) + Vec3::splat(sphere.radius);
     }
     let core = half.to_array().map(|half| steps(half) + 2);
@@ -149,7 +153,7 @@ pub(crate) fn label(spec: &ObjectSpec) -> Label {
 }
 
 pub(crate) fn drive(kind: Kind) -> Drive {
-    // What is movable may hang in the air: it looks for the ground in the first tick.
+    // A movable object may hang in the air at the start, so it is awake.
     Drive { awake: kind != Kind::Fixed, ..Drive::default() }
 }
 
@@ -157,10 +161,10 @@ pub(crate) fn object_id(index: usize) -> ObjectId {
     ObjectId::new(index as u64 + 1).expect("one more than an index is not zero")
 }
 
-/// Refuses solids that overlap, by the names of both, and those that reach beyond the bounds.
+/// Refuses solids that overlap, and objects that reach beyond the bounds.
 pub(crate) fn check_apart(spec: &Spec, made: &[Made], low: GridPoint, high: GridPoint) -> Result<(), SpecError> {
-    let mut columns = Columns::over(low, high, made.len());
-    let blocks: Vec<(u32, Block)> = made
+    let mut columns = ColumnGrid::over(low, high, made.len());
+    let blocks: Vec<(u32, GridBox)> = made
         .iter()
         .enumerate()
         .filter(|(_, made)| made.body.is(SOLID))
@@ -168,10 +172,10 @@ pub(crate) fn check_apart(spec: &Spec, made: &[Made], low: GridPoint, high: Grid
         .collect();
     for (index, made) in made.iter().enumerate() {
         let block = made.body.block();
-        // What needs the narrow phase has a box that is a little too large.
+        // The box around a shape that is not upright is a little too large.
         let slack = if made.body.is(EXACT) { 4 } else { 0 };
         let (low, high) = ([low.x, low.y, low.z], [high.x, high.y, high.z]);
-        // What deforms stays where it is, as what is fixed does; its box has room for every form.
+        // A deforming object does not move; its box has room for every form and may reach beyond.
         let moves = !matches!(spec.objects[index].kind, ObjectKind::Fixed | ObjectKind::Moving(Route::Deform(_)));
         if moves && (0..3).any(|axis| block.low[axis] + slack < low[axis] || block.high[axis] - slack > high[axis]) {
             return Err(SpecError::OutOfBounds { name: spec.objects[index].name.clone() });
@@ -217,6 +221,6 @@ fn check_pair(spec: &Spec, made: &[Made], one: usize, other: usize) -> Result<()
     if depth > snap::STEP {
         return Err(SpecError::Overlap { one, other });
     }
-    // Scenery may touch scenery: it stays where it is.
+    // Fixed objects may touch each other.
     if are_fixed { Ok(()) } else { Err(SpecError::TooClose { one, other, distance, least: CLOSEST_M }) }
 }

@@ -1,27 +1,27 @@
-//! Who takes part, and the checks that each of their inputs has to pass.
+//! The participants, and the checks that each of their inputs has to pass.
 
 use space::{NodeId, Turn, Vec3};
 
 use crate::input::{Act, Input, Refusal, RefusalReason};
 use crate::objects::Label;
 use crate::outcome::{Joined, Left, Outcome, Said};
-use crate::places::Places;
+use crate::places::FreePlaces;
 use crate::world::World;
 
-/// The participants, by name.
+/// The participants, by rising senders.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Memberships {
     list: Vec<Membership>,
-    /// The order in which a tick's inputs are looked at.
+    /// The order of a tick's inputs, as indices.
     order: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Membership {
     pub sender: NodeId,
-    /// Its avatar's row.
+    /// The row of its avatar.
     pub row: u32,
-    /// The newest sequence that was seen.
+    /// The sequence number of its newest input.
     pub sequence: u32,
 }
 
@@ -45,18 +45,15 @@ impl Memberships {
 }
 
 impl World {
-    /// Looks at a tick's inputs, by sender and sequence: in which order they arrived cannot matter.
+    /// Takes the inputs of a tick by sender and sequence: the order of their arrival does not matter.
     pub(crate) fn take_inputs(&mut self, inputs: &[Input], outcome: &mut Outcome) {
         let mut order = std::mem::take(&mut self.members.order);
         order.clear();
         order.extend(0..inputs.len() as u32);
-        let key = |&index: &u32| (inputs[index as usize].sender, inputs[index as usize].sequence);
-        if !order.is_sorted_by_key(key) {
-            // Stable: of two equal ones the first is taken and the second refused.
-            order.sort_by_key(key);
-        }
+        // Of two equal inputs the first is taken and the second refused.
+        order.sort_unstable_by_key(|&index| (inputs[index as usize].sender, inputs[index as usize].sequence, index));
         let mut places = None;
-        // Memberships are sorted as the inputs are: the next sender's member is never before the last one's.
+        // Members are sorted as the inputs are: the next sender's member is never before the last one's.
         let (mut at, mut last_sender, mut count) = (0, None, 0);
         for &index in &order {
             let input = &inputs[index as usize];
@@ -78,11 +75,11 @@ impl World {
         self.members.order = order;
     }
 
-    /// The place of `sender` among the members, looked for from where the last one was found.
+    /// The place of `sender` among the members, at `from` or later.
     fn find_from(&self, from: usize, sender: NodeId) -> usize {
         let list = &self.members.list;
         let mut at = from.min(list.len());
-        // Inputs of most members in most ticks: a few steps. Otherwise a search.
+        // Most members have inputs in most ticks: a few steps suffice.
         for _ in 0..4 {
             if at >= list.len() || list[at].sender >= sender {
                 return at;
@@ -96,7 +93,7 @@ impl World {
         &mut self,
         input: &Input,
         at: usize,
-        places: &mut Option<Places>,
+        places: &mut Option<FreePlaces>,
         outcome: &mut Outcome,
     ) -> Result<(), RefusalReason> {
         let known = self.members.list.get(at).filter(|member| member.sender == input.sender).copied();
@@ -120,7 +117,7 @@ impl World {
                 outcome.left.push(Left { sender: input.sender, object: self.objects.card(row).id });
                 self.members.list.remove(at);
                 self.remove(row);
-                // A place has become free; whoever joins after this looks anew.
+                // A place has become free, for joins after this.
                 *places = None;
             }
             Act::Move { velocity } => self.wish(row, *velocity)?,
@@ -160,7 +157,7 @@ impl World {
         name: &str,
         avatar: u16,
         place: Option<Vec3>,
-        places: &mut Option<Places>,
+        places: &mut Option<FreePlaces>,
         outcome: &mut Outcome,
     ) -> Result<(), RefusalReason> {
         check_length("name", name, self.spec.limits.name_bytes)?;
@@ -176,7 +173,7 @@ impl World {
         if self.members.list.len() + seekers >= most as usize {
             return Err(RefusalReason::Full { most });
         }
-        let places = places.get_or_insert_with(|| Places::new(&self.objects));
+        let places = places.get_or_insert_with(|| FreePlaces::new(&self.objects));
         let (row, object) = self.place_avatar(places, avatar, place)?;
         self.objects.label[row as usize] = Label { owner: Some(input.sender), name: name.into() };
         self.members.list.insert(at, Membership { sender: input.sender, row, sequence: input.sequence });
@@ -190,7 +187,7 @@ impl World {
         }
         let velocity = if self.spec.gravity > 0.0 { Vec3::new(velocity.x, 0.0, velocity.z) } else { velocity };
         let (speed, most) = (velocity.length(), self.spec.limits.speed);
-        // A direction times the greatest speed may come out a little longer.
+        // The product of a direction and the greatest speed may be a little longer by rounding.
         if speed > most * 1.0001 {
             return Err(RefusalReason::TooFast { speed, most });
         }

@@ -1,85 +1,85 @@
-//! Who may meet whom in this tick: everybody whose reaches meet, and of whom one may move, by row.
+//! The broad phase of a tick: pairs of objects whose reaches meet and of which one may move, by row.
 //!
-//! A reach is a box of grid points, and most are about as wide as a person. So the ground is cut into square cells as wide
-//! as most reaches, everybody is sorted into the cell of a corner, and whoever meets somebody is in the same cell or in
-//! the next. Sorted, the boxes lie in memory as they lie in the world: what is compared is close by. The few that are
-//! wider than a cell are compared with everybody in all cells that they reach into.
+//! It is a uniform grid on the ground. A reach is a box, and most are about as wide as a person, so the square cells are as
+//! wide as most reaches. A counting sort puts each box into the cell of its low corner; a box meets those in the same
+//! cell or in the next ones, and they are close in memory. The few boxes that are wider than a cell are compared with
+//! those in all cells that they reach into.
 //!
-//! GroundCells are where somebody is. A world that is a part of a larger one knows the whole ground and has bodies on a part of
-//! it: cells over all of it would be the wider, and the fuller, the larger the whole is.
+//! The grid covers the bodies and not the bounds: a part of a larger world has its bodies on a part of the ground, and
+//! cells over the whole of it would be too wide.
 //!
-//! A sphere around an upright capsule is three times as wide as the capsule; boxes leave a sixth of its pairs. What comes
-//! out does not depend on the cells: `neighbours_are_whoever_may_meet` looks at everybody.
+//! A sphere around an upright capsule is three times as wide as the capsule; boxes leave a sixth of its pairs. The pairs
+//! do not depend on the cells; `neighbours_equal_brute_force` checks them.
 
 use space::fetch_ahead;
 
 use crate::objects::{Collider, MOVABLE, SOLID};
-use crate::solid::Block;
+use crate::solid::GridBox;
 
-/// The cells into which a tick sorted everybody, for whoever looks into the engine.
+/// The cells into which a tick sorted the objects, for the inspector.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GroundCells {
-    /// The low corner of where somebody is, x and z, in grid steps.
+    /// The low corner of the grid, x and z, in grid steps.
     pub low: [i32; 2],
-    /// How wide a cell is, in grid steps.
+    /// The width of a cell, in grid steps.
     pub edge: u32,
-    /// GroundCells along x and along z; none before the first tick.
+    /// The numbers of cells along x and along z; zero before the first tick.
     pub counts: [u32; 2],
-    /// GroundCells with somebody in them by rising numbers, which count along x first, and how many begin in each. Whoever is
-    /// wider than a cell is in none.
+    /// Occupied cells by rising numbers, which count along x first, and the number of boxes in each. A box that is wider
+    /// than a cell is in none.
     pub occupied: Vec<(u32, u32)>,
 }
 
-/// For every row, the rows that it may meet.
+/// For each row, the rows that it may meet.
 #[derive(Debug, Default)]
 pub(crate) struct Neighbours {
     lattice: Lattice,
     /// The cell of each row.
     cell: Vec<u32>,
-    /// Everybody who fits into a cell, cell by cell, and where each cell's end.
+    /// Boxes that fit into a cell, cell by cell, and the end of each cell.
     entries: Vec<Entry>,
     ends: Vec<u32>,
-    /// Everybody who does not.
+    /// Boxes that are wider than a cell.
     large: Vec<Entry>,
     pairs: Vec<(u32, u32)>,
     start: Vec<u32>,
     list: Vec<u32>,
 }
 
-/// Somebody who may be met.
+/// The reach of an object.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
-    /// Seen from above, the low sides of its reach, x and z, and the high ones, less than zero: added to those of another, the
-    /// one's low sides to the other's high ones, all of them are at most zero where the two meet.
+    /// The low sides x and z, and the negated high sides. Two boxes meet, seen from above, if the low sides of each plus the
+    /// negated high sides of the other are at most zero.
     sides: [i32; 4],
-    /// The low end of its reach and the high one.
+    /// The low and the high end.
     heights: [i32; 2],
     row: u32,
-    /// Who stands still meets somebody only when one of them is pushed.
+    /// Two objects of which none may move form no pair.
     may_move: bool,
 }
 
 /// The cells of the ground.
 #[derive(Clone, Copy, Debug, Default)]
 struct Lattice {
-    /// Between these were the low corners of all reaches when it was made.
+    /// The bounds of the low corners of all reaches when it was made.
     low: [i32; 2],
     high: [i32; 2],
-    /// A cell's edge is two to this, in steps.
+    /// The binary logarithm of a cell's edge in steps.
     shift: u32,
     counts: [i32; 2],
-    /// For how many ticks it has been so.
+    /// In ticks.
     age: u32,
 }
 
-/// In no cell: whoever meets nobody, and whoever is too wide.
+/// Numbers of cells for pass-through objects, and for boxes wider than a cell.
 const NOWHERE: u32 = u32::MAX;
 const LARGE: u32 = u32::MAX - 1;
-/// After so many ticks the width of a cell is chosen anew.
+/// At this age the width of a cell is chosen anew, in ticks.
 const AGE_MAX: u32 = 1 << 10;
 
 impl Neighbours {
-    /// Sorts everybody into cells of the ground. `is_mover` says who wants to move.
+    /// Sorts the objects into cells of the ground. `is_mover` says by row which want to move.
     pub fn sort(&mut self, body: &[Collider], is_mover: &[bool]) {
         self.lattice.age += 1;
         if self.lattice.counts[0] == 0 || self.lattice.age > AGE_MAX {
@@ -92,7 +92,7 @@ impl Neighbours {
         }
         let mut end = 0;
         for count in &mut self.ends {
-            // Each is where its list begins, and will be where it ends when all are in.
+            // Counts become the begins of lists, which move to their ends as the lists are filled.
             (*count, end) = (end, end + *count);
         }
         self.entries.clear();
@@ -113,7 +113,7 @@ impl Neighbours {
         }
     }
 
-    /// Finds who may meet whom, of those who were sorted, and says how many pairs that are.
+    /// Finds the pairs of the objects that were sorted, and returns their number.
     pub fn pair_up(&mut self, rows: usize) -> u64 {
         let Neighbours { lattice, entries, ends, large, pairs, .. } = self;
         pairs.clear();
@@ -123,7 +123,7 @@ impl Neighbours {
         for (number, one) in entries.iter().enumerate() {
             let [x, z] = lattice.place(one.low()).map(|along| along as usize);
             let cell = z * width + x;
-            // GroundCells of a row lie one behind the other: this one and the next, and the three beyond them.
+            // The cells of a line follow each other: this one and the next, then three of the next line.
             let (left, right) = (usize::from(x > 0), usize::from(x + 1 < width));
             one.meet(&entries[number + 1..end(cell + right)], pairs);
             if z + 1 < depth {
@@ -141,7 +141,7 @@ impl Neighbours {
         self.list_by_row(rows)
     }
 
-    /// The cells as they are since the last sort.
+    /// The cells of the last sort.
     pub fn cells(&self) -> GroundCells {
         let Lattice { low, shift, counts, .. } = self.lattice;
         let begins = std::iter::once(0).chain(self.ends.iter().copied());
@@ -160,12 +160,12 @@ impl Neighbours {
         &self.list[self.start[row] as usize..self.start[row + 1] as usize]
     }
 
-    /// Begins to fetch where a row's list is.
+    /// Prefetches the place of a row's list.
     pub fn fetch(&self, row: usize) {
         fetch_ahead(&self.start[row]);
     }
 
-    /// Finds everybody's cell, and counts who is in each; says how many have left the ground that the cells were made for.
+    /// Finds the cell of each object, and counts the objects in each; returns the number outside of the grid.
     fn count(&mut self, body: &[Collider]) -> usize {
         let Neighbours { lattice, cell, ends, large, .. } = self;
         let mut strays = 0;
@@ -217,23 +217,21 @@ impl Neighbours {
 
 impl Entry {
     #[inline(always)]
-    fn new(reach: &Block, row: u32, may_move: bool) -> Entry {
-        let Block { low, high } = reach;
+    fn new(reach: &GridBox, row: u32, may_move: bool) -> Entry {
+        let GridBox { low, high } = reach;
         let sides = [low[0], low[2], high[0].wrapping_neg(), high[2].wrapping_neg()];
         Entry { sides, heights: [low[1], high[1]], row, may_move }
     }
 
-    /// Where its reach begins, seen from above.
     fn low(&self) -> [i32; 2] {
         [self.sides[0], self.sides[1]]
     }
 
-    /// Where it ends.
     fn high(&self) -> [i32; 2] {
         [self.sides[2].wrapping_neg(), self.sides[3].wrapping_neg()]
     }
 
-    /// Notes whom of these it may meet.
+    /// Appends the pairs with these others.
     #[inline]
     fn meet(&self, others: &[Entry], pairs: &mut Vec<(u32, u32)>) {
         for other in others {
@@ -243,7 +241,7 @@ impl Entry {
         }
     }
 
-    /// Whether the two meet, seen from above: four sums at once, where most part.
+    /// Whether the two meet, seen from above: four sums at once, as most pairs fail here.
     #[inline]
     fn is_beside(&self, other: &Entry) -> bool {
         let [a, b, c, d] = other.sides;
@@ -257,7 +255,7 @@ impl Entry {
 }
 
 impl Lattice {
-    /// GroundCells in which nearly everybody has room, and not many more of them than there are bodies.
+    /// Cells that are wider than nearly all reaches, and not many more cells than bodies.
     fn suiting(body: &[Collider]) -> Lattice {
         let mut wider = [0; 33];
         let (mut low, mut high) = ([i32::MAX; 2], [i32::MIN; 2]);
@@ -282,33 +280,33 @@ impl Lattice {
         Lattice { low, high, shift, counts: [count(0, shift) as i32, count(1, shift) as i32], age: 0 }
     }
 
-    /// Whether nobody's corner was out there when the cells were made.
+    /// Whether a corner is outside of the grid.
     #[inline]
     fn is_beyond(&self, corner: [i32; 2]) -> bool {
         let is_beyond = |axis: usize| (corner[axis] < self.low[axis]) | (corner[axis] > self.high[axis]);
         is_beyond(0) | is_beyond(1)
     }
 
-    /// The cell of a corner. Whoever is beyond the cells is in one at their edge, which brings nobody farther apart.
+    /// The cell of a corner. A corner outside of the grid is in a cell at its edge; clamping never separates neighbours.
     #[inline]
     fn place(&self, corner: [i32; 2]) -> [i32; 2] {
         let along = |axis: usize| corner[axis].saturating_sub(self.low[axis]) >> self.shift;
         [along(0).clamp(0, self.counts[0] - 1), along(1).clamp(0, self.counts[1] - 1)]
     }
 
-    /// The cell before that of a corner: whoever begins there may reach across.
+    /// The cell before that of a corner: a box that begins there may reach across.
     fn place_before(&self, corner: [i32; 2]) -> [i32; 2] {
         self.place(corner).map(|cell| (cell - 1).max(0))
     }
 }
 
-/// How many may be wider than a cell: each is compared with all others of them. And how many beyond all cells, in those at the
-/// edge.
+/// The most boxes that may be wider than a cell, as each is compared with all others of them, and the most outside of the
+/// grid, as they crowd the cells at its edge.
 fn strays_max(bodies: usize) -> usize {
     32 + bodies.isqrt()
 }
 
-fn width(block: &Block) -> i32 {
+fn width(block: &GridBox) -> i32 {
     (block.high[0].saturating_sub(block.low[0])).max(block.high[2].saturating_sub(block.low[2]))
 }
 
@@ -319,8 +317,7 @@ mod tests {
     use space::GridPoint;
     use space::workload::Random;
 
-    /// Everybody against everybody.
-    fn looked_at(body: &[Collider], is_mover: &[bool]) -> Vec<Vec<u32>> {
+    fn brute_force(body: &[Collider], is_mover: &[bool]) -> Vec<Vec<u32>> {
         let may_meet = |a: usize, b: usize| {
             let may_move = is_mover[a] || is_mover[b] || (body[a].flags | body[b].flags) & MOVABLE != 0;
             a != b && may_move && body[a].flags & body[b].flags & SOLID != 0 && body[a].reach.meets(&body[b].reach)
@@ -330,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_are_whoever_may_meet() {
+    fn neighbours_equal_brute_force() {
         for seed in 0..60 {
             let mut random = Random::new(seed);
             // Kept from tick to tick, while what is in the world changes.
@@ -373,7 +370,7 @@ mod tests {
                     *inside.entry(cell).or_insert(0) += 1;
                 }
                 assert_eq!(cells.occupied, inside.into_iter().collect::<Vec<_>>(), "seed {seed}, tick {tick}");
-                let expected = looked_at(&body, &is_mover);
+                let expected = brute_force(&body, &is_mover);
                 assert_eq!(
                     2 * pairs as usize,
                     expected.iter().map(Vec::len).sum::<usize>(),

@@ -1,4 +1,4 @@
-//! What a tick brought: read after the step, in a fixed order.
+//! The outcome of a tick, which is read after the step.
 
 use space::{NodeId, ObjectId, Tick};
 
@@ -7,89 +7,79 @@ use crate::input::Refusal;
 /// Everything that happened in one tick. Lists keep their memory from tick to tick.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// Which tick it was.
     pub tick: Tick,
-    /// Who entered, by sender.
+    /// By sender.
     pub joined: Vec<Joined>,
-    /// Who left, by sender.
+    /// By sender.
     pub left: Vec<Left>,
-    /// Objects whose pose is another than before the tick, ascending; those that joined are not among them.
+    /// Objects with another pose than before the tick, by rising names, without those that joined.
     pub moved: Vec<ObjectId>,
-    /// Who took hold of what.
     pub grabbed: Vec<Held>,
-    /// Who let go of what, whether by asking, by distance or by leaving.
+    /// Objects that were let go by request or as their holder left.
     pub released: Vec<Held>,
-    /// Who was stopped or turned aside by whom, in the order of settling.
+    /// Contacts that stopped or turned a mover, in the order of settling.
     pub contacts: Vec<Met>,
-    /// What was said, by sender and sequence.
+    /// By sender and sequence.
     pub said: Vec<Said>,
-    /// Which inputs were refused, by sender and sequence.
+    /// By sender and sequence.
     pub refused: Vec<Refusal>,
-    /// What was done, counted rather than timed.
-    pub work: Work,
+    pub work: TickWork,
 }
 
 /// A participant entered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Joined {
-    /// Who.
     pub sender: NodeId,
-    /// The avatar.
+    /// Its avatar.
     pub object: ObjectId,
 }
 
 /// A participant left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Left {
-    /// Who.
     pub sender: NodeId,
-    /// The avatar that is no more. Its name is never given again.
+    /// Its avatar, whose name is never given again.
     pub object: ObjectId,
 }
 
-/// An avatar and what it holds or held.
+/// An avatar and the object that it holds or held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Held {
-    /// The avatar.
     pub carrier: ObjectId,
-    /// The object.
     pub object: ObjectId,
 }
 
-/// A mover met something on its way.
+/// A contact of a mover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Met {
-    /// Who moved.
     pub mover: ObjectId,
-    /// What was in the way; `None` is the edge of the world.
+    /// The obstacle; `None` is the edge of the world.
     pub other: Option<ObjectId>,
 }
 
-/// Somebody said something.
+/// A participant said something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Said {
-    /// Who.
     pub sender: NodeId,
-    /// The speaker's avatar.
+    /// Its avatar.
     pub object: ObjectId,
-    /// What.
     pub text: Box<str>,
 }
 
-/// What a tick did: the same on every machine, whatever the world remembered from earlier ticks.
+/// Counts of a tick's work: the same on every machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Work {
+pub struct TickWork {
     /// Objects that wanted to move.
     pub movers: u64,
-    /// Pairs whose whole motions could meet.
+    /// Pairs of the broad phase.
     pub pairs: u64,
-    /// Motions that were tried in settling.
+    /// Sweeps in settling.
     pub sweeps: u64,
-    /// Looks at pairs that need the narrow phase, decided by bounding spheres: there was no time for more.
+    /// Narrow-phase tests that bounding spheres decided, as the budget was spent.
     pub by_sphere: u64,
-    /// The same, by balls of a sphere-tree.
+    /// Narrow-phase tests by spheres of a sphere-tree.
     pub by_tree: u64,
-    /// The same, by the shapes themselves.
+    /// Narrow-phase tests by the shapes themselves.
     pub by_shape: u64,
     /// Movers that were left to a later tick.
     pub put_off: u64,
@@ -99,7 +89,7 @@ impl Outcome {
     pub(crate) fn clear(&mut self, tick: Tick) {
         let Outcome { tick: now, joined, left, moved, grabbed, released, contacts, said, refused, work } = self;
         *now = tick;
-        *work = Work::default();
+        *work = TickWork::default();
         joined.clear();
         left.clear();
         moved.clear();

@@ -1,19 +1,19 @@
-//! Does anything overlap? The promise, looked at from outside: nothing here knows how worlds are settled.
+//! Checks for overlaps, independent of how worlds are settled.
 
 use shapes::{Pose, exact};
 use space::{ObjectId, Turn};
 
 use crate::objects::{Collider, EXACT, SOLID};
-use crate::scenery::Columns;
+use crate::scenery::ColumnGrid;
 use crate::settle::CLOSEST_M;
 use crate::world::World;
 
-/// A body, which of the world's shapes it has, and how it is turned.
+/// A body, the index of its shape, and its turn.
 pub(crate) type Shaped<'a> = (&'a Collider, u32, Turn);
 
 impl World {
-    /// Two solids that overlap, if there are any: the promise, checked the slow way, everybody against everybody.
-    /// Upright solids are compared in whole numbers; hulls, meshes and turned boxes must be half the skin apart.
+    /// Two solids that overlap, if there are any, by brute force. Upright solids are compared in integers; hulls, meshes and
+    /// turned boxes must be half the skin apart.
     pub fn first_overlap(&self) -> Option<(ObjectId, ObjectId)> {
         let rows = &self.objects.by_id;
         for (index, &(id, row)) in rows.iter().enumerate() {
@@ -37,9 +37,9 @@ impl World {
         None
     }
 
-    /// As [`first_overlap`](World::first_overlap), looking only at who is near: for large worlds.
+    /// As [`first_overlap`](World::first_overlap), but compares near objects only, for large worlds.
     pub fn overlap_near(&self) -> Option<(ObjectId, ObjectId)> {
-        let mut columns = Columns::over(self.grid.low(), self.grid.high(), self.len());
+        let mut columns = ColumnGrid::over(self.grid.low(), self.grid.high(), self.len());
         let block_of = |row: u32| self.objects.body[row as usize].block().grown(4);
         let blocks: Vec<_> = self.objects.by_id.iter().map(|&(_, row)| (row, block_of(row))).collect();
         columns.fill(&blocks);
@@ -77,7 +77,7 @@ impl World {
         }
         let pose = |body: &Collider, turn: Turn| Pose::new(body.at.position(), turn.quat());
         let (a_shape, b_shape) = (&self.shapes[a_shape as usize], &self.shapes[b_shape as usize]);
-        // The narrow phase may round differently when it is asked the other way round.
+        // The narrow phase may round differently with its arguments exchanged.
         exact::distance(a_shape, &pose(a, a_turn), b_shape, &pose(b, b_turn)) < CLOSEST_M - 1e-5
     }
 }

@@ -1,100 +1,93 @@
-//! Objects that leave one world and enter another: as bytes, with whoever owns them.
+//! Objects that leave one world and enter another, as bytes.
 //!
 //! ```text
 //! an object              as in a snapshot, holding nothing
 //! u32                    the sequence of its owner's last input
 //! ```
-//! Bytes from anywhere may be handed in: what is no object of this world is refused, and nothing has changed then.
+//! The bytes are not trusted: what is no object of this world is refused and changes nothing.
 
 use std::sync::Arc;
 
-use space::bytes::{Malformed, Reader};
+use space::bytes::{Malformed, Reader, Writer};
 use space::{GridPoint, ObjectId, Vec3, snap};
 
 use crate::border::{Border, PlacedSolid};
-
 use crate::members::Membership;
 use crate::objects::{Kind, SOLID};
-use crate::places::Places;
+use crate::places::FreePlaces;
 use crate::snapshot::{read_object, write_object};
-use crate::solid::Block;
+use crate::solid::GridBox;
 use crate::spec::{Spec, SpecError};
 use crate::world::World;
 
-/// Where in an object's bytes it says what it holds.
+/// The offset of the held object in an object's bytes.
 const HOLDS: usize = 44;
-
-/// An object with a name of some length takes fewer bytes.
+/// The usual length of an object's bytes with its name.
 const PARCEL: usize = 160;
 
-/// Where an object is to be put.
+/// Where to put an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placing {
-    /// Where it says it is, or not at all.
+    /// At the place in its bytes, or not at all.
     Exact,
     /// There if that is free, else at the nearest free place.
     Nearest,
 }
 
-/// Why an object was not put into a world. Nothing has changed then.
+/// Why an object was not put into a world, which is unchanged then.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PutError {
-    /// Bytes that are not what they should be.
     #[error("these bytes are no object of this world, {0}")]
     Malformed(#[from] Malformed),
-    /// It is there already.
     #[error("{0} is here already")]
     AlreadyHere(ObjectId),
-    /// It would overlap, or there is no free place near.
     #[error("there is no room for {0}")]
     NoRoom(ObjectId),
 }
 
 impl World {
-    /// The world that a spec describes, with its scenery and nothing that moves: a part that is to be filled by others.
+    /// The world of a spec with its scenery and no object that can move: a part of a larger world, for [`World::put_in`].
     pub fn empty(spec: impl Into<Arc<Spec>>) -> Result<World, SpecError> {
         World::bare(spec.into())
     }
 
-    /// Makes it a part of a larger world, from the next step on; or the whole again.
+    /// Makes it a part of a larger world from the next step on, or the whole again.
     pub fn set_border(&mut self, border: Option<Border>) {
         self.border = border;
     }
 
-    /// What it knows of the world around it.
     pub fn border(&self) -> Option<&Border> {
         self.border.as_ref()
     }
 
-    /// Goes on with the tick after this one, if that is later: worlds that exchange objects count alike.
+    /// Continues after this tick, if it is later: worlds that exchange objects have the same tick.
     pub fn catch_up(&mut self, tick: space::Tick) {
         self.tick = self.tick.max(tick);
     }
 
-    /// Names new objects from this number on: two worlds that exchange objects must not give one name.
+    /// Numbers new objects from here on: worlds that exchange objects must not give the same name.
     pub fn name_from(&mut self, first: u64) {
         self.next_id = self.next_id.max(first).min(1 << 62);
     }
 
-    /// An object as bytes, without what it holds and who holds it: [`World::hold`] brings together again who travels together.
+    /// An object as bytes, without the object that it holds: [`World::hold`] restores that when both have arrived.
     pub fn parcel(&self, object: ObjectId) -> Option<Vec<u8>> {
         let mut bytes = Vec::with_capacity(PARCEL);
         self.parcel_into(object, &mut bytes).then_some(bytes)
     }
 
-    /// The same, at the end of a buffer; false if there is no such object.
+    /// Appends an object as bytes; false if there is no such object.
     pub fn parcel_into(&self, object: ObjectId, bytes: &mut Vec<u8>) -> bool {
         let Some(row) = self.objects.row(object) else { return false };
         let start = bytes.len();
-        write_object(self, row, &mut |part| bytes.extend_from_slice(part));
+        write_object(self, row, &mut Writer::new(bytes));
         bytes[start + HOLDS..start + HOLDS + 8].fill(0);
         let owner = self.objects.label[row as usize].owner;
-        let sequence = owner.and_then(|owner| self.last_sequence(owner)).unwrap_or(0);
-        bytes.extend_from_slice(&sequence.to_le_bytes());
+        Writer::new(bytes).u32(owner.and_then(|owner| self.last_sequence(owner)).unwrap_or(0));
         true
     }
 
-    /// Which object bytes say they are, and where.
+    /// The name and the place in an object's bytes.
     pub fn parcel_place(bytes: &[u8]) -> Option<(ObjectId, GridPoint)> {
         let mut reader = Reader::new(bytes);
         let id = ObjectId::new(reader.u64("a name").ok()?)?;
@@ -103,13 +96,13 @@ impl World {
         Some((id, GridPoint::new(steps()?, steps()?, steps()?)))
     }
 
-    /// Lets an avatar that came with something in its hands hold it again; false if it cannot.
+    /// Lets an avatar that arrived with an object in its hands hold it again; false if it cannot.
     pub fn hold(&mut self, carrier: ObjectId, load: ObjectId) -> bool {
         let Some(row) = self.objects.row(carrier) else { return false };
         self.objects.card(row).kind == Kind::Avatar && self.grab(row, load).is_ok()
     }
 
-    /// Takes an object out of the world. Whoever held it, and what it held, is free.
+    /// Takes an object out of the world, and releases its holder and the object that it holds.
     pub fn take_out(&mut self, object: ObjectId) -> bool {
         let Some(row) = self.objects.row(object) else { return false };
         if let Some(carrier) = self.objects.card(row).held_by {
@@ -123,7 +116,7 @@ impl World {
         true
     }
 
-    /// Puts what [`World::parcel`] made into this world; says which object that is.
+    /// Puts an object from [`World::parcel`] into this world, and returns its name.
     pub fn put_in(&mut self, bytes: &[u8], placing: Placing) -> Result<ObjectId, PutError> {
         let spec = Arc::clone(&self.spec);
         let mut reader = Reader::new(bytes);
@@ -154,7 +147,7 @@ impl World {
         if let Some(sender) = self.objects.label[row as usize].owner {
             let is_new = self.members.get(sender).is_none();
             if !is_new {
-                // Not the one that is to be taken out again.
+                // The caller takes this object out again, which must not remove the member.
                 self.objects.label[row as usize].owner = None;
             }
             reader.check(is_new, "a member that is not here")?;
@@ -172,7 +165,7 @@ impl World {
             return Err(PutError::NoRoom(id));
         }
         let (body, shape) = (self.objects.body[row as usize], self.objects.card(row).shape);
-        let mut places = Places::default();
+        let mut places = FreePlaces::default();
         for &(_, other) in self.objects.by_id.iter().filter(|&&(_, other)| other != row) {
             places.insert(other, &self.objects.body[other as usize]);
         }
@@ -185,8 +178,8 @@ impl World {
         Ok(())
     }
 
-    /// Whether somebody overlaps nobody here: no object, no scenery, no guest; and who is not put to where it was anyway,
-    /// whether this world decides about all of its place.
+    /// Whether an object overlaps no object, scenery or guest; for [`Placing::Nearest`] also whether this world decides about
+    /// all of its place.
     fn is_clear(&self, row: u32, placing: Placing) -> bool {
         let mine = self.objects.shaped(row);
         let body = mine.0;
@@ -204,8 +197,7 @@ impl World {
         };
         let mut is_clear = self.objects.by_id.iter().all(is_apart);
         self.scenery.near(&body.block().grown(4), |index| {
-            let index = index as usize;
-            let other = (&self.scenery.body[index], self.scenery.shape[index], self.scenery.turn[index]);
+            let other = self.scenery.shaped(index as usize);
             is_clear &= !other.0.is(SOLID) || !self.overlaps(mine, other);
         });
         let overlaps_guest =
@@ -213,19 +205,19 @@ impl World {
         is_clear && !self.border.iter().flat_map(|border| &border.guests).any(overlaps_guest)
     }
 
-    /// Where an object stands, if it is solid.
+    /// The place and the solid of an object; `None` for a pass-through object.
     pub fn standing(&self, object: ObjectId) -> Option<PlacedSolid> {
         let body = &self.objects.body[self.objects.row(object)? as usize];
         body.is(SOLID).then_some(PlacedSolid { object, solid: body.solid, at: body.at })
     }
 
-    /// A box around everywhere that an object may want to be within so many ticks, as far as one can tell now.
-    pub fn prospect(&self, object: ObjectId, ticks: u32) -> Option<Block> {
+    /// An estimate of the space that an object may want within `ticks`.
+    pub fn prospect(&self, object: ObjectId, ticks: u32) -> Option<GridBox> {
         let row = self.objects.row(object)?;
         let (body, drive, card) =
             (&self.objects.body[row as usize], &self.objects.drive[row as usize], self.objects.card(row));
         let block = body.block();
-        // What is held goes where its holder goes.
+        // A held object moves with its holder.
         let leader = &self.objects.drive[card.held_by.unwrap_or(row) as usize];
         let is_wishing = self.tick.number() < leader.wish_until;
         let wish = if is_wishing { Vec3::from_array(leader.wish) } else { Vec3::ZERO };
@@ -236,7 +228,7 @@ impl World {
         };
         let scale = snap::STEPS_PER_METRE as f32 / self.spec.tick_rate as f32;
         let way = (speed * scale * ticks as f32).to_array().map(|steps| steps as i32);
-        let ahead = Block {
+        let ahead = GridBox {
             low: std::array::from_fn(|axis| block.low[axis] + way[axis].min(0)),
             high: std::array::from_fn(|axis| block.high[axis] + way[axis].max(0)),
         };

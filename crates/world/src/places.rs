@@ -1,4 +1,4 @@
-//! A free place to stand, as near as possible to one that was asked for.
+//! A search for the free place that is nearest to a wanted one.
 
 use std::collections::BTreeMap;
 
@@ -9,26 +9,26 @@ use crate::border::Border;
 use crate::objects::{Collider, EXACT, Objects, SOLID};
 use crate::scenery::Scenery;
 use crate::settle::CLOSEST_M;
-use crate::solid::{Block, GAP};
+use crate::solid::{GAP, GridBox};
 
-/// How many rings around a place are tried: within some tens of metres.
+/// The number of rings of places that are tried: some tens of metres.
 const RINGS_MAX: i32 = 100;
-/// The most squares that somebody is listed in.
+/// An object on more squares than this is listed apart.
 const SQUARES_MAX: i64 = 400;
 /// The edge of a square of ground, in steps.
 const SQUARE: i32 = 2048;
 
-/// Who stands on which square of ground. Made when the first of a tick joins, gone when the tick begins to settle.
+/// The objects on each square of ground. It is made at the first join of a tick and dropped before the tick settles.
 #[derive(Debug, Default)]
-pub(crate) struct Places {
+pub(crate) struct FreePlaces {
     squares: BTreeMap<(i32, i32), Vec<u32>>,
-    /// Who stands on so many squares that everybody looks at them.
+    /// Objects on more than [`SQUARES_MAX`] squares.
     large: Vec<u32>,
-    /// Which rings around a place were full: the next one who asks for it need not try them again.
+    /// The number of full rings around a place, for the next avatar that asks for it.
     full: BTreeMap<(GridPoint, u32), i32>,
 }
 
-/// What a place is looked for among.
+/// The bounds and solids among which a place is searched.
 pub(crate) struct Among<'a> {
     pub grid: Grid,
     pub shapes: &'a [Shape],
@@ -37,9 +37,9 @@ pub(crate) struct Among<'a> {
     pub border: Option<&'a Border>,
 }
 
-impl Places {
-    pub fn new(objects: &Objects) -> Places {
-        let mut places = Places::default();
+impl FreePlaces {
+    pub fn new(objects: &Objects) -> FreePlaces {
+        let mut places = FreePlaces::default();
         for &(_, row) in &objects.by_id {
             places.insert(row, &objects.body[row as usize]);
         }
@@ -59,7 +59,7 @@ impl Places {
         }
     }
 
-    /// The nearest free place for `body`, which stands at the one it asks for.
+    /// The free place nearest to that of `body`.
     pub fn find(&mut self, among: &Among<'_>, body: Collider, shape: u32) -> Option<GridPoint> {
         let spacing = 2 * (body.solid.core[0] + body.solid.radius) + 4 * GAP;
         let begin = self.full.get(&(body.at, shape)).copied().unwrap_or(0);
@@ -78,7 +78,7 @@ impl Places {
 
     fn is_free(&self, among: &Among<'_>, body: Collider, shape: u32) -> bool {
         let block = body.block().grown(GAP);
-        let bounds = Block { low: to_array(among.grid.low()), high: to_array(among.grid.high()) };
+        let bounds = GridBox { low: to_array(among.grid.low()), high: to_array(among.grid.high()) };
         if (0..3).any(|axis| block.low[axis] < bounds.low[axis] || block.high[axis] > bounds.high[axis]) {
             return false;
         }
@@ -122,12 +122,12 @@ pub(crate) fn to_array(point: GridPoint) -> [i32; 3] {
     [point.x, point.y, point.z]
 }
 
-fn squares(block: &Block) -> ((i32, i32), (i32, i32)) {
+fn squares(block: &GridBox) -> ((i32, i32), (i32, i32)) {
     let square = |place: i32| place.div_euclid(SQUARE);
     ((square(block.low[0]), square(block.low[2])), (square(block.high[0]), square(block.high[2])))
 }
 
-/// The places at distance `ring`, in whole spacings along the longer axis.
+/// The places at distance `ring`, in spacings along the longer axis.
 fn ring_of(ring: i32) -> impl Iterator<Item = (i32, i32)> {
     (-ring..=ring).flat_map(move |x| {
         let is_side = x.abs() == ring;

@@ -1,4 +1,4 @@
-//! What everybody wants to do in this tick, and how far that may lead: the box around every way it can end.
+//! The motion that each object wants in this tick, and its reach: the box around every way in which it can end.
 
 use std::sync::OnceLock;
 
@@ -7,19 +7,19 @@ use space::{DVec3, Grid, Turn, snap};
 
 use crate::objects::{AVATAR, Collider, EXACT, HELD, MOVABLE, Objects, ROUTED};
 use crate::settle::{longest_arm, route_way};
-use crate::solid::{Block, SKIN};
-use crate::spec::{ObjectKind, Policy, Spec};
+use crate::solid::{GridBox, SKIN};
+use crate::spec::{ContactPolicy, ObjectKind, Spec};
 
-/// For rounding at each of a tick's few turns, and for looking beyond the place where a motion ends.
+/// Room for the roundings of a tick, and for tests beyond the end of a motion, in steps.
 const SLACK: i32 = SKIN + 8;
-/// How fast the crowd walks, in metres per second.
+/// The speed of the crowd, in metres per second.
 const CROWD_SPEED: f32 = 1.6;
-/// For how many ticks one of the crowd keeps going before it looks where its target is.
+/// A seeker of the crowd aims at its target once in this number of ticks.
 const AIM_TICKS: u64 = 8;
-/// How near to its target a seeker stands still, in metres.
+/// A seeker stands still at this distance from its target, in metres.
 const CONTENT: f32 = 1.0;
 
-/// Offsets from where a body stands, in steps.
+/// The least and the greatest offsets of a motion, in steps.
 #[derive(Clone, Copy, Debug, Default)]
 struct Extent {
     low: [f64; 3],
@@ -27,8 +27,8 @@ struct Extent {
 }
 
 impl Extent {
-    /// Makes room for a motion that may be diverted along whatever it meets. However often that happens, it gets no
-    /// longer and never turns back (`Around::slide` sees to it), so that it ends within half a ball.
+    /// Makes room for a motion that slides along obstacles. `Sweep::slide` never lengthens it nor turns it back, so that
+    /// it ends within half a ball.
     fn add_slide(&mut self, v: DVec3) {
         let (square, ahead) = (v.length_squared(), v.length());
         for axis in 0..3 {
@@ -36,7 +36,7 @@ impl Extent {
         }
     }
 
-    /// The same within the plane: for those who keep to the ground.
+    /// The same within the ground plane.
     fn add_level_slide(&mut self, v: DVec3) {
         let ahead = (v.x * v.x + v.z * v.z).sqrt();
         self.add_half(0, v.x, ahead, v.z.abs());
@@ -50,13 +50,13 @@ impl Extent {
         }
     }
 
-    /// Makes room along an axis for half a ball that lies `ahead` of a motion, and as far `back` as it is wide.
+    /// Makes room along an axis for half a ball: `ahead` of the motion, and `back` for its width.
     fn add_half(&mut self, axis: usize, along: f64, ahead: f64, back: f64) {
         self.low[axis] -= if along >= 0.0 { back } else { ahead };
         self.high[axis] += if along >= 0.0 { ahead } else { back };
     }
 
-    /// Makes room for a motion that ends on the straight line, or before.
+    /// Makes room for a motion that ends on its straight line.
     fn add_line(&mut self, v: DVec3) {
         for axis in 0..3 {
             self.low[axis] += v[axis].min(0.0);
@@ -72,10 +72,10 @@ impl Extent {
         }
     }
 
-    fn around(&self, block: Block) -> Block {
+    fn around(&self, block: GridBox) -> GridBox {
         let mut reach = block;
         for axis in 0..3 {
-            // One more than whole, as they may be less than that by rounding towards zero.
+            // The cast rounds towards zero: one more.
             reach.low[axis] += self.low[axis] as i32 - 1 - SLACK;
             reach.high[axis] += self.high[axis] as i32 + 1 + SLACK;
         }
@@ -83,18 +83,18 @@ impl Extent {
     }
 }
 
-/// Who may move in a tick.
+/// The objects that may move in a tick.
 #[derive(Debug, Default)]
 pub(crate) struct Proposals {
-    /// Who wants to, by name.
+    /// Rows of the objects that want to move, in the order of names.
     pub movers: Vec<u32>,
-    /// The same by row, and whoever may be carried.
+    /// By row: these, and the objects that may be carried.
     pub is_mover: Vec<bool>,
-    /// By row: who may be carried by a platform.
+    /// By row, whether a platform may carry the object.
     pub may_ride: Vec<bool>,
 }
 
-/// Finds who wants to move, by name, and everybody's reach.
+/// Finds the movers and sets the reach of each object.
 #[inline(never)]
 pub(crate) fn propose(
     spec: &Spec,
@@ -116,7 +116,7 @@ pub(crate) fn propose(
         let row = objects.by_id[index].1;
         let flags = objects.body[row as usize].flags;
         if flags & HELD != 0 {
-            // It goes where its holder goes.
+            // It moves with its holder.
             continue;
         }
         let extent = match flags & (AVATAR | MOVABLE | ROUTED) {
@@ -138,7 +138,7 @@ pub(crate) fn propose(
             proposer.allow_push(&mut extent);
         }
         if ride > 0.0 && objects.on_object.contains(row as usize) {
-            // What it stands on may be a platform, or ride on one.
+            // Its support may be a platform, or ride on one.
             extent.add_ball(ride);
             is_mover[row as usize] = true;
             may_ride[row as usize] = true;
@@ -174,7 +174,7 @@ impl<'a> Proposer<'a> {
         }
     }
 
-    /// Where one of the crowd wants to go.
+    /// Sets the wish of an avatar of the crowd.
     fn seek(&self, objects: &mut Objects, row: u32, seeker: u32, wishes: &mut Wishes) {
         if self.tick < objects.drive[row as usize].wish_until {
             return;
@@ -187,7 +187,7 @@ impl<'a> Proposer<'a> {
         let distance = way.length();
         let speed = CROWD_SPEED.min(self.spec.limits.speed);
         let wish = if distance > CONTENT { way * (speed / distance) } else { space::Vec3::ZERO };
-        // Facing the way one goes is for those who watch.
+        // It faces its way, for those who watch.
         if distance > CONTENT {
             objects.turn[row as usize] = heading(libm::atan2f(way.x, way.z));
         }
@@ -240,13 +240,13 @@ impl<'a> Proposer<'a> {
         let v = velocity * self.scale;
         let mut extent = Extent::default();
         match objects.card(row).policy {
-            Policy::Bounce => extent.add_ball(v.length() + 2.0),
+            ContactPolicy::Bounce => extent.add_ball(v.length() + 2.0),
             _ => extent.add_slide(v),
         }
         Some(extent)
     }
 
-    /// An object at rest may be pushed, as far as anybody walks in a tick, but not downwards.
+    /// Makes room for a push, as far as a walker moves in a tick, but not downwards.
     fn allow_push(&self, extent: &mut Extent) {
         let push = f64::from(self.spec.limits.speed) * self.scale + 2.0;
         for axis in [0, 2] {
@@ -269,7 +269,7 @@ impl<'a> Proposer<'a> {
         extent
     }
 
-    /// How far a platform may take those who stand on it, in steps.
+    /// The longest way by which a platform may carry its riders, in steps.
     fn ride(&self, objects: &Objects, row: u32) -> f64 {
         let card = objects.card(row);
         let object = &self.spec.objects[card.shape as usize];
@@ -285,7 +285,7 @@ fn place(body: &Collider) -> DVec3 {
     DVec3::new(f64::from(body.at.x), f64::from(body.at.y), f64::from(body.at.z))
 }
 
-/// The turn about the upright axis nearest to an angle, of 256: as users turn, and as takes one byte to tell.
+/// The nearest of 256 turns about the upright axis: users turn by these, and the wire takes one byte for them.
 fn heading(radians: f32) -> Turn {
     const HEADINGS: usize = 256;
     const RADIANS: f32 = std::f32::consts::TAU / HEADINGS as f32;
@@ -294,7 +294,7 @@ fn heading(radians: f32) -> Turn {
     turns[floor(f64::from(radians / RADIANS) + 0.5).rem_euclid(HEADINGS as i32) as usize]
 }
 
-/// The greatest whole number that is not greater. On processors without an instruction for it, the platform's takes a call.
+/// [`f64::floor`], which is a function call on processors without an instruction for it.
 fn floor(number: f64) -> i32 {
     let whole = number as i32;
     whole - i32::from(f64::from(whole) > number)

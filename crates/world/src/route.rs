@@ -1,8 +1,8 @@
-//! Motion by route: where a scene object is, as a function of its own clock, the same on every host.
+//! Routes: the place of a scene object as a function of its own clock, which is the same on every host.
 
 use space::{DQuat, DVec3, Quat, Vec3};
 
-/// How a scene object moves. All routes begin where the object stands, and return there.
+/// The motion of a scene object. Every route begins at the object's place and returns there.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Route {
     /// Along straight lines, at one speed.
@@ -11,7 +11,7 @@ pub enum Route {
         through: Vec<Vec3>,
         /// Metres per second.
         speed: f32,
-        /// Whether it goes from the last place straight to the first, rather than back the way it came.
+        /// Whether it goes from the last place straight to the first, and not back the same way.
         closed: bool,
     },
     /// Around a vertical axis, without turning.
@@ -21,30 +21,27 @@ pub enum Route {
         /// Seconds per round.
         period_s: f32,
     },
-    /// Thrown, pulled down by gravity, and back along the same arc: a ball in flight.
+    /// The ballistic arc of a thrown object, and back along the same arc.
     Flight {
         /// At the start, in metres per second.
         velocity: Vec3,
         /// Seconds until it turns back.
         period_s: f32,
     },
-    /// On the spot, about the vertical axis.
-    Spin {
-        /// Degrees per second.
-        degrees_per_s: f32,
-    },
-    /// Not at all, but its mesh takes other forms.
+    /// A rotation about the vertical axis.
+    Spin { degrees_per_s: f32 },
+    /// The object stays in its place, and its mesh deforms.
     Deform(Deformation),
 }
 
-/// How a mesh deforms, as a function of its own clock.
+/// The deformation of a mesh, as a function of its own clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Deformation {
-    /// A wave runs along the mesh: a flag in the wind. Where it begins, the mesh is held fast.
+    /// A wave runs along the mesh, as along a flag in the wind. The end where it begins is fixed.
     Wave {
-        /// The way the wave runs, in the mesh's coordinates.
+        /// The direction in which the wave runs, in the mesh's coordinates.
         along: Vec3,
-        /// How far it takes the far end to either side.
+        /// The amplitude at the far end.
         push: Vec3,
         /// From crest to crest, in metres.
         length: f32,
@@ -53,16 +50,14 @@ pub enum Deformation {
     },
     /// The mesh grows and shrinks about its origin.
     Breathe {
-        /// By which share.
+        /// The amplitude, as a share of the mesh.
         share: f32,
-        /// From breath to breath, in seconds.
         period_s: f32,
     },
 }
 
 impl Deformation {
-    /// Where a vertex is `seconds` later by the object's own clock. `ends` are the least and the greatest place of the
-    /// mesh along the wave's way.
+    /// The place of a vertex after `seconds` by the object's own clock. `ends` is the extent of the mesh along the wave.
     pub fn place(&self, vertex: DVec3, ends: (f64, f64), seconds: f64) -> DVec3 {
         match self {
             Deformation::Wave { along, push, length, period_s } => {
@@ -77,7 +72,7 @@ impl Deformation {
         }
     }
 
-    /// The least and the greatest place of some points along the wave's way.
+    /// The extent of points along the wave.
     pub fn ends(&self, vertices: &[Vec3]) -> (f64, f64) {
         let along = match self {
             Deformation::Wave { along, .. } => along.as_dvec3().normalize_or_zero(),
@@ -87,7 +82,7 @@ impl Deformation {
         places.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), at| (low.min(at), high.max(at)))
     }
 
-    /// No vertex of a mesh that reaches so far is ever farther than this from where it is at rest.
+    /// The most by which a vertex within `reach` of the origin moves from its place at rest.
     pub fn farthest(&self, reach: f64) -> f64 {
         match self {
             Deformation::Wave { push, .. } => push.as_dvec3().length(),
@@ -97,7 +92,7 @@ impl Deformation {
 }
 
 impl Route {
-    /// Where an object that started at `at`, turned by `rotation`, is `seconds` later by its own clock.
+    /// The pose after `seconds` by the object's own clock, from its place and rotation at the start.
     pub fn pose(&self, at: Vec3, rotation: Quat, gravity: f32, seconds: f64) -> (DVec3, Quat) {
         let start = at.as_dvec3();
         match self {
@@ -125,12 +120,12 @@ impl Route {
         }
     }
 
-    /// Whether it rotates: then its motion is no translation.
+    /// Whether it rotates.
     pub fn turns(&self) -> bool {
         matches!(self, Route::Spin { .. })
     }
 
-    /// How fast it rotates.
+    /// Its angular speed.
     pub fn radians_per_s(&self) -> f64 {
         match self {
             Route::Spin { degrees_per_s } => f64::from(*degrees_per_s).to_radians().abs(),
@@ -139,12 +134,12 @@ impl Route {
     }
 }
 
-/// An angle after so many rounds, whole ones left out: long sessions lose no digits.
+/// The angle after a number of rounds, without the whole ones, so that long sessions lose no digits.
 fn turns(rounds: f64) -> f64 {
     (rounds - rounds.floor()) * std::f64::consts::TAU
 }
 
-/// Seconds of a clock that runs forward for a period and then back.
+/// A clock that runs forward for a period and then back.
 fn there_and_back(seconds: f64, period: f64) -> f64 {
     let rounds = seconds / (2.0 * period);
     let within = (rounds - rounds.floor()) * 2.0 * period;
@@ -181,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rules_begin_at_the_start_and_return() {
+    fn routes_begin_at_the_start_and_return() {
         let at = Vec3::new(1.0, 2.0, 3.0);
         let routes = [
             (Route::Path { through: vec![Vec3::new(5.0, 2.0, 3.0)], speed: 2.0, closed: false }, 4.0),

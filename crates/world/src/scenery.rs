@@ -1,16 +1,16 @@
-//! What never moves, found by place: square columns of the ground, each with a list of who reaches into it.
+//! The fixed objects, found by place: a grid of square columns on the ground, each with a list of objects.
 
 use space::{GridPoint, ObjectId, Turn};
 
 use crate::objects::Collider;
 use crate::overlap::Shaped;
-use crate::solid::Block;
+use crate::solid::GridBox;
 
-/// Objects that reach into more columns than this are listed apart, and always looked at.
+/// Objects in more columns than this are listed apart, and tested by every query.
 const COLUMNS_MAX: i64 = 4096;
-/// Who has nothing within so many steps need not look for a while.
+/// The largest clearance that is measured, in steps.
 const CLEAR: i32 = 2 << 10;
-/// The most columns there are.
+/// The most columns.
 const COLUMNS_TOTAL: i64 = 1 << 20;
 
 /// The fixed objects of a world.
@@ -21,25 +21,25 @@ pub(crate) struct Scenery {
     pub turn: Vec<Turn>,
     pub shape: Vec<u32>,
     pub name: Vec<Box<str>>,
-    blocks: Vec<Block>,
+    blocks: Vec<GridBox>,
     large: Vec<u32>,
-    columns: Columns,
+    columns: ColumnGrid,
 }
 
-/// A lattice of square columns, and a list of numbers in each.
+/// A grid of square columns, and a list of numbers in each.
 #[derive(Debug, Default)]
-pub(crate) struct Columns {
+pub(crate) struct ColumnGrid {
     low: [i32; 2],
-    /// A column's edge is two to this, in steps.
+    /// The binary logarithm of a column's edge in steps.
     shift: u32,
     counts: [i32; 2],
     start: Vec<u32>,
     list: Vec<u32>,
 }
 
-impl Columns {
-    /// Columns over a piece of ground, with nobody in them: not many more than `expected` objects are worth.
-    pub fn over(low: GridPoint, high: GridPoint, expected: usize) -> Columns {
+impl ColumnGrid {
+    /// Empty columns over the ground, in a number that suits `expected` objects.
+    pub fn over(low: GridPoint, high: GridPoint, expected: usize) -> ColumnGrid {
         let (width, depth) = (i64::from(high.x - low.x), i64::from(high.z - low.z));
         let count = |size: i64, shift: u32| (size >> shift) + 1;
         let total = (4 * expected as i64).clamp(1024, COLUMNS_TOTAL);
@@ -48,11 +48,11 @@ impl Columns {
             shift += 1;
         }
         let counts = [count(width, shift) as i32, count(depth, shift) as i32];
-        Columns { low: [low.x, low.z], shift, counts, start: Vec::new(), list: Vec::new() }
+        ColumnGrid { low: [low.x, low.z], shift, counts, start: Vec::new(), list: Vec::new() }
     }
 
-    /// Lists who reaches into which column: numbers with their blocks, in the order given.
-    pub fn fill(&mut self, blocks: &[(u32, Block)]) {
+    /// Lists each number in all columns that its box reaches into, in the order given: a counting sort.
+    pub fn fill(&mut self, blocks: &[(u32, GridBox)]) {
         self.start.clear();
         self.start.resize((self.counts[0] * self.counts[1]) as usize + 1, 0);
         for (_, block) in blocks {
@@ -73,20 +73,20 @@ impl Columns {
             for z in from[1]..=to[1] {
                 for x in from[0]..=to[0] {
                     let column = (z * self.counts[0] + x) as usize;
-                    // Filled from the back: each start ends where its list begins.
+                    // Lists are filled from their ends.
                     self.start[column + 1] -= 1;
                     self.list[self.start[column + 1] as usize] = number;
                 }
             }
         }
-        // What was each list's end has become its beginning: shift by one.
+        // The end of each list has become its begin: shift by one.
         self.start.remove(0);
         self.start.push(self.list.len() as u32);
     }
 
-    /// Calls `visit` once for everybody whose block meets `block`.
+    /// Calls `visit` once for each number whose box meets `block`.
     #[inline]
-    pub fn visit(&self, block: &Block, block_of: impl Fn(u32) -> Block, mut visit: impl FnMut(u32)) {
+    pub fn visit(&self, block: &GridBox, block_of: impl Fn(u32) -> GridBox, mut visit: impl FnMut(u32)) {
         if self.list.is_empty() {
             return;
         }
@@ -99,7 +99,7 @@ impl Columns {
                     if !other.meets(block) {
                         continue;
                     }
-                    // Who reaches into several columns counts in the first one that both reach into.
+                    // A box in several columns counts in the first one that both boxes reach into.
                     let first = self.place(other.low[0], other.low[2]);
                     if first[0].max(from[0]) == x && first[1].max(from[1]) == z {
                         visit(number);
@@ -109,7 +109,7 @@ impl Columns {
         }
     }
 
-    fn range(&self, block: &Block) -> ([i32; 2], [i32; 2]) {
+    fn range(&self, block: &GridBox) -> ([i32; 2], [i32; 2]) {
         (self.place(block.low[0], block.low[2]), self.place(block.high[0], block.high[2]))
     }
 
@@ -118,7 +118,7 @@ impl Columns {
         [column(x, 0), column(z, 1)]
     }
 
-    fn reached(&self, block: &Block) -> i64 {
+    fn reached(&self, block: &GridBox) -> i64 {
         let (from, to) = self.range(block);
         i64::from(to[0] - from[0] + 1) * i64::from(to[1] - from[1] + 1)
     }
@@ -134,9 +134,9 @@ impl Scenery {
         self.blocks.push(body.block());
     }
 
-    /// Sorts everybody into columns. To be called once, when all are there.
+    /// Sorts the objects into columns. Call it once, after the last `push`.
     pub fn arrange(&mut self, low: GridPoint, high: GridPoint) {
-        self.columns = Columns::over(low, high, self.blocks.len());
+        self.columns = ColumnGrid::over(low, high, self.blocks.len());
         let (large, listed): (Vec<_>, Vec<_>) = self
             .blocks
             .iter()
@@ -147,20 +147,20 @@ impl Scenery {
         self.columns.fill(&listed);
     }
 
-    /// What one of them is to whoever may overlap it.
+    /// A body with its shape and turn, for tests of overlap.
     pub fn shaped(&self, index: usize) -> Shaped<'_> {
         (&self.body[index], self.shape[index], self.turn[index])
     }
 
-    /// How far a block may move, along any axis, before it meets somebody; [`CLEAR`] is far enough.
-    pub fn clearance(&self, block: &Block) -> i32 {
+    /// The distance that a box may move along any axis before it meets a fixed object, at most [`CLEAR`].
+    pub fn clearance(&self, block: &GridBox) -> i32 {
         let mut clearance = CLEAR;
         self.near(&block.grown(CLEAR), |index| clearance = clearance.min(self.blocks[index as usize].gap(block)));
         clearance
     }
 
-    /// Calls `visit` once for everybody whose block meets `block`.
-    pub fn near(&self, block: &Block, mut visit: impl FnMut(u32)) {
+    /// Calls `visit` once for each object whose box meets `block`.
+    pub fn near(&self, block: &GridBox, mut visit: impl FnMut(u32)) {
         for &index in &self.large {
             if self.blocks[index as usize].meets(block) {
                 visit(index);
@@ -177,7 +177,7 @@ mod tests {
     use space::workload::Random;
 
     #[test]
-    fn columns_find_what_a_look_at_everybody_finds() {
+    fn columns_equal_brute_force() {
         let mut random = Random::new(5);
         let mut place = |size: u32| random.whole(0, size) as i32;
         let mut scenery = Scenery::default();
@@ -190,7 +190,7 @@ mod tests {
         scenery.arrange(GridPoint::new(2_000, 0, 2_000), GridPoint::new(50_000, 9_000, 50_000));
         for _ in 0..500 {
             let at = GridPoint::new(place(60_000), place(3_000), place(60_000));
-            let block = Block::around(at, [place(9_000), place(900), place(9_000)]);
+            let block = GridBox::around(at, [place(9_000), place(900), place(9_000)]);
             let mut found = Vec::new();
             scenery.near(&block, |index| found.push(index));
             found.sort_unstable();

@@ -1,61 +1,46 @@
 //! A world as bytes: everything that its future depends on, and nothing else.
 //!
 //! ```text
-//! "KSW1"                 what it is, and in which version
-//! u64                    the fingerprint of the spec: a snapshot is of no use with another one
-//! u64 u64 u64            tick, the next object's name, how many have joined
-//! u32, then each object  by name: name, shape, place, turn, owner, seeker, name among people, what it holds, clock,
-//!                        velocity, wish, rest, for how long to wish and to look for steps, flags
-//! u32, then each member  by name: sender, avatar, sequence
-//! u64                    the fingerprint of all before: StateHash, where the first 12 bytes are left out
+//! "KSW1"                 format and version
+//! u64                    the fingerprint of the spec
+//! u64 u64 u64            tick, the next object's name, the number of joins
+//! u32, then each object  by name: name, shape, place, turn, owner, seeker, held object, clock, velocity, wish, rest,
+//!                        ticks left for the wish and for steps, flags, name for people
+//! u32, then each member  by sender: sender, avatar, sequence
+//! u64                    the StateHash of all that follows the fingerprint of the spec
 //! ```
-//! Bytes from anywhere may be handed in: what is no snapshot of this spec is refused, and a refusal names the place.
-//! Whoever holds the bytes can make another valid world of them, but none with solids that overlap.
+//! The bytes are not trusted: what is no snapshot of this spec is refused, and the error names the place. Forged bytes
+//! can make another valid world, but none with solids that overlap.
 
 use std::sync::Arc;
 
 use shapes::Shape;
-use space::bytes::{Malformed, Reader};
+use space::bytes::{Malformed, Reader, Writer};
 use space::{Grid, GridPoint, NodeId, ObjectId, Tick, Turn, Vec3};
 
 use crate::hash::{Hasher, StateHash};
 use crate::make;
 use crate::members::Membership;
-use crate::objects::{Drive, Kind, Label};
+use crate::objects::{Collider, Drive, EXACT, Kind, Label};
 use crate::spec::{OBJECT_NAME_BYTES_MAX, ObjectKind, ObjectSpec, Route, Spec, SpecError};
 use crate::world::World;
 
 const MAGIC: &[u8; 4] = b"KSW1";
-/// What an object takes at least, and a member: how many there can be is known before memory is taken.
+/// The least bytes of an object and of a member: their counts are checked before memory is reserved.
 const OBJECT_BYTES: usize = 107;
 const MEMBER_BYTES: usize = 20;
 
 /// Why bytes are no snapshot of a world.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SnapshotError {
-    /// Not made by this version.
     #[error("these bytes are no snapshot of version 1")]
     Version,
-    /// Made from another spec.
     #[error("the snapshot is of another world: its spec has fingerprint {found:016x}, expected {expected:016x}")]
-    OtherSpec {
-        /// The fingerprint in the snapshot.
-        found: u64,
-        /// That of the spec.
-        expected: u64,
-    },
-    /// Bytes that are not what they should be.
+    OtherSpec { found: u64, expected: u64 },
     #[error("the snapshot is damaged {0}")]
     Malformed(#[from] Malformed),
-    /// The bytes were changed.
     #[error("the snapshot is damaged: its fingerprint is {found}, expected {expected}")]
-    Damaged {
-        /// That of the bytes.
-        found: StateHash,
-        /// What they say it should be.
-        expected: StateHash,
-    },
-    /// Two solids in one place: no world of ours was like that.
+    Damaged { found: StateHash, expected: StateHash },
     #[error("{0} and {1} overlap")]
     Overlap(ObjectId, ObjectId),
     /// The spec itself makes no world.
@@ -67,15 +52,15 @@ impl World {
     /// The world as bytes, appended to `bytes`.
     pub fn snapshot(&self, bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(MAGIC);
-        bytes.extend_from_slice(&self.fingerprint.to_le_bytes());
+        Writer::new(bytes).u64(self.fingerprint);
         let begin = bytes.len();
-        write_state(self, &mut |part| bytes.extend_from_slice(part));
+        write_state(self, bytes, &mut |_| {});
         let mut hasher = Hasher::default();
         hasher.write(&bytes[begin..]);
-        bytes.extend_from_slice(&hasher.finish().to_le_bytes());
+        Writer::new(bytes).u64(hasher.finish());
     }
 
-    /// The world that a snapshot shows. From here on it goes the same way as the one that was written down.
+    /// The world of a snapshot. The same inputs lead it to the same states as the world that was written.
     pub fn restore(spec: impl Into<Arc<Spec>>, bytes: &[u8]) -> Result<World, SnapshotError> {
         let spec = spec.into();
         let mut reader = Reader::new(bytes);
@@ -108,57 +93,46 @@ impl World {
     }
 }
 
-/// Everything that the future depends on, object by object.
-pub(crate) fn write_state(world: &World, sink: &mut dyn FnMut(&[u8])) {
-    sink(&world.tick.number().to_le_bytes());
-    sink(&world.next_id.to_le_bytes());
-    sink(&world.joins.to_le_bytes());
-    sink(&(world.objects.by_id.len() as u32).to_le_bytes());
+/// Appends everything that the future depends on. `part` is called after each object; a hash takes the bytes there, so
+/// that it needs no memory for all of them.
+pub(crate) fn write_state(world: &World, bytes: &mut Vec<u8>, part: &mut dyn FnMut(&mut Vec<u8>)) {
+    let mut writer = Writer::new(bytes);
+    [world.tick.number(), world.next_id, world.joins].into_iter().for_each(|number| writer.u64(number));
+    writer.u32(world.objects.by_id.len() as u32);
     for &(_, row) in &world.objects.by_id {
-        write_object(world, row, sink);
+        write_object(world, row, &mut writer);
+        part(writer.buffer());
     }
-    sink(&(world.members.list().len() as u32).to_le_bytes());
+    writer.u32(world.members.list().len() as u32);
     for member in world.members.list() {
-        sink(&member.sender.number().to_le_bytes());
-        sink(&world.objects.card(member.row).id.number().to_le_bytes());
-        sink(&member.sequence.to_le_bytes());
+        writer.u64(member.sender.number());
+        writer.u64(world.objects.card(member.row).id.number());
+        writer.u32(member.sequence);
     }
+    part(bytes);
 }
 
-/// One object: its numbers together, so that the sink is called once for them, and its name among people.
-pub(crate) fn write_object(world: &World, row: u32, sink: &mut dyn FnMut(&[u8])) {
-    let name_of = |row: Option<u32>| row.map_or(0, |row| world.objects.card(row).id.number());
-    let mut record = [0u8; OBJECT_BYTES - 2];
-    let (card, body) = (world.objects.card(row), &world.objects.body[row as usize]);
-    let (drive, label) = (&world.objects.drive[row as usize], &world.objects.label[row as usize]);
-    let is_on_object = world.objects.on_object.contains(row as usize);
-    let mut at = 0;
-    let mut put = |bytes: &[u8]| {
-        record[at..at + bytes.len()].copy_from_slice(bytes);
-        at += bytes.len();
-    };
-    put(&card.id.number().to_le_bytes());
-    put(&card.shape.to_le_bytes());
-    for place in [body.at.x, body.at.y, body.at.z] {
-        put(&place.to_le_bytes());
-    }
-    put(&world.objects.turn[row as usize].bits().to_le_bytes());
-    put(&label.owner.map_or(0, NodeId::number).to_le_bytes());
-    put(&world.objects.seeker[row as usize].map_or(0, |seeker| seeker + 1).to_le_bytes());
-    put(&name_of(card.holds).to_le_bytes());
-    put(&card.phase.to_le_bytes());
-    for number in drive.velocity.iter().chain(&drive.wish).chain(&drive.rest) {
-        put(&number.to_bits().to_le_bytes());
-    }
-    // How long it still goes on: what is over is over, and need not be told apart.
+pub(crate) fn write_object(world: &World, row: u32, writer: &mut Writer<'_>) {
+    let (objects, index) = (&world.objects, row as usize);
+    let (card, body, drive, label) =
+        (objects.card(row), &objects.body[index], &objects.drive[index], &objects.label[index]);
+    writer.u64(card.id.number());
+    writer.u32(card.shape);
+    [body.at.x, body.at.y, body.at.z].into_iter().for_each(|steps| writer.u32(steps as u32));
+    writer.u64(objects.turn[index].bits());
+    writer.u64(label.owner.map_or(0, NodeId::number));
+    writer.u32(objects.seeker[index].map_or(0, |seeker| seeker + 1));
+    writer.u64(card.holds.map_or(0, |held| objects.card(held).id.number()));
+    writer.u64(card.phase);
+    drive.velocity.iter().chain(&drive.wish).chain(&drive.rest).for_each(|&number| writer.f32(number));
+    // Ticks that are left, so that times that are over look the same.
     for until in [drive.wish_until, drive.lift_until] {
-        put(&(until.saturating_sub(world.tick.number()) as u32).to_le_bytes());
+        writer.u32(until.saturating_sub(world.tick.number()) as u32);
     }
+    let is_on_object = objects.on_object.contains(index);
     let flags = [label.owner.is_some(), drive.awake, drive.standing, is_on_object, drive.jump];
-    put(&[flags.iter().enumerate().map(|(bit, &flag)| u8::from(flag) << bit).sum()]);
-    debug_assert_eq!(at, record.len(), "a record has its length");
-    sink(&record);
-    write_text(&label.name, sink);
+    writer.u8(flags.iter().enumerate().map(|(bit, &flag)| u8::from(flag) << bit).sum());
+    write_text(&label.name, writer);
 }
 
 fn read_state(world: &mut World, reader: &mut Reader<'_>) -> Result<(), Malformed> {
@@ -225,28 +199,19 @@ pub(crate) fn read_object(world: &mut World, spec: &Spec, id: u64, reader: &mut 
             object.kind != ObjectKind::Fixed && id == shape as u64 + 1 && !flag(0) && seeker == 0 && holds == 0;
         reader.check(is_own && name == object.name, "an object of this world")?;
         let made = make::object(object).map_err(|_| reader.refuse("an object of this world"))?;
-        let is_same = |turn: Turn| turn == made.turn;
         let turns = matches!(&object.kind, ObjectKind::Moving(route) if route.turns());
-        reader.check(turns || is_same(turn), "the turn that the object has")?;
-        (make::card(index, object), crate::objects::Collider { at, ..made.body })
+        reader.check(turns || turn == made.turn, "the turn that the object has")?;
+        (make::card(index, object), Collider { at, ..made.body })
     } else {
         let avatar = &spec.avatars[index - spec.objects.len()];
         let seekers = spec.crowd.map_or(0, |crowd| crowd.seekers);
         let is_sound = id > spec.objects.len() as u64 && seeker <= seekers && (seeker == 0 || !flag(0)) && phase == 0;
         reader.check(is_sound, "an avatar of this world")?;
-        let card = crate::objects::Card {
-            id: ObjectId::new(id).expect("names rise from zero"),
-            kind: Kind::Avatar,
-            shape,
-            policy: avatar.policy,
-            holds: None,
-            held_by: None,
-            phase: 0,
-        };
-        (card, make::avatar_body(avatar, at))
+        let id = ObjectId::new(id).expect("names rise from zero");
+        (make::avatar_card(id, shape, avatar), make::avatar_body(avatar, at))
     };
     card.phase = phase;
-    // What deforms stays where the spec put it; its box has room for every form, and may reach beyond.
+    // A deforming object does not move; its box has room for every form, and may reach beyond the bounds.
     let deforms =
         spec.objects.get(index).is_some_and(|object| matches!(object.kind, ObjectKind::Moving(Route::Deform(_))));
     reader.check(deforms || is_inside(world.grid, &body), "a place within the bounds")?;
@@ -258,10 +223,10 @@ pub(crate) fn read_object(world: &mut World, spec: &Spec, id: u64, reader: &mut 
 }
 
 /// A text after its length in 16 bits. Longer texts are refused as inputs.
-pub(crate) fn write_text(text: &str, sink: &mut dyn FnMut(&[u8])) {
+pub(crate) fn write_text(text: &str, writer: &mut Writer<'_>) {
     let length = text.len().min(usize::from(u16::MAX));
-    sink(&(length as u16).to_le_bytes());
-    sink(&text.as_bytes()[..length]);
+    writer.u16(length as u16);
+    writer.raw(&text.as_bytes()[..length]);
 }
 
 pub(crate) fn read_text<'a>(reader: &mut Reader<'a>, max: usize, expected: &'static str) -> Result<&'a str, Malformed> {
@@ -270,9 +235,9 @@ pub(crate) fn read_text<'a>(reader: &mut Reader<'a>, max: usize, expected: &'sta
     std::str::from_utf8(reader.raw(length, expected)?).map_err(|_| reader.refuse(expected))
 }
 
-fn is_inside(grid: Grid, body: &crate::objects::Collider) -> bool {
+fn is_inside(grid: Grid, body: &Collider) -> bool {
     let (block, low, high) = (body.block(), grid.low(), grid.high());
-    let slack = if body.is(crate::objects::EXACT) { 8 } else { 0 };
+    let slack = if body.is(EXACT) { 8 } else { 0 };
     let (low, high) = ([low.x, low.y, low.z], [high.x, high.y, high.z]);
     (0..3).all(|axis| block.low[axis] + slack >= low[axis] && block.high[axis] - slack <= high[axis])
 }
@@ -301,14 +266,15 @@ fn find(world: &World, id: u64) -> Option<u32> {
     ObjectId::new(id).and_then(|id| world.objects.row(id))
 }
 
-/// A fingerprint of what a snapshot relies on: another one makes another world.
+/// The fingerprint of everything in a spec that a snapshot relies on.
 pub(crate) fn fingerprint(spec: &Spec) -> u64 {
     let mut hasher = Hasher::default();
     let write = |hasher: &mut Hasher, text: String| hasher.write(text.as_bytes());
     let Spec { low, high, gravity, tick_rate, limits, spawns, avatars, crowd, .. } = spec;
-    // A limit that came later is left out where it is not set: snapshots from before are still of this world.
-    let known = format!("{limits:?}").replace(", narrow_operations: None", "");
-    write(&mut hasher, format!("{low} {high} {gravity} {tick_rate} {known} {spawns:?} {avatars:?} {crowd:?}"));
+    // As the first version wrote it: without a limit that came later, where it is not set, and by its name of then.
+    let limits = format!("{limits:?}").replace(", narrow_operations: None", "");
+    let limits = limits.trim_start_matches("World");
+    write(&mut hasher, format!("{low} {high} {gravity} {tick_rate} {limits} {spawns:?} {avatars:?} {crowd:?}"));
     for object in &spec.objects {
         let ObjectSpec { name, kind, policy, shape, at, rotation } = object;
         let (bounds, sphere) = (shape.bounds(), shape.bounding_sphere());
@@ -335,7 +301,7 @@ pub(crate) fn fingerprint(spec: &Spec) -> u64 {
     hasher.finish()
 }
 
-/// Makes changed bytes consistent with themselves again: for tests of what a forger could do.
+/// Gives changed bytes a valid hash, for tests of forged snapshots.
 #[doc(hidden)]
 pub fn forge_fingerprint(bytes: &mut [u8]) {
     let Some(end) = bytes.len().checked_sub(8).filter(|&end| end >= 12) else { return };

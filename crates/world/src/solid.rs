@@ -1,24 +1,23 @@
-//! Upright solids on the grid: who overlaps whom is a question in whole numbers, so it has one answer.
+//! Upright solids on the grid, whose overlaps are tested exactly, in integers.
 //!
 //! A sphere, an upright capsule and an axis-aligned box are all a box (perhaps of no size) rounded by a radius (perhaps
-//! zero). Measured in grid steps everything is an integer, distances are squares of integers, and no tolerance is
-//! needed anywhere.
+//! zero). In grid steps all sizes and squared distances are integers, so that no test needs a tolerance.
 
 use space::{DVec3, GridPoint};
 
-/// How wide the skin is, in grid steps: whoever is stopped by something stops within it.
+/// The width of the skin, in grid steps: a body that an obstacle stops is within it.
 pub const SKIN: i32 = 4;
-/// At which distance from a contact a motion ends, in steps. Rounding to the grid moves it by less than one.
+/// The distance from a contact at which a motion ends, in steps. Rounding to the grid moves it by less than one.
 pub(crate) const GAP: i32 = 3;
-/// Nobody comes closer to another than this, in steps, unless they already were: half the skin.
+/// The least distance between two solids after a motion, in steps, unless they were closer before: half the skin.
 pub(crate) const CLOSEST: i32 = SKIN / 2;
 
-/// A box around its centre, rounded: in grid steps.
+/// A rounded box around its centre, in grid steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct RoundedBox {
-    /// Half the box's edges; zero for a sphere, `[0, h, 0]` for an upright capsule.
+    /// Half the edges of the box; zero for a sphere, `[0, h, 0]` for an upright capsule.
     pub core: [i32; 3],
-    /// By how much the box is rounded; zero for a box with sharp edges.
+    /// The radius of the rounding; zero for a box with sharp edges.
     pub radius: i32,
 }
 
@@ -28,14 +27,14 @@ impl RoundedBox {
         self.core.map(|half| half + self.radius)
     }
 
-    /// Whether two solids share more than a point of their surfaces, exactly. Touching does not count.
+    /// Whether two solids share more than their surfaces, exactly.
     pub fn overlaps(self, at: GridPoint, other: RoundedBox, other_at: GridPoint) -> bool {
         let joint = Joint::new(self, at, other, other_at);
         joint.is_overlap([0; 3])
     }
 
-    /// The square of the distance between two solids' surfaces, where they are apart, is not a whole number; that of
-    /// their boxes before rounding is. They are apart by at least `gap` steps when it is at least this.
+    /// Whether two solids are at least `gap` steps apart. It compares the squared distance of their boxes before rounding,
+    /// which is an integer.
     pub fn is_apart(self, at: GridPoint, other: RoundedBox, other_at: GridPoint, gap: i32) -> bool {
         let joint = Joint::new(self, at, other, other_at);
         let reach = i64::from(joint.radius + gap);
@@ -43,10 +42,10 @@ impl RoundedBox {
     }
 }
 
-/// Two solids seen from one of them: a point against the sum of both.
+/// The Minkowski sum of two solids: one of them is a point against the sum of both.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Joint {
-    /// From the other's centre to this one's.
+    /// From the centre of the other to that of this one.
     pub d: [i32; 3],
     pub core: [i32; 3],
     pub radius: i32,
@@ -61,7 +60,7 @@ impl Joint {
         }
     }
 
-    /// From the summed box to the point, after this one moved by `offset`: zero along the axes on which they meet.
+    /// From the box of the sum to the point, after a motion by `offset`: zero along the axes on which they meet.
     pub fn outside(&self, offset: [i32; 3]) -> [i64; 3] {
         let mut outside = [0; 3];
         for axis in 0..3 {
@@ -77,8 +76,8 @@ impl Joint {
         x * x + y * y + z * z
     }
 
-    /// Whether a level motion by `v` steps that ends, rounded, at the offset `to` has nothing to do with the other: they never
-    /// come as close as motions end, and are not too close afterwards. A no may be wrong, where a closer look would tell.
+    /// Whether a level motion by `v` steps, which ends at the rounded offset `to`, passes the other: it stays farther away
+    /// than [`GAP`], and is not too close at the end. A yes is certain, a no is not.
     pub fn is_passed(&self, v: DVec3, to: [i32; 3]) -> bool {
         let reach = f64::from(self.radius + GAP);
         let [x, y, z] = self.d.map(f64::from);
@@ -88,14 +87,14 @@ impl Joint {
             low > half + reach || high < -half - reach
         };
         if is_beside(y, 0.0, half[1]) | is_beside(x, v.x, half[0]) | is_beside(z, v.z, half[2]) {
-            // Rounding is by half a step, and they stay more than a gap apart.
+            // Rounding moves it by half a step, which is less than the gap.
             return true;
         }
         if half[0] != 0.0 || half[2] != 0.0 {
             return false;
         }
-        // Seen from above a circle, and a point that moves along a line: it is passed at a distance, or it lies further ahead
-        // than this motion leads, or behind.
+        // Seen from above, a point moves along a line past a circle, which is aside of it, behind it, or farther ahead than
+        // the motion leads.
         let (square, within) = (v.x * v.x + v.z * v.z, reach * reach);
         let approach = x * v.x + z * v.z;
         let aside = x * v.z - z * v.x;
@@ -120,30 +119,28 @@ impl Joint {
 
 /// A box of grid points, corners included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Block {
-    /// The corner with the smallest coordinates.
+pub struct GridBox {
     pub low: [i32; 3],
-    /// The corner with the greatest.
     pub high: [i32; 3],
 }
 
-impl Block {
+impl GridBox {
     /// The box around a point, by half its edges.
-    pub fn around(at: GridPoint, half: [i32; 3]) -> Block {
-        Block {
+    pub fn around(at: GridPoint, half: [i32; 3]) -> GridBox {
+        GridBox {
             low: [at.x - half[0], at.y - half[1], at.z - half[2]],
             high: [at.x + half[0], at.y + half[1], at.z + half[2]],
         }
     }
 
-    /// The same with so many steps more on every side.
+    /// The box with `by` more steps on every side.
     #[must_use]
-    pub fn grown(self, by: i32) -> Block {
-        Block { low: self.low.map(|low| low.saturating_sub(by)), high: self.high.map(|high| high.saturating_add(by)) }
+    pub fn grown(self, by: i32) -> GridBox {
+        GridBox { low: self.low.map(|low| low.saturating_sub(by)), high: self.high.map(|high| high.saturating_add(by)) }
     }
 
-    /// By how much something of block `body` may move within this one, in steps.
-    pub(crate) fn span(&self, body: &Block) -> f64 {
+    /// The longest motion of a body with the box `body` within this one, in steps.
+    pub(crate) fn span(&self, body: &GridBox) -> f64 {
         let along = |axis: usize| {
             let (down, up) = (body.low[axis] - self.low[axis], self.high[axis] - body.high[axis]);
             f64::from(down.max(up).max(0))
@@ -151,13 +148,13 @@ impl Block {
         (along(0) * along(0) + along(1) * along(1) + along(2) * along(2)).sqrt()
     }
 
-    /// By how much this box reaches beyond another one within it, at most, in steps.
-    pub(crate) fn excess(&self, inner: &Block) -> i32 {
+    /// The most by which this box reaches beyond another one within it, in steps.
+    pub(crate) fn excess(&self, inner: &GridBox) -> i32 {
         (0..3).map(|axis| (inner.low[axis] - self.low[axis]).max(self.high[axis] - inner.high[axis])).fold(0, i32::max)
     }
 
-    /// How far two boxes are apart, along the axis on which that is most; at most zero if they meet.
-    pub(crate) fn gap(&self, other: &Block) -> i32 {
+    /// The distance between two boxes along the axis where it is largest; at most zero if they meet.
+    pub(crate) fn gap(&self, other: &GridBox) -> i32 {
         let along = |axis: usize| {
             let (above, below) = (self.low[axis] - other.high[axis], other.low[axis] - self.high[axis]);
             above.max(below)
@@ -166,12 +163,12 @@ impl Block {
     }
 
     /// Whether all of another box is in this one.
-    pub fn contains(&self, other: &Block) -> bool {
+    pub fn contains(&self, other: &GridBox) -> bool {
         (0..3).all(|axis| self.low[axis] <= other.low[axis] && other.high[axis] <= self.high[axis])
     }
 
-    /// Whether two boxes share a point, be it one of their surfaces.
-    pub fn meets(&self, other: &Block) -> bool {
+    /// Whether two boxes share a point; surfaces count.
+    pub fn meets(&self, other: &GridBox) -> bool {
         (self.low[0] <= other.high[0])
             & (self.high[0] >= other.low[0])
             & (self.low[1] <= other.high[1])
@@ -181,14 +178,14 @@ impl Block {
     }
 
     /// Whether two boxes share more than their surfaces.
-    pub fn overlaps(&self, other: &Block) -> bool {
+    pub fn overlaps(&self, other: &GridBox) -> bool {
         (0..3).all(|axis| self.low[axis] < other.high[axis] && self.high[axis] > other.low[axis])
     }
 
-    /// What two boxes share; if they share nothing, its corners are the wrong way round.
+    /// The intersection of two boxes; `low` is beyond `high` if it is empty.
     #[must_use]
-    pub fn within(&self, other: &Block) -> Block {
-        Block {
+    pub fn within(&self, other: &GridBox) -> GridBox {
+        GridBox {
             low: std::array::from_fn(|axis| self.low[axis].max(other.low[axis])),
             high: std::array::from_fn(|axis| self.high[axis].min(other.high[axis])),
         }
@@ -196,21 +193,21 @@ impl Block {
 
     /// The smallest box around two.
     #[must_use]
-    pub fn with(&self, other: &Block) -> Block {
-        Block {
+    pub fn with(&self, other: &GridBox) -> GridBox {
+        GridBox {
             low: std::array::from_fn(|axis| self.low[axis].min(other.low[axis])),
             high: std::array::from_fn(|axis| self.high[axis].max(other.high[axis])),
         }
     }
 
-    /// The same, with even corners: a box whose centre is on the grid.
+    /// The box with even corners around this one: its centre is on the grid.
     #[must_use]
-    pub fn even(self) -> Block {
-        Block { low: self.low.map(|low| low & !1), high: self.high.map(|high| high.saturating_add(high & 1)) }
+    pub fn even(self) -> GridBox {
+        GridBox { low: self.low.map(|low| low & !1), high: self.high.map(|high| high.saturating_add(high & 1)) }
     }
 
-    /// What is in this box and not within another: at most six boxes, which share surfaces only.
-    pub fn without(&self, other: &Block) -> Vec<Block> {
+    /// This box less another one: at most six boxes, which share surfaces only.
+    pub fn without(&self, other: &GridBox) -> Vec<GridBox> {
         if !self.overlaps(other) {
             return vec![*self];
         }
@@ -232,9 +229,9 @@ impl Block {
         pieces
     }
 
-    /// The box as a solid: exactly, if its corners are even, else a step larger at most.
+    /// The box as a solid: exactly if its corners are even, else at most a step larger.
     pub fn as_solid(&self) -> (RoundedBox, GridPoint) {
-        let Block { low, high } = self.even();
+        let GridBox { low, high } = self.even();
         let middle: [i32; 3] = std::array::from_fn(|axis| (low[axis] + high[axis]) / 2);
         let core: [i32; 3] = std::array::from_fn(|axis| (high[axis] - low[axis]) / 2);
         (RoundedBox { core, radius: 0 }, GridPoint::new(middle[0], middle[1], middle[2]))
@@ -252,7 +249,7 @@ mod tests {
     const WALKER: RoundedBox = RoundedBox { core: [0, 6, 0], radius: 3 };
 
     #[test]
-    fn who_is_passed_is_not_met() {
+    fn a_motion_that_passes_another_solid_does_not_meet_it() {
         let (mut passed, mut met) = (0, 0);
         for seed in 0..200_000 {
             let mut random = Random::new(seed);
@@ -264,7 +261,7 @@ mod tests {
                 radius: whole(1, 40),
             };
             let (x, z) = (f64::from(random.between(-60.0, 60.0)), f64::from(random.between(-60.0, 60.0)));
-            // Some go straight along an axis, as nobody does by chance.
+            // Some motions are along an axis, which chance alone would not give.
             let v = DVec3::new(if seed % 7 == 0 { 0.0 } else { x }, 0.0, if seed % 11 == 0 { 0.0 } else { z });
             if joint.is_overlap([0; 3]) {
                 continue;
@@ -294,7 +291,7 @@ mod tests {
         assert!(CRATE.overlaps(at, CRATE, GridPoint::new(7, 7, 7)));
         assert!(!WALKER.overlaps(at, CRATE, GridPoint::new(7, 0, 0)));
         assert!(WALKER.overlaps(at, CRATE, GridPoint::new(6, 12, 0)));
-        // Past the corner, where a box around the walker would overlap.
+        // Beside the corner, where a box around the walker would overlap.
         assert!(!WALKER.overlaps(at, CRATE, GridPoint::new(6, 12, 6)));
         assert!(BALL.is_apart(at, BALL, GridPoint::new(12, 0, 0), 2));
         assert!(!BALL.is_apart(at, BALL, GridPoint::new(12, 0, 0), 3));

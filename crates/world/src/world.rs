@@ -1,9 +1,8 @@
-//! The world: the only way the truth changes is a step.
+//! The world. Its state changes in a step and in no other way.
 
 use std::sync::Arc;
 
 use shapes::Shape;
-use space::bits::Bits;
 use space::workload::Wishes;
 use space::{Grid, GridPoint, NodeId, ObjectId, Tick, Turn, Vec3, snap};
 
@@ -13,125 +12,95 @@ use crate::hash::StateHash;
 use crate::input::{Input, RefusalReason};
 use crate::make;
 use crate::members::Memberships;
-use crate::neighbours::{GroundCells, Neighbours};
-use crate::objects::{Card, Drive, Kind, Label, Objects, SOLID};
+use crate::neighbours::GroundCells;
+use crate::objects::{Drive, Kind, Label, Objects, SOLID};
 use crate::outcome::Outcome;
-use crate::places::{Among, Places};
-use crate::propose::Proposals;
+use crate::places::{Among, FreePlaces};
 use crate::scenery::Scenery;
-use crate::settle::{Attention, Circles, Order, Schedule, Settler, Surroundings};
+use crate::settle::{Scratch, Settler};
 use crate::solid::{GAP, RoundedBox};
-use crate::spec::{ObjectKind, Policy, Spec, SpecError};
+use crate::spec::{ContactPolicy, ObjectKind, Spec, SpecError};
 
 /// A shared world whose solids never overlap.
 ///
 /// - [`World::new`] makes it from a spec, [`World::restore`] from a snapshot.
-/// - [`World::step`] takes a tick's inputs and says what came of them. Given the same start and the same inputs in the
-///   same ticks, the outcome is the same to the bit: [`World::hash`] tells.
-/// - [`World::object`] and [`World::objects`] show where everything is.
+/// - [`World::step`] takes the inputs of a tick and returns its outcome. The same start and the same inputs in the same
+///   ticks give the same outcome to the bit; [`World::hash`] shows it.
+/// - [`World::object`] and [`World::objects`] show the objects.
 #[derive(Debug)]
 pub struct World {
     pub(crate) spec: Arc<Spec>,
     pub(crate) grid: Grid,
-    /// Of the spec: snapshots carry it.
+    /// The spec's fingerprint; snapshots carry it.
     pub(crate) fingerprint: u64,
     pub(crate) shapes: Vec<Shape>,
     pub(crate) scenery: Scenery,
     pub(crate) deforming: Vec<Deforming>,
     pub(crate) tick: Tick,
     pub(crate) next_id: u64,
-    /// How many have joined: spawn places take turns.
+    /// The number of avatars that have joined so far: spawn places take turns.
     pub(crate) joins: u64,
     pub(crate) objects: Objects,
     pub(crate) members: Memberships,
     pub(crate) wishes: Option<Wishes>,
-    /// What lies around it, if it is a part of a larger world.
+    /// The surroundings, if this world is a part of a larger one.
     pub(crate) border: Option<Border>,
     outcome: Outcome,
-    /// Grabs of this tick, until it is known who comes first: the sender, the sequence, the avatar's row, the object.
+    /// Grabs of this tick, not yet in order: the sender, the sequence, the avatar's row, the object.
     pub(crate) grabs: Vec<(NodeId, u32, u32, ObjectId)>,
     scratch: Scratch,
 }
 
-/// Memory that a tick needs and the next one can use again.
-#[derive(Debug, Default)]
-struct Scratch {
-    neighbours: Neighbours,
-    schedule: Schedule,
-    attention: Attention,
-    surroundings: Surroundings,
-    circles: Circles,
-    pushed: Surroundings,
-    was_pushed: Vec<bool>,
-    proposals: Proposals,
-    order: Vec<u32>,
-    /// Which of the movers may meet somebody.
-    crowded: Bits,
-    kicks: Vec<(u32, [f32; 2])>,
-    /// Whether everybody goes the long way.
-    is_thorough: bool,
-    riders: Vec<u32>,
-    /// The rows of those in `Outcome::moved`.
-    moved: Vec<u32>,
-}
-
-/// The parts of a tick, for whoever measures them. There is no clock in here.
+/// The stages of a tick; an observer is called at the end of each, to measure it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Inputs are checked, and everybody's wanted motion is known.
+    /// Inputs were checked, and each object has the motion that it wants.
     Propose,
-    /// Everybody was sorted into cells of the ground.
+    /// Objects were sorted into cells of the ground.
     Broad,
-    /// Pairs whose whole motions may meet are known.
+    /// The pairs whose reaches meet are known.
     Narrow,
-    /// Everybody is where they are.
+    /// Every mover is in its place.
     Settle,
 }
 
 /// An object as it is now.
 #[derive(Clone, Copy, Debug)]
 pub struct ObjectView<'a> {
-    /// Its name among objects.
     pub id: ObjectId,
-    /// What kind of object it is.
     pub kind: Kind,
-    /// Where it is, on the grid: exactly what is sent.
+    /// Its place on the grid: exactly what is sent.
     pub at: GridPoint,
-    /// How it is turned.
     pub turn: Turn,
-    /// By how much it moved in the last tick, in metres per second.
+    /// Its motion in the last tick, in metres per second.
     pub velocity: Vec3,
     /// Whether something carries its weight.
     pub is_standing: bool,
-    /// Its shape, around where it is.
+    /// Its shape, around its place.
     pub shape: &'a Shape,
-    /// What it is to whoever bumps into it; nothing, if everybody passes through it.
+    /// The solid that others collide with, or the box around it; `None` for a pass-through object.
     pub solid: Option<RoundedBox>,
-    /// Which of the spec's objects it is, or which of its avatars.
     pub model: Model,
-    /// What it does when it meets something.
-    pub policy: Policy,
-    /// What it is called among people.
+    pub policy: ContactPolicy,
+    /// Its name for people; often empty.
     pub name: &'a str,
-    /// Whose avatar it is.
+    /// The participant whose avatar it is.
     pub owner: Option<NodeId>,
-    /// What it holds.
     pub holds: Option<ObjectId>,
-    /// Who holds it.
     pub held_by: Option<ObjectId>,
 }
 
-/// Where an object's looks are described.
+/// The entry of the spec that describes an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Model {
-    /// In `objects` of the spec, by index.
+    /// An index into the spec's `objects`.
     Object(u32),
-    /// In `avatars` of the spec, by index.
+    /// An index into the spec's `avatars`.
     Avatar(u32),
 }
 
 impl ObjectView<'_> {
-    /// Where it is, in metres.
+    /// Its place in metres.
     pub fn position(&self) -> Vec3 {
         self.at.position()
     }
@@ -152,7 +121,7 @@ impl World {
         Ok(world)
     }
 
-    /// A world with its scenery and nothing that moves.
+    /// A world with its scenery and no object that can move.
     pub(crate) fn bare(spec: Arc<Spec>) -> Result<World, SpecError> {
         let grid = spec.check()?;
         let mut made: Vec<_> = spec.objects.iter().map(make::object).collect::<Result<_, _>>()?;
@@ -188,7 +157,7 @@ impl World {
             deforming,
             tick: Tick::new(0),
             joins: 0,
-            objects: Objects::new(),
+            objects: Objects::default(),
             members: Memberships::default(),
             wishes,
             border: None,
@@ -198,12 +167,12 @@ impl World {
         })
     }
 
-    /// One tick: takes its inputs, in any order, and says what came of them.
+    /// One tick: takes its inputs, in any order, and returns its outcome.
     pub fn step(&mut self, inputs: &[Input]) -> &Outcome {
         self.step_observed(inputs, &mut |_| {})
     }
 
-    /// The same; `finished` is told whenever a stage is over.
+    /// The same; calls `finished` at the end of each stage.
     pub fn step_observed(&mut self, inputs: &[Input], finished: &mut dyn FnMut(Stage)) -> &Outcome {
         self.tick = self.tick.next();
         let mut outcome = std::mem::take(&mut self.outcome);
@@ -226,29 +195,27 @@ impl World {
         &self.outcome
     }
 
-    /// Settles everybody the long way from now on, without the shortcuts for those who walk past everybody: what comes out is
-    /// the same, as a test holds.
+    /// Settles every mover by the general path from now on, without shortcuts. The outcome is the same; a test holds that.
     #[doc(hidden)]
     pub fn take_no_shortcuts(&mut self) {
         self.scratch.is_thorough = true;
     }
 
-    /// How many ticks there have been.
+    /// The number of the last tick.
     pub fn tick(&self) -> Tick {
         self.tick
     }
 
-    /// What the world was made from.
     pub fn spec(&self) -> &Arc<Spec> {
         &self.spec
     }
 
-    /// A fingerprint of what the world was made from: worlds that exchange objects must have the same.
+    /// The fingerprint of the spec: worlds that exchange objects must have the same one.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
     }
 
-    /// The shape of a model, if there is such a one.
+    /// The shape of a model, if the spec has it.
     pub fn model_shape(&self, model: Model) -> Option<&Shape> {
         match model {
             Model::Object(index) => {
@@ -263,43 +230,42 @@ impl World {
         self.grid
     }
 
-    /// The cells into which the last tick sorted everybody, to find who may meet whom.
+    /// The cells of the ground into which the last tick sorted the objects.
     pub fn cells(&self) -> GroundCells {
         self.scratch.neighbours.cells()
     }
 
-    /// What the last tick brought.
+    /// The outcome of the last tick.
     pub fn outcome(&self) -> &Outcome {
         &self.outcome
     }
 
-    /// How many objects there are, fixed ones included.
+    /// The number of objects, fixed ones included.
     pub fn len(&self) -> usize {
         self.scenery.body.len() + self.objects.by_id.len()
     }
 
-    /// Whether there is nothing at all.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The avatar of a participant, who has joined.
+    /// The avatar of a participant that has joined.
     pub fn avatar_of(&self, sender: NodeId) -> Option<ObjectId> {
         self.members.get(sender).map(|member| self.objects.card(member.row).id)
     }
 
-    /// The sequence of the last input that was seen of a participant, who has joined: the next one has to be higher.
+    /// The sequence number of the newest input of a participant that has joined: the next one has to be higher.
     pub fn last_sequence(&self, sender: NodeId) -> Option<u32> {
         self.members.get(sender).map(|member| member.sequence)
     }
 
-    /// Everything that has another pose than before the last tick, by name, with that pose: what [`Outcome::moved`] names.
+    /// The objects in [`Outcome::moved`], with their poses.
     pub fn moved(&self) -> impl Iterator<Item = (ObjectId, GridPoint, Turn)> {
         let rows = self.outcome.moved.iter().zip(&self.scratch.moved);
         rows.map(|(&id, &row)| (id, self.objects.body[row as usize].at, self.objects.turn[row as usize]))
     }
 
-    /// An object, if it is there.
+    /// An object of this name, if there is one.
     pub fn object(&self, id: ObjectId) -> Option<ObjectView<'_>> {
         match self.objects.row(id) {
             Some(row) => Some(self.view(row)),
@@ -307,19 +273,18 @@ impl World {
         }
     }
 
-    /// Everything there is: fixed objects first, then the others, each by name.
+    /// All objects: the fixed ones first, then the others, each by name.
     pub fn objects(&self) -> impl Iterator<Item = ObjectView<'_>> {
         let fixed = (0..self.scenery.body.len()).map(|index| self.fixed_view(index));
         fixed.chain(self.dynamic())
     }
 
-    /// Everything that can move, by name.
+    /// All objects that can move, by name.
     pub fn dynamic(&self) -> impl Iterator<Item = ObjectView<'_>> {
         self.objects.by_id.iter().map(|&(_, row)| self.view(row))
     }
 
-    /// Everything that changes its form, and what its own clock shows, in ticks: [`Deformation::place`] says what it looks
-    /// like then.
+    /// The objects that deform, with their clocks in ticks: [`Deformation::place`] computes their vertices from that.
     ///
     /// [`Deformation::place`]: crate::spec::Deformation::place
     pub fn forms(&self) -> impl Iterator<Item = (ObjectId, u64)> {
@@ -329,7 +294,7 @@ impl World {
         })
     }
 
-    /// A fingerprint of everything that the future depends on.
+    /// The fingerprint of everything that the future depends on.
     pub fn hash(&self) -> StateHash {
         StateHash::of(self)
     }
@@ -337,7 +302,7 @@ impl World {
     /// Puts an avatar at the nearest free place.
     pub(crate) fn place_avatar(
         &mut self,
-        places: &mut Places,
+        places: &mut FreePlaces,
         avatar: u16,
         wanted: Option<Vec3>,
     ) -> Result<(u32, ObjectId), RefusalReason> {
@@ -359,7 +324,7 @@ impl World {
         let id = ObjectId::new(self.next_id).expect("names are counted from one");
         self.next_id += 1;
         self.joins += 1;
-        let card = Card { id, kind: Kind::Avatar, shape, policy: model.policy, holds: None, held_by: None, phase: 0 };
+        let card = make::avatar_card(id, shape, model);
         let body = make::avatar_body(model, at);
         let drive = Drive { awake: true, ..Drive::default() };
         let row = self.objects.insert(body, Turn::IDENTITY, drive, card, Label::default());
@@ -367,7 +332,7 @@ impl World {
         Ok((row, id))
     }
 
-    /// Everything that a newcomer has to find a place among.
+    /// The objects and bounds among which a new object needs a free place.
     pub(crate) fn among(&self) -> Among<'_> {
         Among {
             grid: self.grid,
@@ -380,7 +345,7 @@ impl World {
 
     fn place_crowd(&mut self) -> Result<(), SpecError> {
         let Some(crowd) = self.spec.crowd else { return Ok(()) };
-        let mut places = Places::new(&self.objects);
+        let mut places = FreePlaces::new(&self.objects);
         let mut random = space::workload::Random::new(crowd.seed);
         let (low, high) = (self.spec.low, self.spec.high);
         for seeker in 0..crowd.seekers {
@@ -395,7 +360,7 @@ impl World {
         Ok(())
     }
 
-    /// Takes an object out of the world. Whoever stood on it may fall.
+    /// Removes an object from the world. Objects that stood on it may fall.
     pub(crate) fn remove(&mut self, row: u32) {
         let card = self.objects.remove(row);
         if self.scratch.schedule.pairs() > 0 {
@@ -421,32 +386,7 @@ impl World {
     }
 
     fn settle(&mut self, outcome: &mut Outcome) {
-        let Scratch {
-            neighbours,
-            schedule,
-            attention,
-            surroundings,
-            circles,
-            pushed,
-            was_pushed,
-            proposals,
-            order,
-            crowded,
-            kicks,
-            is_thorough,
-            riders,
-            ..
-        } = &mut self.scratch;
-        let Proposals { movers, may_ride, .. } = proposals;
-        was_pushed.clear();
-        was_pushed.resize(self.objects.body.len(), false);
-        surroundings.sweeps = 0;
-        circles.sweeps = 0;
-        pushed.sweeps = 0;
-        outcome.work.movers = movers.len() as u64;
-        let around = (&self.shapes[..], &self.scenery, &self.objects, &*neighbours);
-        attention.share_out(self.spec.limits.narrow_operations, self.tick.number(), movers, around);
-        let mut settler = Settler {
+        let settler = Settler {
             spec: &self.spec,
             tick_s: 1.0 / self.spec.tick_rate as f32,
             steps_per_tick: f64::from(snap::STEPS_PER_METRE) / f64::from(self.spec.tick_rate),
@@ -454,39 +394,18 @@ impl World {
             shapes: &self.shapes,
             scenery: &self.scenery,
             objects: &mut self.objects,
-            neighbours,
-            schedule,
-            attention,
-            surroundings,
-            circles,
-            pushed,
-            was_pushed,
-            kicks,
-            is_thorough: *is_thorough,
-            riders,
-            may_ride,
             border: self.border.as_ref(),
-            calm: self.border.as_ref().map_or_else(Vec::new, Border::calm),
             tick: self.tick.number(),
             outcome,
+            scratch: &mut self.scratch,
         };
-        settler.settle_alone(movers, crowded);
-        order.clear();
-        Order::of_tick(self.tick.number(), movers.len()).visit(crowded, |index| order.push(movers[index]));
-        settler.settle_in_turn(order);
-        for (row, kick) in kicks.drain(..) {
-            let drive = &mut self.objects.drive[row as usize];
-            drive.velocity[0] += kick[0];
-            drive.velocity[2] += kick[1];
-            drive.awake = true;
-        }
-        outcome.work.sweeps = surroundings.sweeps + circles.sweeps + pushed.sweeps;
+        settler.settle_all();
     }
 
-    /// Lists who moved, of those that were there before, and wakes those who may have stood on them.
+    /// Lists the objects that moved and were there before the tick, and wakes those that may have stood on them.
     fn notice(&mut self, outcome: &mut Outcome) {
         self.scratch.moved.clear();
-        let is_anybody_carried = self.objects.on_object.iter().next().is_some();
+        let is_any_carried = self.objects.on_object.iter().next().is_some();
         let first_new = outcome.joined.iter().map(|joined| joined.object).min();
         for index in 0..self.objects.by_id.len() {
             let (id, row) = self.objects.by_id[index];
@@ -498,7 +417,7 @@ impl World {
                 outcome.moved.push(id);
                 self.scratch.moved.push(row);
             }
-            for &other in if is_anybody_carried { self.scratch.neighbours.of(row) } else { &[] } {
+            for &other in if is_any_carried { self.scratch.neighbours.of(row) } else { &[] } {
                 if self.objects.on_object.contains(other as usize) {
                     self.objects.drive[other as usize].awake = true;
                 }

@@ -6,14 +6,14 @@ mod crowd;
 use crowd::Hostile;
 use space::workload::Random;
 use space::{GridPoint, NodeId, ObjectId};
-use world::{Block, Border, Guest, PlacedSolid, Placing, Plaza, PutError, Room, RoundedBox, World};
+use world::{Border, GridBox, Guest, PlacedSolid, Placing, Plaza, PutError, Room, RoundedBox, World};
 
 const OTHER: NodeId = NodeId::new(2);
 
 /// The plaza west of x = 0 decides about itself; what is east of it is another's.
-fn halves() -> (Block, Block) {
+fn halves() -> (GridBox, GridBox) {
     let far = 1 << 20;
-    (Block { low: [-far; 3], high: [0, far, far] }, Block { low: [0, -far, -far], high: [far; 3] })
+    (GridBox { low: [-far; 3], high: [0, far, far] }, GridBox { low: [0, -far, -far], high: [far; 3] })
 }
 
 fn name(number: u64) -> ObjectId {

@@ -6,7 +6,7 @@ use crowd::{Person, empty, object};
 use space::workload::Random;
 use space::{ObjectId, Vec3, snap};
 use world::spec::{ObjectKind, Shape};
-use world::{Act, Policy, SKIN, World};
+use world::{Act, ContactPolicy, SKIN, World};
 
 /// Two run for one place from both sides, again and again: each gets it about as often.
 #[test]
@@ -14,7 +14,7 @@ fn contested_places_are_won_evenly() {
     let mut won = [0u32; 2];
     for round in 0..400 {
         let mut spec = empty();
-        spec.avatars[0].policy = Policy::Block;
+        spec.avatars[0].policy = ContactPolicy::Block;
         let mut world = World::new(spec).unwrap();
         // At other ticks in other rounds, and who joined first takes turns in being on the left: neither may matter.
         for _ in 0..round % 37 {
@@ -78,7 +78,7 @@ fn nobody_is_blocked_by_nothing() {
         let mut random = Random::new(seed);
         let mut spec = empty();
         spec.gravity = 0.0;
-        spec.avatars[0].policy = Policy::Block;
+        spec.avatars[0].policy = ContactPolicy::Block;
         for number in 0..20 {
             let half = Vec3::new(random.between(0.1, 1.0), 1.0, random.between(0.1, 1.0));
             let at = Vec3::new(random.between(-6.0, 6.0), 1.05, random.between(-6.0, 6.0));

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use space::workload::Random;
 use space::{NodeId, Quat, Tick, Vec3};
 use world::spec::{ObjectKind, Shape, Spec};
-use world::{Act, Input, Plaza, Policy, Route, World};
+use world::{Act, ContactPolicy, Input, Plaza, Route, World};
 
 /// Steps a world under hostile inputs and looks at everybody after each tick.
 fn hold(world: &mut World, seed: u64, senders: u64, ticks: u32) {
@@ -45,10 +45,12 @@ fn random_world(seed: u64) -> Spec {
     spec.tick_rate = [30, 10, 60][random.whole(0, 3) as usize];
     spec.limits.speed = [2.0, 6.0, 90.0][random.whole(0, 3) as usize];
     spec.limits.terminal_speed = 300.0;
-    spec.avatars[0].policy = [Policy::Slide, Policy::Block, Policy::Slide][random.whole(0, 3) as usize];
-    spec.avatars[1].policy = [Policy::Slide, Policy::PassThrough][random.whole(0, 2) as usize];
+    spec.avatars[0].policy =
+        [ContactPolicy::Slide, ContactPolicy::Block, ContactPolicy::Slide][random.whole(0, 3) as usize];
+    spec.avatars[1].policy = [ContactPolicy::Slide, ContactPolicy::PassThrough][random.whole(0, 2) as usize];
     for number in 0..random.whole(5, 40) {
-        let policy = [Policy::Block, Policy::Slide, Policy::Bounce, Policy::PassThrough][random.whole(0, 4) as usize];
+        let policy = [ContactPolicy::Block, ContactPolicy::Slide, ContactPolicy::Bounce, ContactPolicy::PassThrough]
+            [random.whole(0, 4) as usize];
         let size = |random: &mut Random| random.between(0.05, 0.8);
         let shape = match random.whole(0, 8) {
             0 => {
@@ -130,7 +132,7 @@ fn a_turn_brings_corners_closer() {
 #[test]
 fn nothing_tunnels_at_any_speed() {
     for speed in [1.0, 10.0, 90.0] {
-        for policy in [Policy::Block, Policy::Slide] {
+        for policy in [ContactPolicy::Block, ContactPolicy::Slide] {
             let mut spec = empty();
             spec.gravity = 0.0;
             spec.tick_rate = 10;
@@ -178,7 +180,7 @@ fn fast_balls_stay_between_thin_plates() {
     // It is kicked by somebody who runs into it at 90 m/s.
     spec.limits.speed = 100.0;
     let mut ball = object("ball", ObjectKind::Movable, Shape::Sphere { radius: 0.2 }, Vec3::new(0.7, 1.0, 0.0));
-    ball.policy = Policy::Bounce;
+    ball.policy = ContactPolicy::Bounce;
     spec.objects.push(ball);
     let mut world = World::new(spec).unwrap();
     let mut ann = Person::join(&mut world, 1, Vec3::new(-1.2, 0.1, 0.0));

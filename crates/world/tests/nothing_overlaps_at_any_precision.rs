@@ -15,7 +15,7 @@ use shapes::{Pose, exact};
 use space::workload::Random;
 use space::{Quat, Vec3};
 use world::spec::{Deformation, ObjectKind, Shape, Spec};
-use world::{Policy, Route, World};
+use world::{ContactPolicy, Route, World};
 
 static WRAPPED: LazyLock<Vec<(TriangleMesh, Arc<BallTree>)>> = LazyLock::new(|| {
     ["torus", "chair", "box"]
@@ -72,7 +72,7 @@ fn mixed_world(seed: u64) -> (Spec, Vec<Option<Shape>>) {
         };
         let at = place(&mut random);
         let mut one = object(&format!("object {number}"), kind, shape, at);
-        one.policy = [Policy::Block, Policy::Slide, Policy::Bounce][random.whole(0, 3) as usize];
+        one.policy = [ContactPolicy::Block, ContactPolicy::Slide, ContactPolicy::Bounce][random.whole(0, 3) as usize];
         if random.unit() < 0.3 {
             one.rotation = Quat::from_rotation_y(random.unit() * 6.0) * Quat::from_rotation_x(random.unit());
         }
@@ -88,7 +88,7 @@ fn mixed_world(seed: u64) -> (Spec, Vec<Option<Shape>>) {
 
 /// Whether the meshes that balls stand for touch anybody: the certified side.
 fn assert_meshes_apart(world: &World, meshes: &[Option<Shape>], name: &str) {
-    let all: Vec<_> = world.objects().filter(|one| one.policy != Policy::PassThrough).collect();
+    let all: Vec<_> = world.objects().filter(|one| one.policy != ContactPolicy::PassThrough).collect();
     let shape = |index: usize| {
         let number = all[index].id.number() as usize;
         meshes.get(number - 1).and_then(Option::as_ref).unwrap_or(all[index].shape)

@@ -5,7 +5,7 @@ mod crowd;
 use crowd::{Person, empty, object};
 use space::Vec3;
 use world::spec::{ObjectKind, Shape};
-use world::{Act, Kind, Policy, RefusalReason, Route, World};
+use world::{Act, ContactPolicy, Kind, RefusalReason, Route, World};
 
 fn block(x: f32, y: f32, z: f32) -> Shape {
     Shape::Box { half: Vec3::new(x, y, z) }
@@ -73,9 +73,9 @@ fn a_walker_slides_along_a_wall_and_a_blocked_one_stops() {
     let mut spec = empty();
     spec.avatars.truncate(1);
     spec.avatars.push(spec.avatars[0].clone());
-    spec.avatars[1].policy = Policy::Block;
+    spec.avatars[1].policy = ContactPolicy::Block;
     spec.avatars.push(spec.avatars[0].clone());
-    spec.avatars[2].policy = Policy::PassThrough;
+    spec.avatars[2].policy = ContactPolicy::PassThrough;
     spec.objects.push(object("wall", ObjectKind::Fixed, block(0.5, 2.0, 9.0), Vec3::new(3.0, 2.0, 0.0)));
     let mut ends = Vec::new();
     for avatar in 0..3 {
@@ -148,7 +148,7 @@ fn what_is_held_moves_along_as_one_body() {
 fn balls_bounce_and_come_to_rest() {
     let mut spec = empty();
     let mut ball = object("ball", ObjectKind::Movable, Shape::Sphere { radius: 0.3 }, Vec3::new(0.0, 5.0, 0.0));
-    ball.policy = Policy::Bounce;
+    ball.policy = ContactPolicy::Bounce;
     spec.objects.push(ball);
     let mut world = World::new(spec).unwrap();
     let height = |world: &World| world.dynamic().next().unwrap().position().y - 0.3;

@@ -142,3 +142,16 @@ fn forged_snapshots_make_no_overlap() {
     }
     assert!(accepted > 20 && refused > 20, "{accepted} accepted, {refused} refused");
 }
+
+/// Keeps out: stored worlds that a new version does not recognise, as the text of their spec had changed.
+#[test]
+fn stored_worlds_are_recognised() {
+    let windy = include_str!("../../../worlds/windy.toml");
+    let windy = Spec::from_toml(windy, "windy.toml", &mut |_| Err("no mesh here".to_owned())).unwrap();
+    let fingerprints = [courtyard(), windy, plaza(1)].map(|spec| World::new(spec).unwrap().fingerprint());
+    assert_eq!(
+        fingerprints,
+        [0x7b16_7bae_db36_d032, 0xef48_fba6_ca15_0bb3, 0x2c2f_a25a_6674_2217],
+        "{fingerprints:#x?}"
+    );
+}

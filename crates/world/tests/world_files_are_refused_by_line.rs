@@ -3,9 +3,9 @@
 use shapes::mesh::TriangleMesh;
 use space::Vec3;
 use world::spec::Spec;
-use world::{FileError, World};
+use world::{World, WorldFileError};
 
-fn load(text: &str) -> Result<World, FileError> {
+fn load(text: &str) -> Result<World, WorldFileError> {
     let spec = Spec::from_toml(text, "square.toml", &mut tetrahedron)?;
     World::new(spec).map_err(|error| Spec::blame(text, "square.toml", error))
 }

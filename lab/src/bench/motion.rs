@@ -8,7 +8,7 @@ use std::hint::black_box;
 
 use ::motion::collision_prediction::Response;
 use ::motion::crowd::Crowd;
-use ::motion::scene::{Scene, SceneObject, Shape};
+use ::motion::scene::{CollisionScene, SceneObject, SceneShape};
 use clap::Args;
 use kinesphere::failure::Failure;
 use serde::Serialize;
@@ -198,7 +198,7 @@ impl Study for Settings {
 
 /// Blocks and pillars on a square, among which replicas walk and fly.
 struct City {
-    scene: Scene,
+    scene: CollisionScene,
     side: f32,
     height: f32,
 }
@@ -216,9 +216,9 @@ impl City {
                 );
                 let size = f64::from(random.between(0.5, 2.5));
                 let shape = if number % 4 == 0 {
-                    Shape::Ball(size)
+                    SceneShape::Ball(size)
                 } else {
-                    Shape::Cuboid(DVec3::new(
+                    SceneShape::Cuboid(DVec3::new(
                         size,
                         f64::from(random.between(0.5, 5.0)),
                         f64::from(random.between(0.5, 2.5)),
@@ -227,7 +227,7 @@ impl City {
                 SceneObject::standing(shape, center)
             })
             .collect();
-        City { scene: Scene::new(objects).expect("blocks and pillars are a scene"), side, height }
+        City { scene: CollisionScene::new(objects).expect("blocks and pillars are a scene"), side, height }
     }
 
     /// A replica that is in no object, at up to 8 m/s, some of them turning.

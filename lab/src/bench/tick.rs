@@ -9,10 +9,12 @@ use clap::Args;
 use kinesphere::failure::Failure;
 use serde::Serialize;
 use server::limits::Limits;
-use server::{Part, Server, ServerSettings};
+use server::{Server, ServerSettings, TickPart};
 use space::workload::Random;
 use space::{Time, Vec3};
-use wire::{Channel, Effect, Event, Hello, LinkId, Moves, Participant, Step, ToClient, ToServer, VERSION};
+use wire::{
+    Channel, Effect, Endpoint, Event, Hello, InputStep, LinkId, Moves, Participant, ToClient, ToServer, VERSION,
+};
 
 use crate::report::number::{grouped, significant};
 use crate::report::table;
@@ -188,7 +190,7 @@ struct Caller {
     link: LinkId,
     heard: u16,
     number: u32,
-    step: Step,
+    step: InputStep,
     hearing: usize,
 }
 
@@ -219,7 +221,7 @@ impl Bench {
         let now = Time::from_micros(0);
         let server = Server::new(world, server_settings, now).expect("auras are positive");
         let clients = (0..settings.clients as u64)
-            .map(|number| Caller { link: LinkId(number), heard: 0, number: 0, step: Step::default(), hearing: 0 })
+            .map(|number| Caller { link: LinkId(number), heard: 0, number: 0, step: InputStep::default(), hearing: 0 })
             .collect();
         Bench { server, clients, random, now, side, times: Default::default() }
     }
@@ -230,10 +232,10 @@ impl Bench {
             let link = self.clients[at].link;
             let mut secret = [0; 16];
             secret[..8].copy_from_slice(&link.0.to_le_bytes());
-            self.server.handle(self.now, Event::Opened { link, secret });
+            self.server.handle(self.now, Event::Opened { from: link.into(), secret });
             let hello = Hello { version: VERSION, nickname: format!("client {}", link.0), ..Hello::default() };
             let bytes = ToServer::Hello(hello).encode();
-            self.server.handle(self.now, Event::Arrived { link, channel: Channel::Stream, bytes: &bytes });
+            self.server.handle(self.now, Event::Arrived { from: link.into(), channel: Channel::Stream, bytes: &bytes });
         }
         for _ in 0..self.clients.len().div_ceil(100) + 20 {
             self.tick(&mut Standstill);
@@ -251,17 +253,17 @@ impl Bench {
             last = now;
         };
         for (link, bytes) in &datagrams {
-            self.server.handle(self.now, Event::Arrived { link: *link, channel: Channel::Datagram, bytes });
+            self.server.handle(self.now, Event::Arrived { from: (*link).into(), channel: Channel::Datagram, bytes });
         }
         lap(&mut self.times[0], stopwatch);
         let times = &mut self.times;
         self.server.tick(self.now, &mut |part| {
-            let at = Part::ALL.iter().position(|(known, _)| *known == part).expect("all parts are known");
+            let at = TickPart::ALL.iter().position(|(known, _)| *known == part).expect("all parts are known");
             lap(&mut times[1 + at], stopwatch);
         });
         let mut streams: Vec<(LinkId, Vec<u8>)> = Vec::new();
         while let Some(effect) = self.server.poll() {
-            if let Effect::Send { link, channel: Channel::Stream, bytes } = effect {
+            if let Effect::Send { to: Endpoint::Link(link), channel: Channel::Stream, bytes } = effect {
                 streams.push((link, bytes));
             }
         }
@@ -279,7 +281,7 @@ impl Caller {
             let (speed, heading) = (2.0 * 256.0, random.whole(0, 256) as u8);
             let angle = f64::from(wire::pose::heading_radians(heading));
             let velocity = [(speed * libm::sin(angle)) as i16, 0, (speed * libm::cos(angle)) as i16];
-            self.step = Step { velocity, heading, is_jump: false };
+            self.step = InputStep { velocity, heading, is_jump: false };
         }
         let steps = vec![self.step; 3];
         let moves = Moves { heard: self.heard, tick: self.number, newest: self.number, steps };

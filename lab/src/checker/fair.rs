@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use client::Phase;
-use wire::Reason;
+use wire::CloseReason;
 
 use super::{Checker, Observed};
 use crate::promise::Promise;
@@ -11,7 +11,7 @@ use crate::promise::Promise;
 /// No client that means well is dropped for misbehaving, being idle or being slow; none hears contradictions.
 #[derive(Clone, Debug, Default)]
 pub struct Fair {
-    known: BTreeSet<(usize, Reason)>,
+    known: BTreeSet<(usize, CloseReason)>,
     contradictions: Vec<u64>,
 }
 
@@ -31,7 +31,8 @@ impl Checker for Fair {
             });
             self.contradictions[index] = bad;
             if let Phase::Ended(refused) = client.phase() {
-                let is_unfair = matches!(refused.reason, Reason::Misbehaved | Reason::Idle | Reason::Slow);
+                let is_unfair =
+                    matches!(refused.reason, CloseReason::Misbehaved | CloseReason::Idle | CloseReason::Slow);
                 if is_unfair && self.known.insert((index, refused.reason)) {
                     promise.check(false, || {
                         format!("tick {}: {} was sent away: {}", observed.tick, state.name, refused.sentence)

@@ -156,7 +156,7 @@ pub fn truth_of(world: &World) -> Vec<TruthObject> {
             name: object.name.to_owned(),
             owner: object.owner,
             solid: upright(object.shape, object.kind, object.turn)
-                .filter(|_| object.policy != world::Policy::PassThrough),
+                .filter(|_| object.policy != world::ContactPolicy::PassThrough),
         })
         .collect();
     truth.sort_by_key(|object| object.id);

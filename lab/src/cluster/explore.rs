@@ -32,11 +32,9 @@ impl Default for Settings {
     }
 }
 
-/// A mistake to make.
+/// A mistake to make: messages are sent that a node should not send yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mistake {
-    /// An offer is taken for an object that was here before, whatever is remembered.
-    ForgetsThePast,
     /// What was taken is acknowledged before its copies are safe.
     AcknowledgesAtOnce,
     /// Whoever has copies adopts without asking.
@@ -162,12 +160,6 @@ impl State {
         for index in 0..NODES {
             let mut place = Place { is_here: index == 0, owner: node(1) };
             let mut custody = Custody::new(node(index), settings.copies);
-            custody.plant(match settings.mistake {
-                Some(Mistake::ForgetsThePast) => cluster::handover::Planted::ForgetsThePast,
-                Some(Mistake::AcknowledgesAtOnce) => cluster::handover::Planted::AcknowledgesAtOnce,
-                Some(Mistake::AdoptsWithoutAsking) => cluster::handover::Planted::AdoptsWithoutAsking,
-                None => cluster::handover::Planted::Nothing,
-            });
             custody.activate(1, &members, &mut place, NOW);
             if index == 0 {
                 custody.begin(object());
@@ -268,7 +260,13 @@ impl State {
                     if is_member {
                         custody.handle(NOW, node(from), &message, may_take, place);
                     }
-                    self.collect(to);
+                    if let (Some(Mistake::AcknowledgesAtOnce), ToNode::Offer(offer)) = (settings.mistake, &message)
+                        && self.nodes[to].0.owns(object())
+                    {
+                        let taken = ToNode::Taken { object: offer.object, seq: offer.seq };
+                        self.network.insert((to, from, taken.encode()));
+                    }
+                    self.collect(to, settings);
                 }
             }
             Step::Lose(number) => {
@@ -288,13 +286,13 @@ impl State {
                         self.nodes[other].0.mourn(node(index), version, &adopting);
                     }
                 }
-                self.collect(index);
+                self.collect(index, settings);
             }
             Step::Offer(index) => {
                 let (custody, place) = &mut self.nodes[index];
                 let to = place.owner;
                 custody.offer(object(), to, place);
-                self.collect(index);
+                self.collect(index, settings);
             }
             Step::Die(index, is_zombie) => (self.dead, self.is_zombie) = (Some(index), is_zombie),
             Step::Commit => self.is_committed = true,
@@ -307,7 +305,7 @@ impl State {
                     place.owner = members[0];
                 }
                 custody.activate(2, &members, place, NOW);
-                self.collect(index);
+                self.collect(index, settings);
             }
             Step::Shift => {
                 self.moves += 1;
@@ -316,12 +314,19 @@ impl State {
                 }
             }
         }
-        let _ = settings;
     }
 
-    fn collect(&mut self, index: usize) {
+    fn collect(&mut self, index: usize, settings: &Settings) {
         while let Some((to, message)) = self.nodes[index].0.poll() {
-            self.network.insert((index, to.number() as usize - 1, message.encode()));
+            let to = to.number() as usize - 1;
+            match message {
+                // Nobody is asked: it is as if all had answered that they know nothing.
+                ToNode::Query { version, piece, .. } if settings.mistake == Some(Mistake::AdoptsWithoutAsking) => {
+                    let known = ToNode::Known { version, piece, objects: Vec::new() };
+                    self.network.insert((to, index, known.encode()));
+                }
+                message => drop(self.network.insert((index, to, message.encode()))),
+            }
         }
     }
 

@@ -1,17 +1,16 @@
 //! Mistakes to make: a promise that nothing can break is worth nothing.
 
-use cluster::{Cluster, Planted};
 use wire::ToNode;
-use wire::cluster::Offer;
+use wire::cluster::{Answer, Batch, Granted, Offer};
 
 use super::watcher::promise;
 
 /// Something that must not go unnoticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// A node goes on without a lease.
+    /// Every node is told that all others support its lease.
     IgnoresLease,
-    /// A node grants rooms that are not free.
+    /// Every node is told that it has the rooms that it asks for.
     GrantsEverything,
     /// Offers are lost, and their senders told that they were taken.
     LostOffers,
@@ -35,22 +34,37 @@ impl Fault {
     ];
 }
 
-/// Makes a node make its mistake.
-pub fn plant(fault: Option<Fault>, index: usize, cluster: &mut Cluster) {
-    match fault {
-        Some(Fault::IgnoresLease) => cluster.plant(Planted::IgnoresLease),
-        Some(Fault::GrantsEverything) => cluster.plant(Planted::GrantsEverything),
-        Some(Fault::LostOffers | Fault::Deaf | Fault::EmptyHands | Fault::Unvouched) | None => {}
-    }
-    let _ = index;
-}
-
-/// What becomes of a message on its way; `back` is what its sender is made to believe.
+/// What becomes of a message on its way; `back` is an answer that its sender gets at once, though nobody gave it.
 pub fn in_flight(fault: Option<Fault>, to: usize, message: ToNode, back: &mut Option<ToNode>) -> Option<ToNode> {
     match (fault, message) {
         (Some(Fault::LostOffers), ToNode::Offer(offer)) if to == 0 => {
             *back = Some(ToNode::Taken { object: offer.object, seq: offer.seq });
             None
+        }
+        (Some(Fault::IgnoresLease), ToNode::Beat(beat)) => {
+            *back = Some(ToNode::Vouch { version: beat.version, sent_us: beat.sent_us });
+            Some(ToNode::Beat(beat))
+        }
+        (Some(Fault::GrantsEverything), ToNode::Batch(batch)) => {
+            let answers: Vec<Answer> = batch
+                .asks
+                .iter()
+                .map(|ask| Answer {
+                    object: ask.object,
+                    seq: ask.seq,
+                    asked: ask.asked,
+                    granted: ask.wants.map(|room| Granted { room, standing: Vec::new() }),
+                })
+                .collect();
+            let Batch { version, tick, .. } = batch;
+            *back = (!answers.is_empty()).then_some(ToNode::Batch(Batch {
+                version,
+                tick,
+                guests: Vec::new(),
+                asks: Vec::new(),
+                answers,
+            }));
+            Some(ToNode::Batch(batch))
         }
         (Some(Fault::Deaf), ToNode::Introduce { .. }) if to == 0 => None,
         (Some(Fault::Unvouched), ToNode::Vouch { .. }) if to == 0 => None,

@@ -324,7 +324,6 @@ impl Simulation {
     }
 
     fn begin(&mut self, index: usize, mut cluster: Cluster, world: World) {
-        fault::plant(self.settings.fault, index, &mut cluster);
         for other in 0..self.hosts.len() {
             if other != index {
                 let there = self.hosts[other].node;
@@ -471,14 +470,13 @@ impl Simulation {
             let Some(to) = self.hosts.iter().position(|host| host.node == node) else { continue };
             self.watcher.sent(self.now, index, to, &message, bytes.len(), &self.hosts);
             let mut back = None;
-            let Some(message) = fault::in_flight(self.settings.fault, to, message, &mut back) else {
-                if let Some(answer) = back {
-                    let bytes = Rc::new(answer.encode());
-                    let over = None;
-                    self.calendar.plan(self.now + 1_000, What::Arrive { from: node, to: (index, from), bytes, over });
-                }
-                continue;
-            };
+            let message = fault::in_flight(self.settings.fault, to, message, &mut back);
+            if let Some(answer) = back {
+                let bytes = Rc::new(answer.encode());
+                let over = None;
+                self.calendar.plan(self.now + 1_000, What::Arrive { from: node, to: (index, from), bytes, over });
+            }
+            let Some(message) = message else { continue };
             let bytes = if self.settings.fault.is_some() { message.encode() } else { bytes };
             let line = self.lines.get_mut(&(index, to)).expect("all pairs have lines");
             let arrivals = line.send(self.now, message.is_datagram());

@@ -19,11 +19,11 @@ use space::{Grid, NodeId, Time, Vec3, snap};
 use wire::cluster::Member;
 use wire::session::ResumeKey;
 use wire::state::VELOCITY_PARTS;
-use wire::{Channel, Event, Hello, LinkId, Moves, Participant, Step, ToClient, ToServer, VERSION};
-use world::{Block, Plaza, World};
+use wire::{Channel, Event, Hello, InputStep, LinkId, Moves, Participant, ToClient, ToServer, VERSION};
+use world::{GridBox, Plaza, World};
 
 use super::TICK_US;
-use super::spent::{ARRIVALS, BETWEEN, FAN_OUT, Spent};
+use super::spent::{ARRIVALS, BETWEEN, Spent};
 use super::tape::{self, Founding, Happening, Tape};
 use crate::stopwatch::Stopwatch;
 
@@ -225,14 +225,13 @@ impl Swarm {
             }
             let mut last = stopwatch.read().cpu;
             for (link, bytes) in post.iter() {
-                server.handle(now, Event::Arrived { link, channel: Channel::Datagram, bytes });
+                server.handle(now, Event::Arrived { from: link.into(), channel: Channel::Datagram, bytes });
             }
             spent.lap(ARRIVALS, &mut last, stopwatch);
-            tape::tick(server, now, spent, &mut last, stopwatch, |link, bytes| told.push((link, bytes)));
-            spent.lap(FAN_OUT, &mut last, stopwatch);
+            tape::tick(server, now, spent, &mut last, stopwatch);
         }
         let mut last = stopwatch.read().cpu;
-        self.talk(now, spent);
+        self.talk(now, spent, &mut told);
         spent.lap(BETWEEN, &mut last, stopwatch);
         for (link, bytes) in told {
             self.walkers[(link.0 & 0xffff_ffff) as usize].hear(link, &bytes);
@@ -256,14 +255,14 @@ impl Swarm {
             if let Some(tape) = &mut tape {
                 tape.note(now, Happening::Opened(link, secret), &[]);
             }
-            server.handle(now, Event::Opened { link, secret });
+            server.handle(now, Event::Opened { from: link.into(), secret });
             let nickname = format!("user {index}");
             let hello = Hello { version: VERSION, nickname, resume: walker.key, ..Hello::default() };
             let bytes = ToServer::Hello(hello).encode();
             if let Some(tape) = &mut tape {
                 tape.note(now, Happening::Greeted(link), &bytes);
             }
-            server.handle(now, Event::Arrived { link, channel: Channel::Stream, bytes: &bytes });
+            server.handle(now, Event::Arrived { from: link.into(), channel: Channel::Stream, bytes: &bytes });
         }
     }
 
@@ -279,7 +278,7 @@ impl Swarm {
             let part = |along: f32| (along * speed * VELOCITY_PARTS as f32) as i16;
             let velocity = [part(libm::cosf(heading)), 0, part(libm::sinf(heading))];
             walker.number += 1;
-            let step = Step { velocity, heading: (heading * 40.0) as u8, is_jump: false };
+            let step = InputStep { velocity, heading: (heading * 40.0) as u8, is_jump: false };
             let tick = self.servers[walker.server].world().tick().number() as u32 + 1;
             let moves = Moves { heard: walker.heard, tick, newest: walker.number, steps: vec![step; 3] };
             self.posts[walker.server].push(link, &ToServer::Moves(moves));
@@ -287,7 +286,7 @@ impl Swarm {
     }
 
     /// What nodes say to each other.
-    fn talk(&mut self, now: Time, spent: &mut Spent) {
+    fn talk(&mut self, now: Time, spent: &mut Spent, told: &mut Vec<(LinkId, Vec<u8>)>) {
         let mut under_way: Vec<(NodeId, NodeId, Vec<u8>)> = Vec::new();
         for round in 0..4 {
             let now = now + 1_000 * round;
@@ -296,7 +295,8 @@ impl Swarm {
                     tape.note(now, Happening::Asked, &[]);
                 }
                 let from = NodeId::new(index as u64 + 1);
-                tape::ask(server, spent, |to, bytes| under_way.push((from, to, bytes)));
+                let tell = |link, bytes| told.push((link, bytes));
+                tape::ask(server, spent, tell, |to, bytes| under_way.push((from, to, bytes)));
             }
             for (from, to, bytes) in under_way.drain(..) {
                 let index = to.number() as usize - 1;
@@ -355,8 +355,8 @@ fn tapes(foundings: &[Founding], territory: &Territory, grid: Grid) -> BTreeMap<
 /// How long the borders of a node with others are, in metres.
 fn border_m(territory: &Territory, node: NodeId, grid: Grid) -> f32 {
     let ([low, high], all) = ([grid.low(), grid.high()], territory::everything(grid));
-    let ground = Block { low: [low.x, low.y, low.z], high: [high.x, high.y, high.z] };
-    let sides = |leaf: &Block| {
+    let ground = GridBox { low: [low.x, low.y, low.z], high: [high.x, high.y, high.z] };
+    let sides = |leaf: &GridBox| {
         let inside = leaf.within(&ground);
         let long = |axis: usize| i64::from(inside.high[axis] - inside.low[axis]);
         let open =

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use wire::ToNode;
+use wire::kind;
 
 use crate::stopwatch::Stopwatch;
 
@@ -63,10 +63,13 @@ impl Spent {
     }
 
     /// A message that was sent to another node.
-    pub(super) fn count(&mut self, message: &ToNode, bytes: u64) {
-        match message {
-            ToNode::Batch(_) => (self.batches, self.batch_bytes) = (self.batches + 1, self.batch_bytes + bytes),
-            ToNode::Replicate(_) => self.copy_bytes += bytes,
+    pub(super) fn count(&mut self, message: &[u8]) {
+        let bytes = message.len() as u64;
+        match message.first() {
+            Some(&kind::NODE_BATCH) => {
+                (self.batches, self.batch_bytes) = (self.batches + 1, self.batch_bytes + bytes);
+            }
+            Some(&kind::NODE_REPLICATE) => self.copy_bytes += bytes,
             _ => {}
         }
         self.bytes += bytes;

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use cluster::{Cluster, ClusterSettings};
 use interest::Aura;
 use server::limits::Limits;
-use server::{Part, Server, ServerSettings};
+use server::{Server, ServerSettings, TickPart};
 use space::{NodeId, Time};
 use wire::cluster::Plan;
-use wire::{Channel, Effect, Event, LinkId, Participant, ToNode};
+use wire::{Channel, Effect, Endpoint, Event, LinkId, Participant};
 use world::{Spec, StateHash, World};
 
 use super::spent::{ARRIVALS, BETWEEN, FAN_OUT, Spent};
@@ -139,13 +139,15 @@ impl Tape {
             let bytes = &self.bytes[from..to];
             from = to;
             match happening {
-                Happening::Opened(link, secret) => server.handle(now, Event::Opened { link, secret }),
+                Happening::Opened(link, secret) => server.handle(now, Event::Opened { from: link.into(), secret }),
                 Happening::Greeted(link) => {
-                    server.handle(now, Event::Arrived { link, channel: Channel::Stream, bytes })
+                    server.handle(now, Event::Arrived { from: link.into(), channel: Channel::Stream, bytes })
                 }
-                Happening::Sent(link) => server.handle(now, Event::Arrived { link, channel: Channel::Datagram, bytes }),
-                Happening::Ticked => tick(&mut server, now, &mut spent, &mut last, stopwatch, |_, _| {}),
-                Happening::Asked => ask(&mut server, &mut spent, |_, _| {}),
+                Happening::Sent(link) => {
+                    server.handle(now, Event::Arrived { from: link.into(), channel: Channel::Datagram, bytes })
+                }
+                Happening::Ticked => tick(&mut server, now, &mut spent, &mut last, stopwatch),
+                Happening::Asked => ask(&mut server, &mut spent, |_, _| {}, |_, _| {}),
                 Happening::Heard(node) => hear(&mut server, now, node, bytes),
             }
         }
@@ -159,39 +161,40 @@ impl Tape {
     }
 }
 
-/// A server takes a tick, and tells its users; what it tells them for certain is handed on. What that took since `last` is noted,
-/// all but the end of telling.
+/// Takes a server's tick and notes what each part of it took since `last`.
 pub(super) fn tick(
     server: &mut Server,
     now: Time,
     spent: &mut Spent,
     last: &mut std::time::Duration,
     stopwatch: &mut dyn Stopwatch,
-    mut told: impl FnMut(LinkId, Vec<u8>),
 ) {
     server.tick(now, &mut |part| {
-        let part = 1 + Part::ALL.iter().position(|(known, _)| *known == part).expect("it is one of all");
+        let part = 1 + TickPart::ALL.iter().position(|(known, _)| *known == part).expect("it is one of all");
         spent.lap(part, last, stopwatch);
     });
-    while let Some(effect) = server.poll() {
-        if let Effect::Send { link, channel: Channel::Stream, bytes } = effect {
-            told(link, bytes);
-        }
-    }
 }
 
-/// A server's messages to other nodes, as bytes.
-pub(super) fn ask(server: &mut Server, spent: &mut Spent, mut said: impl FnMut(NodeId, Vec<u8>)) {
-    while let Some((to, message)) = server.poll_node() {
-        let bytes = message.encode();
-        server.sent_to_node(&message, bytes.len());
-        spent.count(&message, bytes.len() as u64);
-        said(to, bytes);
+/// Carries out what a server has to send: stream messages go to `told`, messages to other nodes to `said`.
+pub(super) fn ask(
+    server: &mut Server,
+    spent: &mut Spent,
+    mut told: impl FnMut(LinkId, Vec<u8>),
+    mut said: impl FnMut(NodeId, Vec<u8>),
+) {
+    while let Some(effect) = server.poll() {
+        match effect {
+            Effect::Send { to: Endpoint::Link(link), channel: Channel::Stream, bytes } => told(link, bytes),
+            Effect::Send { to: Endpoint::Node(to), bytes, .. } => {
+                spent.count(&bytes);
+                said(to, bytes);
+            }
+            _ => {}
+        }
     }
 }
 
 /// A server takes in what another node says.
 pub(super) fn hear(server: &mut Server, now: Time, from: NodeId, bytes: &[u8]) {
-    let message = ToNode::decode(bytes).expect("it was encoded");
-    server.handle_node(now, from, &message);
+    server.handle(now, Event::Arrived { from: from.into(), channel: Channel::Stream, bytes });
 }

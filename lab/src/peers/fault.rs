@@ -38,7 +38,8 @@ pub fn in_flight(fault: Option<Fault>, to: Option<usize>, bytes: Vec<u8>, now: T
     match (fault, ToPeer::decode(&bytes)) {
         (Fault::LostVerdicts, Ok(ToPeer::Verdict(_))) | (Fault::Deaf, Ok(ToPeer::Report(_))) => None,
         (Fault::Forged, Ok(ToPeer::Ping { .. })) if now.micros() > 2_000_000 => {
-            let forged = wire::peer::Verdict { own: 1, node: 1, other: 1, term: u32::MAX, contact_us: 0, after: None };
+            let forged =
+                wire::peer::ContactVerdict { own: 1, node: 1, other: 1, term: u32::MAX, contact_us: 0, after: None };
             Some(ToPeer::Verdict(forged).encode())
         }
         _ => Some(bytes),

@@ -1,8 +1,8 @@
 //! Where peers meet: a walled hall with pillars, and pilots who fly through it as the paper's test object does, straight on
 //! and in curves, off walls and off each other.
 
-use motion::Scene;
-use motion::scene::{SceneObject, Shape};
+use motion::CollisionScene;
+use motion::scene::{SceneObject, SceneShape};
 use space::workload::Random;
 use space::{DVec3, Time};
 
@@ -19,11 +19,11 @@ pub const ROOMY: f64 = 24.0;
 pub const CROWDED: f64 = 11.0;
 
 /// The hall for so many hosts, with cells of this side.
-pub fn hall(hosts: usize, cell: f64) -> Scene {
+pub fn hall(hosts: usize, cell: f64) -> CollisionScene {
     let side = cells(hosts) as f64 * cell;
     let (half, thick) = (0.5 * side, 1.0);
     let wall = |x: f64, z: f64| {
-        let shape = Shape::Cuboid(DVec3::new(
+        let shape = SceneShape::Cuboid(DVec3::new(
             if x == 0.0 { half + 2.0 * thick } else { thick },
             6.0,
             if z == 0.0 { half + 2.0 * thick } else { thick },
@@ -36,11 +36,11 @@ pub fn hall(hosts: usize, cell: f64) -> Scene {
             // Every other corner, so that there is room to curve.
             if (row + column) % 2 == 0 {
                 let place = DVec3::new(column as f64 * cell - half, 0.0, row as f64 * cell - half);
-                objects.push(SceneObject::standing(Shape::Cuboid(DVec3::new(1.5, 6.0, 1.5)), place));
+                objects.push(SceneObject::standing(SceneShape::Cuboid(DVec3::new(1.5, 6.0, 1.5)), place));
             }
         }
     }
-    Scene::new(objects).expect("a few walls are a scene")
+    CollisionScene::new(objects).expect("a few walls are a scene")
 }
 
 /// Where the object of a host starts: in the middle of a cell.

@@ -10,12 +10,12 @@ pub mod outcomes;
 pub mod watcher;
 
 use motion::decision::Policy;
-use peer::rules::Rules;
+use peer::settings::PeerSettings;
 use peer::tally::Tally;
-use peer::{NewObject, Peer, PeerSettings};
+use peer::{NewObject, NewPeer, Peer};
 use space::workload::Random;
 use space::{NodeId, Time};
-use wire::{Effect, Event, LinkId, Participant};
+use wire::{Effect, Endpoint, Event, LinkId, Participant};
 
 use self::fault::Fault;
 use self::hall::Pilot;
@@ -47,7 +47,7 @@ pub struct Settings {
     /// For how long.
     pub seconds: u32,
     /// The rules that all follow.
-    pub rules: Rules,
+    pub rules: PeerSettings,
     /// The network between any two.
     pub link: LinkSettings,
     /// Whether hosts come late, leave and crash, and the network falls apart at times.
@@ -88,8 +88,8 @@ impl Settings {
 }
 
 /// The rules of the hall, with this policy.
-pub fn rules(policy: Policy) -> Rules {
-    Rules { policy, silence_us: 5_000_000, latency_us_max: 150_000, ..Rules::default() }
+pub fn rules(policy: Policy) -> PeerSettings {
+    PeerSettings { policy, silence_us: 5_000_000, latency_us_max: 150_000, ..PeerSettings::default() }
 }
 
 /// A host: its clock, its user, and, unless it crashed, its peer.
@@ -137,9 +137,9 @@ pub fn run(settings: &Settings, progress: &mut dyn FnMut(u32, u32)) -> Result<Me
             let Some(peer) = &mut host.peer else { continue };
             match &arrival {
                 network::Arrival::Bytes(channel, bytes) => {
-                    peer.handle(here, Event::Arrived { link, channel: *channel, bytes });
+                    peer.handle(here, Event::Arrived { from: link.into(), channel: *channel, bytes });
                 }
-                network::Arrival::Closed => peer.handle(here, Event::Closed { link }),
+                network::Arrival::Closed => peer.handle(here, Event::Closed { from: link.into() }),
             }
             carry_out(now, index, &mut hosts, &mut mesh, settings.fault);
         }
@@ -240,7 +240,7 @@ fn live(now: Time, index: usize, hosts: &mut [Host], mesh: &mut Mesh, settings: 
         host.since = now;
         let here = host.here(now);
         let name = format!("host {}", index + 1);
-        let peer_settings = PeerSettings { node: host.node, name, frame_us: FRAME_US, rules: settings.rules };
+        let peer_settings = NewPeer { node: host.node, name, frame_us: FRAME_US, settings: settings.rules };
         let mut peer =
             Peer::new(peer_settings, hall::hall(settings.hosts, settings.cell), here).expect("hosts count from one");
         let new = NewObject {
@@ -263,13 +263,13 @@ fn carry_out(now: Time, index: usize, hosts: &mut [Host], mesh: &mut Mesh, fault
     let Some(peer) = &mut hosts[index].peer else { return };
     while let Some(effect) = peer.poll() {
         match effect {
-            Effect::Send { link, channel, bytes } => {
+            Effect::Send { to: Endpoint::Link(link), channel, bytes } => {
                 if let Some(bytes) = fault::in_flight(fault, mesh.to(link, index), bytes, now) {
                     mesh.send(now, index, link, channel, bytes);
                 }
             }
-            Effect::Close { link } => mesh.close(now, index, link),
-            Effect::Persist(_) => {}
+            Effect::Close { to: Endpoint::Link(link) } => mesh.close(now, index, link),
+            _ => {}
         }
     }
 }
@@ -286,7 +286,7 @@ fn open(now: Time, link: LinkId, ends: [usize; 2], hosts: &mut [Host]) {
     for index in ends {
         let here = hosts[index].here(now);
         if let Some(peer) = &mut hosts[index].peer {
-            peer.handle(here, Event::Opened { link, secret: [0; 16] });
+            peer.handle(here, Event::Opened { from: link.into(), secret: [0; 16] });
         }
     }
 }

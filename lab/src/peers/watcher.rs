@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use motion::decision::{ObjectPair, Verdict};
 use peer::Happening;
-use peer::rules::Rules;
+use peer::settings::PeerSettings;
 use peer::tally::Tally;
 use space::{DVec3, ObjectId, Time};
 use wire::ToPeer;
-use wire::peer::{Motion, Report, name};
+use wire::peer::{MotionUpdate, Report, name};
 
 use super::fault::{self, Fault};
 use super::network::Mesh;
@@ -81,7 +81,7 @@ impl Measured {
 #[derive(Debug)]
 pub(super) struct Watcher {
     fault: Option<Fault>,
-    rules: Rules,
+    rules: PeerSettings,
     promises: Promises,
     contests: BTreeMap<ObjectPair, Vec<Contest>>,
     /// By host: pair, contact, verdict.
@@ -347,7 +347,7 @@ impl Watcher {
 }
 
 /// How many bytes a report with one motion has.
-fn report_bytes(motion: Motion, stamp: Time) -> u64 {
+fn report_bytes(motion: MotionUpdate, stamp: Time) -> u64 {
     let report = Report { time_us: stamp.micros(), motions: vec![motion], ..Report::default() };
     ToPeer::Report(report).encode().len() as u64
 }

@@ -21,7 +21,7 @@ use client::{Bot, ClientSettings, Hostile, Phase};
 use server::{Server, ServerSettings};
 use space::Time;
 use space::workload::Random;
-use wire::{Channel, Effect, Event, LinkId, Participant};
+use wire::{Channel, Effect, Endpoint, Event, LinkId, Participant};
 use world::{Plaza, World};
 
 use self::store::Store;
@@ -284,14 +284,14 @@ impl Simulation {
             What::WakeServer => self.wake_server(),
             What::Wake(player) => self.wake(player),
             What::Arrive { link, is_up, channel, bytes } => {
-                self.deliver(link, is_up, Event::Arrived { link, channel, bytes: &bytes });
+                self.deliver(link, is_up, Event::Arrived { from: link.into(), channel, bytes: &bytes });
             }
             What::Open { link, is_up } => {
                 let secret = std::array::from_fn(|_| self.random.whole(0, 256) as u8);
-                self.deliver(link, is_up, Event::Opened { link, secret });
+                self.deliver(link, is_up, Event::Opened { from: link.into(), secret });
             }
             What::Close { link, is_up } => {
-                self.deliver(link, is_up, Event::Closed { link });
+                self.deliver(link, is_up, Event::Closed { from: link.into() });
                 if !is_up {
                     self.lose(link);
                 }
@@ -357,7 +357,7 @@ impl Simulation {
                 Player::Client(index) => self.clients[index].bot.poll(),
                 Player::Hostile(index) => self.hostile[index].node.poll(),
             };
-            let Some(Effect::Send { link, channel, bytes }) = effect else { break };
+            let Some(Effect::Send { to: Endpoint::Link(link), channel, bytes }) = effect else { break };
             let now = self.now;
             let Some(wires) = self.links.get_mut(&link) else { continue };
             let bytes = Rc::new(bytes);
@@ -385,7 +385,7 @@ impl Simulation {
         let now = self.now;
         while let Some(effect) = self.server.as_mut().and_then(Server::poll) {
             match effect {
-                Effect::Send { link, channel, bytes } => {
+                Effect::Send { to: Endpoint::Link(link), channel, bytes } => {
                     let Some(wires) = self.links.get_mut(&link) else { continue };
                     let client = match wires.player {
                         Player::Client(index) => Some(index),
@@ -393,7 +393,7 @@ impl Simulation {
                     };
                     self.sent.push(SentBytes { link, client, channel, bytes });
                 }
-                Effect::Close { link } => {
+                Effect::Close { to: Endpoint::Link(link) } => {
                     self.flush_sent();
                     if let Some(wires) = self.links.get_mut(&link) {
                         let at = wires.down.1.arrival(now);
@@ -402,6 +402,7 @@ impl Simulation {
                 }
                 Effect::Persist(record) if self.fault.is_forgotten(&record) => {}
                 Effect::Persist(record) => self.store.keep(record),
+                _ => {}
             }
         }
         self.flush_sent();
@@ -567,7 +568,7 @@ impl Simulation {
         if draws[0] < 0.3 {
             // A cable is pulled: the player knows at once, the server after a while.
             self.tally.cuts += 1;
-            self.deliver(link, false, Event::Closed { link });
+            self.deliver(link, false, Event::Closed { from: link.into() });
             self.lose(link);
             self.calendar.plan(self.now + span, What::Close { link, is_up: true });
         } else if draws[1] < 0.3 {

@@ -5,7 +5,7 @@ import { nearestHeading } from '../wire/pose.ts';
 import { writeState } from '../wire/state.ts';
 import type { Entered } from '../wire/to_client.ts';
 
-/** A client hears at most so many; more are told to another, as if there were several. */
+/** A client hears at most this many; the others go to further clients. */
 const HEARD_MAX = 4_000;
 /** Walkers of one datagram: it stays below 1,100 bytes. */
 const PER_DATAGRAM = 64;

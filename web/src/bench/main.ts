@@ -1,5 +1,5 @@
 // Measures the page's own work per frame: decode, predict, scene update, without the GPU. `?avatars=1000&frames=300`.
-// What comes in is what a server would send: state datagrams for everybody at every tick, thirty times a second.
+// What comes in is what a server would send: state datagrams of all avatars at every tick, thirty times a second.
 
 import { Others } from '../client/others.ts';
 import { Scene } from '../motion/scene.ts';

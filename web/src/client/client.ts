@@ -6,21 +6,23 @@ import { StateBodies } from '../wire/bodies.ts';
 import { DecodeError } from '../wire/codec.ts';
 import { VERSION, kind } from '../wire/kind.ts';
 import { type StateHead, VELOCITY_PARTS } from '../wire/state.ts';
-import { type Pong, type Refused, type Roster, type Solid, type ToClient, type Welcome, decode } from '../wire/to_client.ts';
+import { type Pong, type Refused, type Roster, type Solid, type ToClient, type Welcome,
+  decode } from '../wire/to_client.ts';
 import * as toServer from '../wire/to_server.ts';
 import { STILL, type Step } from '../wire/to_server.ts';
 import { type Eye, Others, sceneObject } from './others.ts';
 import { Own } from './own.ts';
 import { Ground, metres } from './walk.ts';
 
-/** The first pings come so often, and later ones so rarely, in microseconds. */
+/** The intervals of the first pings and of later ones, in microseconds. */
 const PING_US = [200_000, 1_000_000] as const;
 const QUICK_PINGS = 8;
 /** Inputs that are repeated in each datagram. */
 const REPEATS = 4;
 /** Things of a scene that a client keeps. */
 const SOLIDS_MAX = 65_536;
-/** Who is sent to another server is shown to walk on for so long, in microseconds: as long as others are predicted. */
+/** An avatar that is sent to another server is shown to walk on for this long, in microseconds, as others are
+ * predicted. */
 const CROSSING_US = 1_000_000;
 /** Before the server's tick is known, in microseconds. */
 const FRAME_US = 33_333;
@@ -31,7 +33,7 @@ export interface Said {
   readonly text: string;
 }
 
-/** What a client tells whoever shows it. */
+/** What a client tells the page. */
 export interface ClientEvents {
   send(message: Uint8Array<ArrayBuffer>, isDatagram: boolean): void;
   joined(welcome: Welcome): void;
@@ -67,10 +69,11 @@ export class Client {
   /** What is held, if anything is. */
   held: number | null = null;
   resumeKey: Uint8Array | null = null;
-  /** Who serves this world, as far as that was told. */
+  /** The servers of this world, as far as they were told. */
   servers: readonly string[] = [];
   intent: Step = STILL;
-  readonly counts: ClientCounts = { bad: 0, states: 0, bodies: 0, bytesIn: 0, bytesOut: 0, contradictions: 0, resumed: 0 };
+  readonly counts: ClientCounts =
+    { bad: 0, states: 0, bodies: 0, bytesIn: 0, bytesOut: 0, contradictions: 0, resumed: 0 };
   clock = new Clock();
   /** When the last message came, by the local clock. */
   heardAt = 0;
@@ -108,7 +111,7 @@ export class Client {
     if (this.phase !== 'ended') this.phase = 'apart';
   }
 
-  /** Says something; not while nobody would hear it. */
+  /** Sends a chat line; false while there is no session. */
   say(text: string): boolean {
     if (this.phase !== 'joined') return false;
     this.tell(toServer.say(text));
@@ -159,7 +162,8 @@ export class Client {
         this.held = message.isHeld ? message.object : this.held === message.object ? null : this.held;
         return this.events.grabbed(message.object, message.isHeld);
       case 'Redirect':
-        this.crossing = this.phase === 'joined' ? { since: now, step: { ...this.intent, isJump: false } } : this.crossing;
+        this.crossing = this.phase === 'joined' ? { since: now, step: { ...this.intent, isJump: false } }
+          : this.crossing;
         this.phase = 'apart';
         return this.events.redirected(message.address);
       case 'Servers':
@@ -193,10 +197,11 @@ export class Client {
     return this.nextWake;
   }
 
-  /** Works out where everybody is shown. `elapsed` seconds have passed since the last time. */
+  /** Computes where all are shown. `elapsed` seconds have passed since the last time. */
   show(now: number, elapsed: number, eye: Eye | null = null): void {
     this.others.show(this.clock.ownerTime(now), eye);
-    if (this.own !== null && this.ground !== null) this.own.pass(this.intentAt(now), Math.min(elapsed, 0.1), this.ground);
+    if (this.own !== null && this.ground !== null) this.own.pass(this.intentAt(now), Math.min(elapsed, 0.1),
+      this.ground);
   }
 
   /** What the clock of a thing that changes its form shows at a moment, in ticks; none if it has none. */
@@ -208,8 +213,8 @@ export class Client {
   }
 
   /**
-   * What moves the own avatar. Who is apart stands, as nobody hears of its steps; but where it was sent on, the other server
-   * lets it go on as it went, until it comes.
+   * What moves the own avatar. A client without a server stands, as its steps are not sent; but where it was sent on,
+   * the other server lets it go on as it went, until it comes.
    */
   private intentAt(now: number): Step {
     if (this.phase === 'joined') return this.intent;
@@ -278,8 +283,8 @@ export class Client {
   }
 
   private hear(now: number, state: StateHead): void {
-    // A datagram may overtake the welcome of a resumed session: it speaks of handles that are not given yet, and what they
-    // meant on the last connection is another matter.
+    // A datagram may overtake the welcome of a resumed session: it speaks of handles that are not given yet, and what
+    // they meant on the last connection is another matter.
     if (this.phase !== 'joined' || this.own === null || this.ground === null) return;
     this.counts.states += 1;
     this.counts.bodies += this.bodies.count;

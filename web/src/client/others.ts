@@ -1,4 +1,4 @@
-// Everybody else: predicted from the last that was heard, off walls included, and shown without jumps. The twin of
+// Other users and things: predicted from the last state heard, off walls included, and shown without jumps. The twin of
 // `crates/client/src/others.rs`.
 
 import { predictTogether } from '../motion/company.ts';
@@ -15,19 +15,20 @@ import type { Entered, Solid } from '../wire/to_client.ts';
 import { metres } from './walk.ts';
 
 const SETTINGS = {
-  // Who meets a wall walks on along it.
+  // An avatar that meets a wall walks on along it.
   restitution: 0,
   extrapolationUsMax: 1_000_000,
   timeoutUs: 5_000_000,
   blendUs: 100_000,
   snapDistance: 5,
 };
-/** Collisions among the others are predicted for so many at most: the price is quadratic. */
+/** Collisions among others are predicted for at most this many: the cost is quadratic. */
 const COMPANY_MAX = 32;
 
-/** Within so many metres of the eye everybody is shown anew in every frame; beyond it, and twice and four times as far away, half as often each time. */
+/** Within this distance of the eye, in metres, rows are updated every frame; beyond it, twice and four times it, half
+ * as often each time. */
 const NEAR = 30;
-/** Of whoever is shown so rarely nobody sees whether it is in a wall for a moment. */
+/** A row that is updated this rarely may be in a wall for a moment unseen. */
 const UNSEEN = 4;
 
 /** What was heard last. */
@@ -37,7 +38,7 @@ export interface Confirmed {
   readonly turn: Turn;
 }
 
-/** Somebody else: a row of the crowd, by its handle. */
+/** Another user or thing: a row of the crowd, by its handle. */
 export class Other {
   private made: { tick: number; replica: Replica } | null = null;
 
@@ -53,7 +54,7 @@ export class Other {
     return { tick: this.crowd.tick(this.handle), place, turn: this.crowd.turn(this.handle) };
   }
 
-  /** What is predicted of it alone; made where somebody asks for it. */
+  /** Its own replica, made on demand. */
   get replica(): Replica {
     const tick = this.crowd.tick(this.handle);
     if (this.made?.tick !== tick) this.made = { tick, replica: this.crowd.replica(this.handle) };
@@ -99,14 +100,14 @@ export interface Eye {
   readonly z: number;
 }
 
-/** Every how manieth frame somebody is shown anew who is so far away: what moves in between is less than a pixel or two. */
+/** The frames between updates at this distance: the motion in between is less than a pixel or two. */
 function restOf(x: number, z: number): number {
   const squared = x * x + z * z;
   if (squared < NEAR * NEAR) return 1;
   return squared < 4 * NEAR * NEAR ? 2 : squared < 16 * NEAR * NEAR ? 4 : 8;
 }
 
-/** Whom a frame showed anew. */
+/** The rows that a frame updated. */
 export class Fresh {
   count = 0;
   handle = new Int32Array(64);
@@ -132,9 +133,9 @@ export class Others {
   readonly all = new Map<number, Other>();
   /** Those of them who are no people. */
   readonly things = new Map<number, Other>();
-  /** Raised whenever somebody enters or leaves. */
+  /** Raised whenever an object enters or leaves. */
   changes = 0;
-  /** Whom the last frame showed anew. */
+  /** The rows that the last frame updated. */
   readonly fresh = new Fresh();
   /** Collisions among them that were predicted in the last frame. */
   contacts = 0;
@@ -142,7 +143,7 @@ export class Others {
   private frame = 0;
   /** By handle, every how manieth frame it is shown anew: a power of two. */
   private rest = new Uint8Array(64);
-  /** By handle, the tick from which it means somebody; infinite where it does not. */
+  /** By handle, the tick from which it is in use; infinite where it is free. */
   private readonly since: number[] = [];
   /** Metres per second of one unit of motion. */
   private readonly unit: number;
@@ -160,14 +161,15 @@ export class Others {
     this.crowd.scene = scene;
   }
 
-  /** Somebody entered. False if the handle was somebody's: then the server is wrong. */
+  /** An object entered. False if the handle was in use: then the server is wrong. */
   enter(entered: Entered, tick: number, at: number): boolean {
     const { handle, place, turn, motion, shape, kind } = entered;
     const isNew = !this.all.has(handle);
     const { unit } = this;
     const pos = metres(place);
     this.crowd.enter(handle, innerRadius(shape), kind === 'Avatar');
-    this.crowd.hear(handle, tick, at, pos.x, pos.y, pos.z, motion[0] * unit, motion[1] * unit, motion[2] * unit, turn, true, at);
+    this.crowd.hear(handle, tick, at, pos.x, pos.y, pos.z, motion[0] * unit, motion[1] * unit, motion[2] * unit, turn,
+      true, at);
     const other = new Other(entered, tick, this.crowd);
     this.all.set(handle, other);
     if (kind === 'Avatar') this.things.delete(handle);
@@ -207,7 +209,7 @@ export class Others {
     }
   }
 
-  /** Works out where everybody is shown at a moment of the server's clock; far from the eye not in every frame. */
+  /** Computes where all are shown at a time of the server's clock; far from the eye not in every frame. */
   show(now: number, eye: Eye | null = null): void {
     const { crowd, fresh, rest, all } = this;
     this.contacts = 0;
@@ -242,7 +244,7 @@ export class Others {
     });
   }
 
-  /** Numbers of everybody by handle, `ROW` for each: what is drawn is read from here. */
+  /** `ROW` numbers for each handle, from which the view draws. */
   get rows(): Float64Array {
     return this.crowd.data;
   }

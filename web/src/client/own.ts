@@ -23,7 +23,7 @@ export class Own {
   private correction: Vec = ZERO;
   private inputs: { number: number; step: Step }[] = [];
 
-  /** Stands at a place; whoever was shown elsewhere a moment ago is not seen to jump there. */
+  /** Moves to a place; the shown avatar converges there without a jump. */
   constructor(pos: Vec, private acknowledged: number, private readonly seconds: number, shown = pos) {
     this.confirmed = standing(pos);
     this.predicted = this.confirmed;
@@ -54,7 +54,8 @@ export class Own {
     this.correct(shown);
   }
 
-  /** Lets time pass between inputs: walks on and jumps with what is wanted now, and takes back some of the correction. */
+  /** Lets time pass between inputs: walks on and jumps with what is wanted now, and takes back some of the
+   * correction. */
   pass(step: Step, seconds: number, ground: Ground): void {
     this.ahead = ground.step(this.ahead, wish(step), step.isJump, seconds);
     this.correction = scale(this.correction, CORRECTION_LEFT ** (seconds / this.seconds));

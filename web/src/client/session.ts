@@ -5,7 +5,7 @@ import type { Link, Transport } from '../link/link.ts';
 import type { Reason, Refused } from '../wire/to_client.ts';
 import { Client, type ClientEvents } from './client.ts';
 
-/** After so long without a word the link is taken for dead, in microseconds. */
+/** The silence after which a link is taken for dead, in microseconds. */
 const SILENCE_US = 5_000_000;
 /** The same where other servers of this world can be asked. */
 const DESERTED_US = 2_000_000;
@@ -14,8 +14,8 @@ const HELD_UP_US = 200_000;
 /** Between two attempts, in milliseconds: doubled each time, up to the last. */
 const RETRY_MS = { first: 300, last: 4_000 };
 /**
- * What is no reason to stay away for whoever was in. A page that the browser held up for long, in a hidden tab or while the machine
- * slept, was silent or did not answer; its user did nothing wrong.
+ * Refusals after which a user that was in tries again. A page that the browser held up for long, in a hidden tab or
+ * while the machine slept, was silent or did not answer; its user did nothing wrong.
  */
 const PASSING: readonly Reason[] = ['Full', 'Idle', 'Slow'];
 
@@ -67,7 +67,7 @@ export class Session {
         else this.link?.send(message);
       },
       joined: (welcome) => {
-        // Whoever has left before it was let in must not find itself inside after a reload.
+        // A user that left before it was let in must not be inside after a reload.
         if (this.isOver) return;
         this.wasIn = true;
         this.retryMs = RETRY_MS.first;
@@ -153,7 +153,7 @@ export class Session {
     if (!this.isOver) void this.connect('crossing');
   }
 
-  /** Whoever is lost at one server of several asks another, which knows where the avatar is, or soon will. */
+  /** A client that lost one server of several asks another, which knows where the avatar is, or soon will. */
   private tryAnother(): void {
     const { servers } = this.client;
     if (servers.length < 2) return;
@@ -163,7 +163,7 @@ export class Session {
   }
 
   private end(refused: Refused): void {
-    // A goodbye to whoever has left already.
+    // The server's goodbye to a user that has left.
     if (this.isOver) return;
     const comesBack = refused.reason === 'Stopping' || (this.wasIn && PASSING.includes(refused.reason));
     // It is told within another sentence.
@@ -175,7 +175,7 @@ export class Session {
     this.events.connection({ state: 'ended', refused });
   }
 
-  /** How long nothing was heard, in microseconds. While the page itself was held up nobody listened: that does not count. */
+  /** How long nothing was heard, in microseconds, without the time in which the page itself was held up. */
   private silence(now: number): number {
     const { heardAt } = this.client;
     const { since, at, us } = this.silent;

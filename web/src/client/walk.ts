@@ -52,7 +52,8 @@ export class Ground {
     this.high = sub(metres(bounds[1]), body);
   }
 
-  /** One more thing that stands. What is turned is taken for the ball within it: one must not feel walls where none are. */
+  /** One more thing that stands. What is turned is taken for the ball within it: one must not feel walls where none
+   * are. */
   add({ shape, place, turn }: Pick<Solid, 'shape' | 'place' | 'turn'>): void {
     const isTurned = turn !== UNTURNED;
     let half: Vec = ZERO;

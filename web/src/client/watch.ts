@@ -67,7 +67,8 @@ export class Watch {
   /** Asks for something else than before. */
   look(wanted: Wanted): void {
     const before = this.wanted;
-    const isSame = before !== null && (['places', 'groups', 'cells', 'object'] as const).every((what) => before[what] === wanted[what]);
+    const isSame = before !== null && (['places', 'groups', 'cells', 'object'] as const)
+      .every((what) => before[what] === wanted[what]);
     if (isSame) return;
     this.wanted = wanted;
     if (!wanted.groups) this.groups = null;

@@ -7,7 +7,8 @@ import { openWebTransport } from './webtransport.ts';
 /** How long a server may take to say who it is, in milliseconds. */
 const PATIENCE_MS = 5_000;
 
-/** Opens a link to a server, as in `http://localhost:7777`, or to the page's own; `only` forbids the other transport. */
+/** Opens a link to a server, as in `http://localhost:7777`, or to the page's own; `only` forbids the other
+ * transport. */
 export async function connect(events: LinkEvents, only: Transport | null, server: string | null): Promise<Link> {
   const base = new URL(server ?? location.origin);
   if (only !== 'WebSocket') {
@@ -20,8 +21,9 @@ export async function connect(events: LinkEvents, only: Transport | null, server
   return openWebSocket(base, events);
 }
 
-/** What a server says of itself to whoever asks. */
+/** What a server says of itself at `/cert-hash`. */
 export async function introduce(base = new URL(location.origin)): Promise<Introduction> {
-  const answer = await fetch(new URL('/cert-hash', base), { cache: 'no-store', signal: AbortSignal.timeout(PATIENCE_MS) });
+  const answer = await fetch(new URL('/cert-hash', base),
+    { cache: 'no-store', signal: AbortSignal.timeout(PATIENCE_MS) });
   return (await answer.json()) as Introduction;
 }

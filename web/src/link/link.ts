@@ -25,6 +25,8 @@ export interface Introduction {
   readonly is_self_signed: boolean;
   /** What the world is called. */
   readonly world: string;
+  /** The colour of its sky, like `#9fc6e8`. */
+  readonly sky?: string | null;
   /** The avatars to choose from. */
   readonly avatars: readonly AvatarLook[];
   /** As whom its user takes part, if the page is a peer's and not a server's. */

@@ -2,7 +2,7 @@
 
 import type { Link, LinkEvents } from './link.ts';
 
-/** Datagrams are dropped while so many bytes wait: what is late is worthless. */
+/** Datagrams are dropped while more bytes than this wait: a late one is worthless. */
 const WAITING_MAX = 16_384;
 /** How long a server may take to open a socket, in milliseconds: one that is stuck accepts, and never answers. */
 const PATIENCE_MS = 5_000;

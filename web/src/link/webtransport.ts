@@ -6,8 +6,8 @@ import type { Introduction, Link, LinkEvents } from './link.ts';
 /** How long a session may take to open before the other transport is tried, in milliseconds. */
 const PATIENCE_MS = 4_000;
 /**
- * Datagrams that may wait to be written; what is late is worthless. More than one: browsers count a datagram as waiting until a
- * later task, so that of two written in one turn, as a ping is after an input, the second would never leave.
+ * Datagrams that may wait to be written; what is late is worthless. More than one: browsers count a datagram as waiting
+ * until a later task, so that of two written in one turn, as a ping is after an input, the second would never leave.
  */
 const WAITING_MAX = 4;
 
@@ -20,7 +20,7 @@ export async function openWebTransport(base: URL, introduction: Introduction, ev
     options.serverCertificateHashes = [{ algorithm: 'sha-256', value }];
   }
   const session = new WebTransport(`https://${hostOf(base, introduction)}:${introduction.quic_port}/link`, options);
-  // A session that fails rejects both; the second has nobody else who listens.
+  // A session that fails rejects both promises; nothing else handles the second.
   session.closed.catch(() => {});
   const late = new Promise<never>((_, reject) => setTimeout(() => reject(new Error('it takes too long')), PATIENCE_MS));
   const opening = session.ready.then(() => session.createBidirectionalStream());
@@ -59,7 +59,8 @@ export async function openWebTransport(base: URL, introduction: Introduction, ev
   };
 }
 
-/** Writes a datagram, or drops it where too many wait already. A browser wants one at a time, and says how many it wants still. */
+/** Writes a datagram, or drops it where too many wait already. A browser wants one at a time, and says how many it
+ * wants still. */
 export function writeWhileFresh(datagrams: WritableStreamDefaultWriter<Uint8Array>, message: Uint8Array): void {
   if ((datagrams.desiredSize ?? 1) > 1 - WAITING_MAX) datagrams.write(message).catch(() => {});
 }

@@ -11,7 +11,7 @@ const ZOOM = { least: 0.2, most: 200 };
 const MARGIN = 14;
 /** Lines on the ground, in metres. */
 const GRID = 10;
-/** A pointer that went farther than this while it was down has dragged the map, and picked nobody, in pixels. */
+/** A pointer that went farther than this while it was down has dragged the map and selects nothing, in pixels. */
 const STILL_PX = 4;
 
 interface Place {
@@ -23,7 +23,8 @@ export class OperatorMap {
   readonly watch: Watch;
   readonly timeline: Timeline;
   private readonly context: CanvasRenderingContext2D;
-  private readonly search = element('input', { type: 'search', placeholder: 'Find by name', 'aria-label': 'Find by name' });
+  private readonly search =
+    element('input', { type: 'search', placeholder: 'Find by name', 'aria-label': 'Find by name' });
   private readonly numbers = element('span', { class: 'numbers' });
   private readonly title = element('h1', {}, 'Map');
   private readonly why = element('span', { class: 'numbers', role: 'status' });
@@ -31,7 +32,9 @@ export class OperatorMap {
   private readonly layers = { auras: false, pairs: false, groups: false, cells: true, names: true, borders: true };
   private readonly bar: HTMLElement;
   private readonly gate: HTMLElement;
-  private readonly token = element('input', { type: 'password', placeholder: 'operator token', 'aria-label': 'Operator token', autocomplete: 'off' });
+  private readonly token =
+    element('input', { type: 'password', placeholder: 'operator token', 'aria-label': 'Operator token',
+    autocomplete: 'off' });
   private readonly error = element('p', { class: 'error', role: 'alert' });
   private center = { x: 0, z: 0 };
   private scale = 0;
@@ -71,18 +74,21 @@ export class OperatorMap {
       });
       return button;
     });
-    const form = element('form', { class: 'panel' }, element('h1', {}, 'Operator’s map'), this.error, this.token, element('button', { type: 'submit' }, 'Open'));
+    const form = element('form', { class: 'panel' }, element('h1', {}, 'Operator’s map'), this.error, this.token,
+      element('button', { type: 'submit' }, 'Open'));
     form.addEventListener('submit', (event) => {
       event.preventDefault();
       this.watch.open(this.token.value.trim());
     });
     this.gate = element('section', { class: 'gate' }, form);
     this.gate.hidden = true;
-    this.bar = element('header', { class: 'map-bar panel' }, this.title, this.search, ...toggles, this.numbers, this.heard, this.why);
+    this.bar = element('header', { class: 'map-bar panel' }, this.title, this.search, ...toggles, this.numbers,
+      this.heard, this.why);
     ui.append(this.bar, this.timeline.root, this.gate);
     this.search.addEventListener('input', () => this.find());
     canvas.addEventListener('wheel', (event) => this.zoom(event), { passive: false });
-    canvas.addEventListener('pointerdown', ({ clientX, clientY }) => (this.press = { x: clientX, y: clientY, farthest: 0 }));
+    canvas.addEventListener('pointerdown', ({ clientX, clientY }) =>
+      (this.press = { x: clientX, y: clientY, farthest: 0 }));
     canvas.addEventListener('pointermove', (event) => this.drag(event));
     canvas.addEventListener('click', (event) => {
       if (this.press.farthest <= STILL_PX) void this.pick(event);
@@ -97,7 +103,8 @@ export class OperatorMap {
 
   private find(): void {
     const key = this.search.value.trim().toLowerCase();
-    const found = key === '' ? undefined : [...this.watch.known.values()].find((known) => known.name.toLowerCase().includes(key));
+    const found = key === '' ? undefined : [...this.watch.known.values()]
+      .find((known) => known.name.toLowerCase().includes(key));
     const place = found && this.frame?.places.get(found.object);
     this.selected = place ? found.object : null;
     if (place) this.center = { x: place[0], z: place[2] };
@@ -119,10 +126,11 @@ export class OperatorMap {
   }
 
   private toWorld(x: number, y: number): { x: number; z: number } {
-    return { x: this.center.x + (x - innerWidth / 2) / this.scale, z: this.center.z + (y - innerHeight / 2) / this.scale };
+    return { x: this.center.x + (x - innerWidth / 2) / this.scale,
+      z: this.center.z + (y - innerHeight / 2) / this.scale };
   }
 
-  /** Who is clicked at; a second one is explained: whether the first hears it, and why. */
+  /** The object that is clicked at; a second one is explained: whether the first hears it, and why. */
   private async pick(event: MouseEvent): Promise<void> {
     const at = this.toWorld(event.clientX, event.clientY);
     let best: number | null = null;
@@ -144,7 +152,8 @@ export class OperatorMap {
     const { canvas, context } = this;
     const ratio = Math.min(devicePixelRatio, 2);
     const [width, height] = [innerWidth, innerHeight];
-    if (canvas.width !== width * ratio || canvas.height !== height * ratio) [canvas.width, canvas.height] = [width * ratio, height * ratio];
+    if (canvas.width !== width * ratio || canvas.height !== height * ratio) [canvas.width, canvas.height] =
+      [width * ratio, height * ratio];
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.fillStyle = '#0d1020';
     context.fillRect(0, 0, width, height);
@@ -167,12 +176,15 @@ export class OperatorMap {
     if (this.layers.borders) this.nameRegions(x, y);
     const { hearing } = this.watch;
     if (hearing !== null && hearing.object === this.selected && this.why.textContent === '') {
-      this.heard.textContent = `${this.watch.nameOf(hearing.object)} hears ${hearing.hearsAll}, heard by ${hearing.heardByAll}`;
+      this.heard.textContent =
+        `${this.watch.nameOf(hearing.object)} hears ${hearing.hearsAll}, heard by ${hearing.heardByAll}`;
     } else this.heard.textContent = '';
     const users = [...frame.places.keys()].filter((object) => this.watch.known.get(object)?.isUser).length;
     const nodes = new Set(this.watch.borders?.regions.map(({ node }) => node)).size;
     const shared = nodes > 1 ? ` at this one of ${nodes} servers` : '';
-    this.numbers.textContent = `${frame.places.size} objects, ${users} clients${shared}, tick ${frame.tick}${this.timeline.isLive ? ', live' : ''}`;
+    this.numbers.textContent =
+      `${frame.places.size} objects, ${users} clients${shared}, tick ${frame.tick}${this.timeline.isLive ? ', live'
+      : ''}`;
   }
 
   /** Shows all of the world, between the bars. */
@@ -180,7 +192,8 @@ export class OperatorMap {
     const [top, bottom] = [this.bar.getBoundingClientRect().bottom, this.timeline.root.getBoundingClientRect().top];
     this.scale = Math.min((innerWidth - 2 * MARGIN) / (high.x - low.x), (bottom - top - 2 * MARGIN) / (high.z - low.z));
     this.scale = Math.min(Math.max(this.scale, ZOOM.least), ZOOM.most);
-    this.center = { x: (low.x + high.x) / 2, z: (low.z + high.z) / 2 + (innerHeight - top - bottom) / (2 * this.scale) };
+    this.center = { x: (low.x + high.x) / 2, z: (low.z + high.z) / 2
+      + (innerHeight - top - bottom) / (2 * this.scale) };
   }
 
   /** The ground of the world, with a line every ten metres. */
@@ -204,7 +217,7 @@ export class OperatorMap {
     context.strokeRect(x(low.x), y(low.z), x(high.x) - x(low.x), y(high.z) - y(low.z));
   }
 
-  /** The cells of the broad phase with somebody in them; fuller ones are stronger. */
+  /** The occupied cells of the broad phase; fuller ones are stronger. */
   private drawCells(x: (at: number) => number, y: (at: number) => number): void {
     const { cells } = this.watch;
     if (cells === null) return;
@@ -214,7 +227,8 @@ export class OperatorMap {
     context.lineWidth = 1;
     for (const [cell, inside] of cells.occupied) {
       const [column, row] = [cell % cells.counts[0], Math.floor(cell / cells.counts[0])];
-      const [left, top] = [x((cells.low[0] + column * cells.edge) / 1_024), y((cells.low[1] + row * cells.edge) / 1_024)];
+      const [left, top] = [x((cells.low[0] + column * cells.edge) / 1_024),
+        y((cells.low[1] + row * cells.edge) / 1_024)];
       context.fillStyle = `${css(LAYERS.cell)}${Math.min(24 + 14 * inside, 120).toString(16).padStart(2, '0')}`;
       context.fillRect(left, top, edge, edge);
       if (edge > 6) context.strokeRect(left, top, edge, edge);
@@ -271,7 +285,8 @@ export class OperatorMap {
       const places = members.flatMap((member) => frame.places.get(member) ?? []);
       if (places.length < 6) continue;
       let [mx, mz] = [0, 0];
-      for (let at = 0; at < places.length; at += 3) [mx, mz] = [mx + (3 * places[at]!) / places.length, mz + (3 * places[at + 2]!) / places.length];
+      for (let at = 0; at < places.length; at += 3) [mx, mz] =
+        [mx + (3 * places[at]!) / places.length, mz + (3 * places[at + 2]!) / places.length];
       context.strokeStyle = context.fillStyle = css(hueOf(number + 1));
       context.beginPath();
       for (let at = 0; at < places.length; at += 3) {
@@ -302,7 +317,8 @@ export class OperatorMap {
   /** Auras of clients, and lines to whom each of them hears; of the selected one alone where there is one. */
   private drawHearing(frame: Frame, aura: number, x: (at: number) => number, y: (at: number) => number): void {
     const { context } = this;
-    const listeners = [...frame.places].filter(([object]) => (this.selected === null ? this.watch.known.get(object)?.isUser : object === this.selected));
+    const listeners = [...frame.places]
+      .filter(([object]) => (this.selected === null ? this.watch.known.get(object)?.isUser : object === this.selected));
     // The more there are, the fainter each: where many overlap, what is below can still be seen.
     const strength = Math.min(1, 6 / listeners.length);
     const faint = (most: number) => Math.round(4 + (most - 4) * strength).toString(16).padStart(2, '0');
@@ -322,7 +338,8 @@ export class OperatorMap {
       context.beginPath();
       // Of the selected one the server says whom it hears; of the others the distance does.
       const { hearing } = this.watch;
-      const heard = hearing !== null && hearing.object === this.selected && this.timeline.isLive ? new Set(hearing.hears) : null;
+      const heard = hearing !== null && hearing.object === this.selected && this.timeline.isLive
+        ? new Set(hearing.hears) : null;
       for (const [object, [bx, , bz]] of frame.places) {
         if (heard === null ? Math.hypot(ax - bx, az - bz) > aura : !heard.has(object)) continue;
         context.moveTo(x(ax), y(az));
@@ -334,7 +351,9 @@ export class OperatorMap {
 
   private drawObjects(frame: Frame, x: (at: number) => number, y: (at: number) => number): void {
     const { context } = this;
-    const colour = (known: Known | undefined) => (known?.kind === 'Movable' ? '#b07b4a' : known?.kind === 'Mover' ? '#c9a15a' : known?.isUser ? css(AVATARS[0]) : '#8ea0d8');
+    const colour = (known: Known | undefined) =>
+      (known?.kind === 'Movable' ? '#b07b4a' : known?.kind === 'Mover' ? '#c9a15a' : known?.isUser ? css(AVATARS[0])
+      : '#8ea0d8');
     const names: [string, number, number][] = [];
     for (const [object, [px, , pz]] of frame.places) {
       const [sx, sy] = [x(px), y(pz)];
@@ -360,7 +379,8 @@ export class OperatorMap {
     for (const [name, sx, sy] of names.slice(0, 300)) {
       const width = context.measureText(name).width;
       // A name that would lie upon another is left out.
-      if (taken.some((other) => Math.abs(other.x - sx) < (other.width + width) / 2 + 8 && Math.abs(other.y - sy) < 17)) continue;
+      if (taken.some((other) => Math.abs(other.x - sx) < (other.width + width) / 2 + 8
+        && Math.abs(other.y - sy) < 17)) continue;
       taken.push({ x: sx, y: sy, width });
       context.fillStyle = 'rgba(10, 12, 24, 0.75)';
       context.fillRect(sx - width / 2 - 4, sy - 12, width + 8, 16);
@@ -371,7 +391,8 @@ export class OperatorMap {
 }
 
 /** By their order; clients have the first hue. */
-const hueOfNode = (nodes: readonly string[], node: string): string => css(AVATARS[1 + (nodes.indexOf(node) % (AVATARS.length - 1))]!);
+const hueOfNode = (nodes: readonly string[], node: string): string =>
+  css(AVATARS[1 + (nodes.indexOf(node) % (AVATARS.length - 1))]!);
 
 /** The nodes of a cluster, always in the same order: by it they have their hues. */
 const nodesOf = ({ regions }: Borders): string[] => [...new Set(regions.map(({ node }) => node))].sort();

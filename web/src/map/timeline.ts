@@ -25,7 +25,8 @@ export class Timeline {
   private readonly range = element('input', { type: 'range', min: '0', max: '0', value: '0', 'aria-label': 'Time' });
   private readonly output = element('output');
   private readonly pause = element('button', { type: 'button', 'data-do': 'pause' }, 'Pause');
-  private readonly liveButton = element('button', { type: 'button', 'data-do': 'live', 'aria-pressed': 'true' }, 'Live');
+  private readonly liveButton =
+    element('button', { type: 'button', 'data-do': 'live', 'aria-pressed': 'true' }, 'Live');
   private readonly speedButton = element('button', { type: 'button', 'data-do': 'speed' }, '1×');
 
   constructor(private readonly ask: (from: number, to: number, every: number) => void) {
@@ -40,14 +41,16 @@ export class Timeline {
       this.speedButton.textContent = `${this.speed}×`;
     });
     this.range.addEventListener('input', () => this.seek(Number(this.range.value)));
-    this.root = element('footer', { class: 'timeline panel', 'aria-label': 'Time' }, this.liveButton, this.pause, back, on, this.speedButton, this.range, this.output);
+    this.root = element('footer', { class: 'timeline panel', 'aria-label': 'Time' }, this.liveButton, this.pause, back,
+      on, this.speedButton, this.range, this.output);
   }
 
   open(watched: Watched): void {
     this.watched = watched;
     this.reach = watched.past === null ? [0, 0] : [...watched.past];
     const hasPast = watched.past !== null;
-    for (const control of this.root.querySelectorAll('input, button')) (control as HTMLButtonElement).disabled = !hasPast;
+    for (const control of this.root.querySelectorAll('input, button')) (control as HTMLButtonElement).disabled =
+      !hasPast;
     if (!hasPast) this.output.textContent = 'nothing is kept';
   }
 
@@ -117,7 +120,8 @@ export class Timeline {
   /** Asks for what is ahead, before it is needed. */
   private fetch(): void {
     const from = Math.floor(this.tick);
-    const isHere = this.past.has(from) && (this.past.has(Math.min(from + STRETCH / 3, this.reach[1] - 60)) || this.isPaused);
+    const isHere = this.past.has(from)
+      && (this.past.has(Math.min(from + STRETCH / 3, this.reach[1] - 60)) || this.isPaused);
     const isAsked = this.asked !== null && from >= this.asked.from && from <= this.asked.to;
     if (isHere || isAsked) return;
     this.asked = { from, to: from + STRETCH };

@@ -1,7 +1,8 @@
 // Motion with constant acceleration: the twin of `space::impact::Ballistic`, and of contacts with boxes and balls.
 
 import { advance } from './advance.ts';
-import { AXES, type Vec, ZERO, add, cross, dot, isZero, length, normalizeOr, scale, signOf, sub, UP } from './vector.ts';
+import { AXES, type Vec, ZERO, add, cross, dot, isZero, length, normalizeOr, scale, signOf, sub,
+  UP } from './vector.ts';
 
 export interface Ballistic {
   readonly pos: Vec;

@@ -56,7 +56,8 @@ export class Clock {
     return this.samples[this.samples.length - 1]?.roundTrip ?? null;
   }
 
-  /** The shortest round trip of those that are kept, in microseconds: what the network takes, without what a busy page adds. */
+  /** The shortest round trip of those that are kept, in microseconds: what the network takes, without what a busy page
+   * adds. */
   get leastRoundTripUs(): number | null {
     return this.best?.roundTrip ?? null;
   }

@@ -1,5 +1,5 @@
-// From where a replica is shown to where it should be, without a jump that a viewer sees: the offset and its speed go to
-// zero together. The twin of `motion::convergence` with Hermite's curve.
+// From where a replica is shown to where it should be, without a jump that a viewer sees: the offset and its speed go
+// to zero together. The twin of `motion::convergence` with Hermite's curve.
 
 import type { Quat } from '../wire/pose.ts';
 import type { Predicted } from './replica.ts';
@@ -74,7 +74,8 @@ const PUSHES_MAX = 4;
 /** Moves a ball out of what it is in. */
 export function pushedOut(pos: Vec, radius: number, scene: Scene): Vec {
   for (let round = 0; round < PUSHES_MAX; round++) {
-    if (!scene.isNear(pos.x - radius, pos.y - radius, pos.z - radius, pos.x + radius, pos.y + radius, pos.z + radius)) return pos;
+    if (!scene.isNear(pos.x - radius, pos.y - radius, pos.z - radius, pos.x + radius, pos.y + radius,
+      pos.z + radius)) return pos;
     let deepest = 0;
     let push: Vec | null = null;
     const low = { x: pos.x - radius, y: pos.y - radius, z: pos.z - radius };

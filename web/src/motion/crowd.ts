@@ -1,10 +1,10 @@
-// A crowd of replicas and what is shown of them, in one array of numbers: the fast twin of a `Replica` with a `Display`,
-// which say the same, to the bit, for one. A page shows thousands sixty times a second; an object for each place and each
-// velocity would keep the collector busier than the crowd.
+// A crowd of replicas and what is shown of them, in one array of numbers: the fast twin of a `Replica` with a
+// `Display`, which say the same, to the bit, for one. A page shows thousands sixty times a second; an object for each
+// place and each velocity would keep the collector busier than the crowd.
 //
 // Two more things make it fast. A walker's turn is an angle about the upright axis, so that no quaternions are needed.
-// And each keeps a box of air around itself in which nothing stands: as long as its path is in there, nobody has to look
-// whether it meets a wall.
+// And each keeps a box of air around itself in which nothing stands: while its path stays in there, nothing has to
+// look whether it meets a wall.
 
 import { type Quat, type Turn, angleOf, quat } from '../wire/pose.ts';
 import { type ConvergenceSettings, pushedOut } from './convergence.ts';
@@ -14,8 +14,8 @@ import { between, shortest } from './rotation.ts';
 import type { Scene } from './scene.ts';
 
 /**
- * Numbers for each row, and where they are. Eight of them are a line of the processor's cache: what is drawn is in the first,
- * and whoever is not blended does without the last.
+ * Numbers for each row, and where they are. Eight of them are a line of the processor's cache: what is drawn is in the
+ * first, and a row that is not blended does without the last.
  */
 export const ROW = 40;
 export const SHOWN = 0;
@@ -43,7 +43,7 @@ const BLEND_ANGLE = 38;
 const SLACK = 0.75;
 /** How far a path bends out of its ends, at most, for one of acceleration. */
 const BULGE = 0.125 * SPAN_S * SPAN_S;
-/** So long after an update somebody who is far away may be shown in a wall, in microseconds. */
+/** How long after an update a far row may be shown in a wall, in microseconds. */
 const UNSEEN_US = 150_000;
 /** The share of an earlier acceleration that is believed after another tick. */
 const ACCELERATION_KEPT = 0.8;
@@ -110,11 +110,12 @@ export class Crowd {
   }
 
   /**
-   * An update: where it was and how it moved, at a moment of its owner's clock. It must be newer than the last. Of one that is
-   * far from the eye nobody sees a correction, nor how it turns within a tick: neither is worked out, and it is shown when its
-   * frame comes.
+   * An update: where it was and how it moved, at a moment of its owner's clock. It must be newer than the last. Of one
+   * that is far from the eye neither a correction nor its turning within a tick can be seen: neither is computed, and
+   * it is shown when its frame comes.
    */
-  hear(row: number, tick: number, stamp: number, x: number, y: number, z: number, vx: number, vy: number, vz: number, turn: Turn, isElsewhere: boolean, now: number, isFar = false): void {
+  hear(row: number, tick: number, stamp: number, x: number, y: number, z: number, vx: number, vy: number, vz: number,
+    turn: Turn, isElsewhere: boolean, now: number, isFar = false): void {
     const { data, found, settings } = this;
     const at = row * ROW;
     const isFirst = data[at + TICK] === 0;
@@ -141,7 +142,8 @@ export class Crowd {
       return;
     }
     this.predict(row, at, now);
-    const [dx, dy, dz] = [data[at + SHOWN]! - found[0]!, data[at + SHOWN + 1]! - found[1]!, data[at + SHOWN + 2]! - found[2]!];
+    const [dx, dy, dz] = [data[at + SHOWN]! - found[0]!, data[at + SHOWN + 1]! - found[1]!,
+      data[at + SHOWN + 2]! - found[2]!];
     if (isElsewhere || Math.sqrt(dx * dx + dy * dy + dz * dz) > settings.snapDistance) {
       data[at + BLEND] = -Infinity;
       return;
@@ -165,8 +167,8 @@ export class Crowd {
   }
 
   /**
-   * The same for somebody far from the eye, who is not blended: straight on from what was heard last. A wall is looked for only
-   * when that was a while ago; before, nobody could see how far it has come into one.
+   * The same for a row far from the eye, which is not blended: straight on from its last state. A wall is looked
+   * for only when that was a while ago; before, its depth in a wall cannot be seen.
    */
   showFar(row: number, now: number): void {
     const { data } = this;
@@ -199,7 +201,7 @@ export class Crowd {
     found[5] = vel.z;
   }
 
-  /** A replica of its own of a row, for whoever wants to do more with it. */
+  /** A row as a replica of its own. */
   replica(row: number): Replica {
     const { data } = this;
     const at = row * ROW;
@@ -219,7 +221,7 @@ export class Crowd {
       const sx = (vx - data[at + VEL]!) * rate;
       const sy = (vy - data[at + VEL + 1]!) * rate;
       const sz = (vz - data[at + VEL + 2]!) * rate;
-      // Whoever starts, stops or bounces says nothing about what comes next.
+      // A start, a stop or a bounce says nothing about what comes next.
       const isKink = Math.sqrt(sx * sx + sy * sy + sz * sz) > ACCELERATION_MAX || (vx === 0 && vy === 0 && vz === 0);
       if (!isKink) {
         const weight = 1 - (ticks === 1 ? ACCELERATION_KEPT : ACCELERATION_KEPT ** ticks);

@@ -4,10 +4,11 @@
 type Triple = readonly [number, number, number];
 
 export type Deformation =
-  | { readonly kind: 'wave'; readonly along: Triple; readonly push: Triple; readonly length: number; readonly period_s: number }
+  | { readonly kind: 'wave'; readonly along: Triple; readonly push: Triple; readonly length: number;
+    readonly period_s: number }
   | { readonly kind: 'breathe'; readonly share: number; readonly period_s: number };
 
-/** An angle after so many rounds, whole ones left out: long sessions lose no digits. */
+/** An angle after a number of rounds, whole ones left out: long sessions lose no digits. */
 const turns = (rounds: number): number => (rounds - Math.floor(rounds)) * 2 * Math.PI;
 
 /** Puts all vertices of a mesh at rest, three numbers each, where they are `seconds` later by its own clock. */

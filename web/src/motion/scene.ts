@@ -30,7 +30,8 @@ export class Scene {
     objects.forEach((object, index) => {
       const half = extent(object);
       const { pos } = object;
-      this.boxes.set([pos.x - half.x, pos.x + half.x, pos.y - half.y, pos.y + half.y, pos.z - half.z, pos.z + half.z], 6 * index);
+      this.boxes.set([pos.x - half.x, pos.x + half.x, pos.y - half.y, pos.y + half.y, pos.z - half.z, pos.z + half.z],
+        6 * index);
     });
     this.arrange();
   }
@@ -43,7 +44,8 @@ export class Scene {
     for (let z = z0; z <= z1; z++) {
       for (let x = x0; x <= x1; x++) {
         const cell = z * this.counts.x + x;
-        for (let at = this.starts[cell]!; at < this.starts[cell + 1]!; at++) this.look(this.list[at]!, low, high, visit);
+        for (let at = this.starts[cell]!; at < this.starts[cell + 1]!; at++) this.look(this.list[at]!, low, high,
+          visit);
       }
     }
   }
@@ -64,7 +66,8 @@ export class Scene {
     return false;
   }
 
-  /** Sorts the objects into cells. What is beyond the edge belongs to the cells at the edge: nothing comes farther apart. */
+  /** Sorts the objects into cells. What is beyond the edge belongs to the cells at the edge: nothing comes farther
+   * apart. */
   private arrange(): void {
     const { boxes } = this;
     const isWide = (index: number) => {
@@ -74,7 +77,8 @@ export class Scene {
     const narrow: number[] = [];
     this.objects.forEach((_, index) => (isWide(index) ? this.wide : narrow).push(index));
     if (narrow.length === 0) return;
-    const edge = (side: number, pick: (...all: number[]) => number) => narrow.reduce((most, index) => pick(most, boxes[6 * index + side]!), boxes[6 * narrow[0]! + side]!);
+    const edge = (side: number, pick: (...all: number[]) => number) =>
+      narrow.reduce((most, index) => pick(most, boxes[6 * index + side]!), boxes[6 * narrow[0]! + side]!);
     this.low = { x: edge(0, Math.min), z: edge(4, Math.min) };
     const high = { x: edge(1, Math.max), z: edge(5, Math.max) };
     const across = (from: number, to: number) => Math.floor((to - from) / this.cell) + 1;
@@ -84,7 +88,8 @@ export class Scene {
     for (const index of narrow) {
       const at = 6 * index;
       for (let z = this.row(boxes[at + 4]!); z <= this.row(boxes[at + 5]!); z++) {
-        for (let x = this.column(boxes[at]!); x <= this.column(boxes[at + 1]!); x++) inside[z * this.counts.x + x]!.push(index);
+        for (let x = this.column(boxes[at]!); x <= this.column(boxes[at + 1]!);
+          x++) inside[z * this.counts.x + x]!.push(index);
       }
     }
     this.starts = new Int32Array(inside.length + 1);
@@ -105,7 +110,8 @@ export class Scene {
   private touches(index: number, x0: number, y0: number, z0: number, x1: number, y1: number, z1: number): boolean {
     const { boxes } = this;
     const at = 6 * index;
-    return boxes[at]! <= x1 && boxes[at + 1]! >= x0 && boxes[at + 2]! <= y1 && boxes[at + 3]! >= y0 && boxes[at + 4]! <= z1 && boxes[at + 5]! >= z0;
+    return boxes[at]! <= x1 && boxes[at + 1]! >= x0 && boxes[at + 2]! <= y1 && boxes[at + 3]! >= y0
+      && boxes[at + 4]! <= z1 && boxes[at + 5]! >= z0;
   }
 
   private look(index: number, low: Vec, high: Vec, visit: (object: SceneObject, index: number) => void): void {
@@ -127,7 +133,8 @@ export function separation(object: SceneObject, center: Vec, radius: number): [n
 }
 
 /** The first contact of a ball that moves so, within the closed interval. */
-export function contact(object: SceneObject, motion: Ballistic, radius: number, from: number, to: number): Touch | null {
+export function contact(object: SceneObject, motion: Ballistic, radius: number, from: number,
+  to: number): Touch | null {
   const relative = { pos: sub(motion.pos, object.pos), vel: motion.vel, acc: motion.acc };
   if (object.form === 'cuboid') return boxContact(relative, object.half, radius, from, to);
   return ballContact(relative, radius + object.radius, from, to);

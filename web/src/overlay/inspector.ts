@@ -1,6 +1,6 @@
 // The window into the engine: layers in the world, and a quiet panel with numbers. It shows what this visitor hears and
 // what the server counts. Operators, who are on the server's own machine or have its token, see what the engine does
-// besides: its groups, its cells, and who hears whomever they point at.
+// besides: its groups, its cells, and the listeners of the user they point at.
 
 import * as three from 'three';
 
@@ -52,9 +52,13 @@ export class Inspector {
     closed: () => {},
   });
   private readonly refusal = element('p', { class: 'why' });
-  private readonly token = element('input', { type: 'password', placeholder: 'operator token', 'aria-label': 'Operator token', autocomplete: 'off' });
-  private readonly gate = element('form', { class: 'operator' }, this.refusal, this.token, element('button', { type: 'submit' }, 'Look inside'));
-  /** Who is pointed at, and the server's sentence about it, when it has come. */
+  private readonly token =
+    element('input', { type: 'password', placeholder: 'operator token', 'aria-label': 'Operator token',
+    autocomplete: 'off' });
+  private readonly gate =
+    element('form', { class: 'operator' }, this.refusal, this.token,
+    element('button', { type: 'submit' }, 'Look inside'));
+  /** The user that is pointed at, and the server's sentence about it, when it has come. */
   private pointed: { object: number; sentence: string } | null = null;
   private pointedAt = 0;
   private readonly tick = new Plot('server tick', 'ms', PART_COLOURS);
@@ -103,7 +107,8 @@ export class Inspector {
       element('section', {}, element('h2', {}, 'Pointed at'), this.why, this.hears, this.heardBy),
       element('section', {}, element('h2', {}, 'Numbers'), table),
       element('section', {}, this.tick.root, legend),
-      element('section', { class: 'plots' }, this.roundTrip.root, this.loss.root, this.incoming.root, this.outgoing.root),
+      element('section', { class: 'plots' }, this.roundTrip.root, this.loss.root, this.incoming.root,
+        this.outgoing.root),
     );
     this.root.hidden = true;
     this.gate.hidden = true;
@@ -155,9 +160,10 @@ export class Inspector {
   private async read(client: Client, now: number, workMs: number): Promise<void> {
     this.readAt = now;
     for (const [name, count] of Object.entries(this.layers.counts)) this.set(`layer ${name}`, String(count));
-    // Whoever is pointed at is told of always; groups are not where too many users hear each other.
+    // The user pointed at is always watched; groups are not where too many users hear each other.
     const { watched, groups, hearing } = this.watch;
-    if (this.layers.isOn.group && watched !== null && groups === null && hearing !== null) this.set('layer group', 'too many pairs');
+    if (this.layers.isOn.group && watched !== null && groups === null && hearing !== null) this.set('layer group',
+      'too many pairs');
     this.set('heard', String(client.others.all.size));
     this.set('surprise', `${(1_000 * (client.own?.surprise ?? 0)).toFixed(1)} mm`);
     this.set('pending', String(client.own?.pending ?? 0));
@@ -194,7 +200,8 @@ export class Inspector {
     else if (this.pointed?.object !== other.entered.object) {
       const pointed = { object: other.entered.object, sentence: '' };
       this.pointed = pointed;
-      if (this.watch.watched !== null) void this.watch.why(own, pointed.object).then((sentence) => (pointed.sentence = sentence), () => {});
+      if (this.watch.watched !== null) void this.watch.why(own, pointed.object)
+        .then((sentence) => (pointed.sentence = sentence), () => {});
     }
     this.why.textContent = other === null ? NOBODY : this.pointed!.sentence || explain(client, other);
     const { hearing } = this.watch;
@@ -203,16 +210,21 @@ export class Inspector {
       [this.hears, 'Hears', hearing?.hearsAll ?? 0, hearing?.hears ?? []],
       [this.heardBy, 'Heard by', hearing?.heardByAll ?? 0, hearing?.heardBy ?? []],
     ];
-    for (const [row, what, all, objects] of lists) row.textContent = isTold ? this.list(client, what, all, objects) : '';
+    for (const [row, what, all, objects] of lists) row.textContent = isTold ? this.list(client, what, all, objects)
+      : '';
     // What a visitor can know: who of those that are heard here is near enough to hear it, too.
-    if (other !== null && this.watch.watched === null) this.heardBy.textContent = this.list(client, 'Near enough to hear it', null, near(client, other));
+    if (other !== null && this.watch.watched === null) this.heardBy.textContent =
+      this.list(client, 'Near enough to hear it', null, near(client, other));
   }
 
   private list(client: Client, what: string, all: number | null, objects: readonly number[]): string {
     const { own, nickname } = client.welcome!;
-    const names = objects.slice(0, NAMED_MAX).map((object) => (object === own ? `${nickname} (you)` : client.others.byObject(object)?.entered.name || this.watch.nameOf(object)));
+    const names = objects.slice(0, NAMED_MAX)
+      .map((object) => (object === own ? `${nickname} (you)` : client.others.byObject(object)?.entered.name
+      || this.watch.nameOf(object)));
     const more = (all ?? objects.length) - names.length;
-    return `${what} ${all ?? objects.length}${names.length > 0 ? `: ${names.join(', ')}` : ''}${more > 0 ? ` and ${more} more` : ''}.`;
+    return `${what} ${all ?? objects.length}${names.length > 0 ? `: ${names.join(', ')}` : ''}${more > 0
+      ? ` and ${more} more` : ''}.`;
   }
 
   private under(client: Client): Other | null {
@@ -228,18 +240,21 @@ export class Inspector {
   }
 }
 
-/** Whether and why one hears somebody, as far as one knows oneself. */
+/** Whether and why the own user hears another, as far as the page knows. */
 function explain(client: Client, { entered, confirmed }: Other): string {
   const far = between(client.own!.confirmed.pos, metres(confirmed.place));
   const { aura, nickname } = client.welcome!;
-  const where = `they are ${far.toFixed(2)} m apart, ${far <= aura ? 'within' : 'a little beyond'} the aura of ${aura} m`;
+  const where = `they are ${far.toFixed(2)} m apart, ${far <= aura ? 'within'
+    : 'a little beyond'} the aura of ${aura} m`;
   return `${nickname} hears of ${entered.name || `object ${entered.object}`}: ${where}.`;
 }
 
-/** Of oneself and those who are heard, who has a name and is near enough to hear somebody. */
+/** The own user and those it hears that have names and are near enough to hear another. */
 function near(client: Client, other: Other): number[] {
   const { aura, own } = client.welcome!;
-  const people = [...client.others.all.values()].filter((one) => one !== other && one.entered.kind === 'Avatar' && one.entered.name !== '' && between(one, other) <= aura);
+  const people = [...client.others.all.values()]
+    .filter((one) => one !== other && one.entered.kind === 'Avatar' && one.entered.name !== ''
+    && between(one, other) <= aura);
   return [...(between(client.own!.shown, other) <= aura ? [own] : []), ...people.map(({ entered }) => entered.object)];
 }
 

@@ -28,7 +28,8 @@ class Lines {
   constructor(colour: number, opacity: number) {
     const geometry = new three.BufferGeometry();
     geometry.setAttribute('position', new three.BufferAttribute(this.places, 3).setUsage(three.DynamicDrawUsage));
-    const material = new three.LineBasicMaterial({ color: colour, transparent: true, opacity, depthTest: false, fog: false });
+    const material = new three.LineBasicMaterial(
+      { color: colour, transparent: true, opacity, depthTest: false, fog: false });
     this.object = new three.LineSegments(geometry, material);
     this.object.frustumCulled = false;
     this.object.renderOrder = 5;
@@ -47,7 +48,8 @@ class Lines {
   circle(x: number, y: number, z: number, radius: number, parts: number): void {
     for (let part = 0; part < parts; part++) {
       const [a, b] = [(part / parts) * 2 * Math.PI, ((part + 1) / parts) * 2 * Math.PI];
-      this.add(x + radius * Math.cos(a), y, z + radius * Math.sin(a), x + radius * Math.cos(b), y, z + radius * Math.sin(b));
+      this.add(x + radius * Math.cos(a), y, z + radius * Math.sin(a), x + radius * Math.cos(b), y,
+        z + radius * Math.sin(b));
     }
   }
 
@@ -74,8 +76,11 @@ export interface Engine {
 export class Layers {
   readonly root = new three.Group();
   /** How much of each was drawn in the last frame. */
-  readonly counts: Record<LayerName, number> = { aura: 0, pair: 0, relation: 0, group: 0, predicted: 0, confirmed: 0, contact: 0, cell: 0, border: 0 };
-  readonly isOn: Record<LayerName, boolean> = { aura: true, pair: true, relation: false, group: false, predicted: true, confirmed: true, contact: true, cell: false, border: true };
+  readonly counts: Record<LayerName, number> =
+    { aura: 0, pair: 0, relation: 0, group: 0, predicted: 0, confirmed: 0, contact: 0, cell: 0, border: 0 };
+  readonly isOn: Record<LayerName, boolean> =
+    { aura: true, pair: true, relation: false, group: false, predicted: true, confirmed: true, contact: true,
+    cell: false, border: true };
   private readonly lines = new Map<LayerName, Lines>();
   private readonly hues = AVATARS.map((colour) => new Lines(colour, 0.9));
   private readonly tags = new Tags();
@@ -89,7 +94,8 @@ export class Layers {
     }
     this.hues.forEach((lines) => this.root.add(lines.object));
     this.root.add(this.tags.root);
-    const material = new three.MeshBasicMaterial({ color: LAYERS.aura, transparent: true, opacity: 0.1, side: three.DoubleSide, depthWrite: false, fog: false });
+    const material = new three.MeshBasicMaterial(
+      { color: LAYERS.aura, transparent: true, opacity: 0.1, side: three.DoubleSide, depthWrite: false, fog: false });
     this.dome = new three.Mesh(new three.SphereGeometry(1, 40, 20), material);
     this.root.add(this.dome);
     this.root.visible = false;
@@ -103,7 +109,8 @@ export class Layers {
     const own: Body = { object: welcome.own, pos: client.own!.shown, half: halfHeight(welcome.shape), isAvatar: true };
     const bodies: Body[] = [own];
     for (const { entered, x, y, z } of client.others.all.values()) {
-      bodies.push({ object: entered.object, pos: { x, y, z }, half: halfHeight(entered.shape), isAvatar: entered.kind === 'Avatar' });
+      bodies.push({ object: entered.object, pos: { x, y, z }, half: halfHeight(entered.shape),
+        isAvatar: entered.kind === 'Avatar' });
     }
     const avatars = bodies.filter((body) => body.isAvatar);
     this.drawAuras(own, avatars, welcome.aura);
@@ -137,7 +144,8 @@ export class Layers {
     this.counts.aura = 1 + others.length;
   }
 
-  /** Who is heard, and by whom one is: a line from the own avatar to each, as far as the aura reaches. */
+  /** The users that are heard, and those that hear the own user: a line from the own avatar to each, as far as the aura
+   * reaches. */
   private drawPairs(bodies: readonly Body[], aura: number): void {
     const lines = this.lines.get('pair')!;
     const own = bodies[0]!;
@@ -155,7 +163,8 @@ export class Layers {
     if (!this.isOn.relation) return;
     const found = relations(avatars.length, (a, b) => distance(avatars[a]!.pos, avatars[b]!.pos) <= aura);
     this.counts.relation = found.length;
-    found.forEach((members, index) => this.drawSet(members.map((member) => avatars[member]!), index, String(index + 1)));
+    found.forEach((members, index) =>
+      this.drawSet(members.map((member) => avatars[member]!), index, String(index + 1)));
   }
 
   /** The server's groups, of which two members or more are heard here. */
@@ -169,7 +178,8 @@ export class Layers {
     }
   }
 
-  /** A star around the middle of a set, by hue, with its number; lifted, so that sets that share members can be told apart. */
+  /** A star around the middle of a set, by hue, with its number; lifted, so that sets that share members can be told
+   * apart. */
   private drawSet(members: readonly Body[], index: number, name: string): void {
     const hue = index % this.hues.length;
     const lift = 0.25 + 0.12 * (index % 6);
@@ -179,7 +189,8 @@ export class Layers {
       middle.y += pos.y / members.length;
       middle.z += pos.z / members.length;
     }
-    for (const { pos, half } of members) this.hues[hue]!.add(middle.x, middle.y, middle.z, pos.x, pos.y + half * 0.5 + lift, pos.z);
+    for (const { pos, half } of members) this.hues[hue]!.add(middle.x, middle.y, middle.z, pos.x,
+      pos.y + half * 0.5 + lift, pos.z);
     this.tags.add(name, AVATARS[hue]!, middle.x, middle.y + 0.2, middle.z);
   }
 
@@ -218,7 +229,8 @@ export class Layers {
   private drawContacts(client: Client, bodies: readonly Body[]): void {
     const lines = this.lines.get('contact')!;
     const radius = (object: number) => {
-      const shape = object === client.welcome!.own ? client.welcome!.shape : client.others.byObject(object)?.entered.shape;
+      const shape = object === client.welcome!.own ? client.welcome!.shape
+        : client.others.byObject(object)?.entered.shape;
       return shape === undefined ? 0 : shape.form === 'box' ? Math.max(shape.half[0], shape.half[2]) : shape.radius;
     };
     const near = bodies.slice(0, VERTICES_MAX).map((body) => ({ ...body, radius: radius(body.object) }));
@@ -244,16 +256,20 @@ export class Layers {
     const y = own.pos.y - own.half + 0.06;
     const near = (at: number, centre: number) => Math.min(Math.max(at, centre - 2 * aura), centre + 2 * aura);
     for (const { low, high } of regions) {
-      const [west, north, east, south] = [low[0], low[1], high[0], high[1]].map((steps) => steps / STEPS_PER_METRE) as [number, number, number, number];
-      const [fromX, toX, fromZ, toZ] = [near(west, own.pos.x), near(east, own.pos.x), near(north, own.pos.z), near(south, own.pos.z)];
+      const [west, north, east, south] = [low[0], low[1], high[0], high[1]]
+        .map((steps) => steps / STEPS_PER_METRE) as [number, number, number, number];
+      const [fromX, toX, fromZ, toZ] =
+        [near(west, own.pos.x), near(east, own.pos.x), near(north, own.pos.z), near(south, own.pos.z)];
       for (const height of [0, 1, 2]) {
-        for (const x of [west, east]) if (Math.abs(x - own.pos.x) <= 2 * aura) lines.add(x, y + height, fromZ, x, y + height, toZ);
-        for (const z of [north, south]) if (Math.abs(z - own.pos.z) <= 2 * aura) lines.add(fromX, y + height, z, toX, y + height, z);
+        for (const x of [west, east]) if (Math.abs(x - own.pos.x) <= 2 * aura) lines.add(x, y + height, fromZ, x,
+          y + height, toZ);
+        for (const z of [north, south]) if (Math.abs(z - own.pos.z) <= 2 * aura) lines.add(fromX, y + height, z, toX,
+          y + height, z);
       }
     }
   }
 
-  /** The cells into which the server sorted everybody to find who may meet whom: those with somebody in them, near by. */
+  /** The occupied cells of the server's broad phase near by. */
   private drawCells(own: Body, aura: number, cells: Cells | null): void {
     this.counts.cell = cells?.all ?? 0;
     if (!this.isOn.cell || cells === null) return;

@@ -21,7 +21,8 @@ export async function readMetrics(): Promise<Metrics> {
 
 /** Milliseconds per tick that each part took between two readings. */
 export function partsBetween(before: Metrics, after: Metrics): number[] {
-  const part = (metrics: Metrics, name: string, what: string) => metrics.get(`kinesphere_tick_part_seconds_${what}{part="${name}"}`) ?? 0;
+  const part = (metrics: Metrics, name: string, what: string) =>
+    metrics.get(`kinesphere_tick_part_seconds_${what}{part="${name}"}`) ?? 0;
   return PARTS.map((name) => {
     const ticks = part(after, name, 'count') - part(before, name, 'count');
     const seconds = part(after, name, 'sum') - part(before, name, 'sum');

@@ -36,7 +36,8 @@ export class Plot {
       context.beginPath();
       top.forEach((value, index) => context.lineTo(x(index), height - 2 - (value / most) * (height - 6)));
       if (this.colours.length > 1) {
-        for (let index = base.length - 1; index >= 0; index--) context.lineTo(x(index), height - 2 - (base[index]! / most) * (height - 6));
+        for (let index = base.length - 1; index >= 0; index--) context.lineTo(x(index),
+          height - 2 - (base[index]! / most) * (height - 6));
         context.fillStyle = `${css(colour)}b0`;
         context.fill();
       } else {

@@ -1,13 +1,15 @@
-// Relations: the largest sets of users who all hear each other, as the papers have it. For the few that a visitor hears.
+// Relations: the largest sets of users who all hear each other, as the papers have it. For the few that a visitor
+// hears.
 
-/** Vertices are looked at up to so many: the work grows quickly. */
+/** The most vertices that are searched: the work grows quickly. */
 export const VERTICES_MAX = 48;
 const FOUND_MAX = 64;
 
 /** The maximal cliques of two or more, of a graph given by who is next to whom. */
 export function relations(count: number, isNext: (a: number, b: number) => boolean): number[][] {
   const most = Math.min(count, VERTICES_MAX);
-  const next = Array.from({ length: most }, (_, a) => new Set(Array.from({ length: most }, (_, b) => b).filter((b) => a !== b && isNext(a, b))));
+  const next = Array.from({ length: most }, (_, a) =>
+    new Set(Array.from({ length: most }, (_, b) => b).filter((b) => a !== b && isNext(a, b))));
   const found: number[][] = [];
   const search = (chosen: number[], open: Set<number>, closed: Set<number>): void => {
     if (found.length === FOUND_MAX) return;

@@ -58,7 +58,8 @@ export class Tags {
         context.fillStyle = css(colour);
         context.fillText(text, 64, 46);
       }
-      material = new three.SpriteMaterial({ map: new three.CanvasTexture(canvas), depthTest: false, fog: false, toneMapped: false });
+      material = new three.SpriteMaterial(
+        { map: new three.CanvasTexture(canvas), depthTest: false, fog: false, toneMapped: false });
       this.kept.set(key, material);
     }
     return material;

@@ -55,7 +55,8 @@ export class Controls {
       this.isChanged = true;
       this.held.delete(event.code);
     });
-    // A pointer leaves the focus on what it clicked, which would keep Space for itself: the next jump would press it again.
+    // A pointer leaves the focus on what it clicked, which would keep Space for itself: the next jump would press it
+    // again.
     addEventListener('click', (event) => {
       // Counts clicks of a pointer, and is 0 for keys. Later, for a label hands on the focus after its own click.
       if (event.detail > 0) setTimeout(() => this.isOpen && blurPressable());
@@ -68,7 +69,8 @@ export class Controls {
     canvas.addEventListener('pointermove', (event) => this.pointerMove(event));
     canvas.addEventListener('wheel', (event) => this.wheel(event), { passive: false });
     canvas.addEventListener('contextmenu', (event) => event.preventDefault());
-    for (const end of ['pointerup', 'pointercancel', 'lostpointercapture'] as const) canvas.addEventListener(end, (event) => this.pointerUp(event));
+    for (const end of ['pointerup', 'pointercancel', 'lostpointercapture'] as const) canvas.addEventListener(end,
+      (event) => this.pointerUp(event));
     const move = makeStick('move', (side, ahead) => {
       this.isChanged = true;
       this.stick = { side, ahead };
@@ -115,7 +117,8 @@ export class Controls {
   /** Lets a gamepad be felt. */
   rumble(strength: number): void {
     for (const pad of navigator.getGamepads?.() ?? []) {
-      void pad?.vibrationActuator?.playEffect('dual-rumble', { duration: 90, strongMagnitude: strength, weakMagnitude: 0.5 * strength }).catch(() => {});
+      void pad?.vibrationActuator?.playEffect('dual-rumble',
+        { duration: 90, strongMagnitude: strength, weakMagnitude: 0.5 * strength }).catch(() => {});
     }
   }
 
@@ -170,7 +173,8 @@ export class Controls {
     this.pinch = 0;
   }
 
-  /** One finger or the mouse looks around, two fingers zoom. By places, for not every browser says how far a finger moved. */
+  /** One finger or the mouse looks around, two fingers zoom. By places, for not every browser says how far a finger
+   * moved. */
   private pointerMove(event: PointerEvent): void {
     const before = this.pointers.get(event.pointerId);
     if (!this.isOpen || before === undefined) return;
@@ -233,7 +237,8 @@ export class Controls {
 
 /** Whether this is something to press, not to type into. */
 function isPressable(part: Element | null): part is HTMLElement {
-  return part instanceof HTMLButtonElement || (part instanceof HTMLInputElement && (part.type === 'checkbox' || part.type === 'radio'));
+  return part instanceof HTMLButtonElement
+    || (part instanceof HTMLInputElement && (part.type === 'checkbox' || part.type === 'radio'));
 }
 
 function blurPressable(): void {

@@ -11,20 +11,24 @@ export interface Entering {
   readonly token: string;
 }
 
-/** Where nobody says what there is to choose from. */
+/** The avatars to choose from where the server names none. */
 const WALKER: AvatarLook = { name: 'walker', height: 1.8, radius: 0.3 };
 /** More choices than this are not shown: a hello has one byte for them, and a dialog less room. */
 const AVATARS_MAX = 12;
 
 export class Dialog {
   readonly root: HTMLElement;
-  private readonly nickname = element('input', { type: 'text', id: 'nickname', autocomplete: 'nickname', maxlength: '64', required: '' });
-  private readonly token = element('input', { type: 'password', id: 'token', autocomplete: 'off', placeholder: 'only where a server asks for one' });
+  private readonly nickname =
+    element('input', { type: 'text', id: 'nickname', autocomplete: 'nickname', maxlength: '64', required: '' });
+  private readonly token =
+    element('input', { type: 'password', id: 'token', autocomplete: 'off',
+    placeholder: 'only where a server asks for one' });
   private readonly error = element('p', { class: 'error', role: 'alert' });
   private readonly go = element('button', { class: 'go', type: 'submit' }, 'Enter');
   private readonly title = element('h1', {}, 'Kinesphere');
   private readonly avatars = element('fieldset');
-  private readonly about = element('p', {}, 'A place at dusk that you share with everybody who is here. What touches, touches.');
+  private readonly about =
+    element('p', {}, 'A place at dusk that you share with everybody who is here. What touches, touches.');
   /** What only a server lets one choose. */
   private readonly choices: HTMLElement[];
   private readonly portraits: AvatarPortraits;
@@ -68,7 +72,7 @@ export class Dialog {
     document.title = `${name}: Kinesphere`;
   }
 
-  /** The chosen avatar; the first, where the world has not so many. */
+  /** The chosen avatar; the first, where the world has fewer. */
   private get avatar(): number {
     const radio = this.avatars.querySelector<HTMLInputElement>('input[name=avatar]:checked');
     return Number(radio?.value ?? 0);

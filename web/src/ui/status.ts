@@ -22,7 +22,8 @@ export class StatusBar {
   readonly banner = element('div', { id: 'banner', class: 'panel', role: 'status' });
   private readonly text = element('span');
   private readonly roundTrip = element('span', { class: 'rtt' });
-  private readonly status = element('div', { id: 'status', class: 'panel' }, element('span', { class: 'light' }), this.text, this.roundTrip);
+  private readonly status =
+    element('div', { id: 'status', class: 'panel' }, element('span', { class: 'light' }), this.text, this.roundTrip);
   private readonly buttons = new Map<Action, HTMLButtonElement>();
   private timer = 0;
 
@@ -33,7 +34,8 @@ export class StatusBar {
       this.buttons.set(action, button);
       return button;
     });
-    this.root = element('nav', { id: 'bar', 'aria-label': 'World' }, this.status, element('span', { class: 'space' }), ...buttons);
+    this.root = element('nav', { id: 'bar', 'aria-label': 'World' }, this.status, element('span', { class: 'space' }),
+      ...buttons);
     this.banner.hidden = true;
   }
 

@@ -1,4 +1,4 @@
-// Who is here: oneself, and whoever is heard.
+// The list of users: the own one, and those that are heard.
 
 import type { Others } from '../client/others.ts';
 import { hueOf } from '../view/palette.ts';
@@ -18,11 +18,12 @@ export class Users {
     this.root = element('aside', { id: 'users', class: 'panel', 'aria-label': 'Who is here' }, this.title, this.list);
   }
 
-  /** Shows oneself and the others by name; nothing is done while nobody comes or goes. */
+  /** Shows the users by name; does nothing while none comes or goes. */
   show({ own, nickname }: Welcome, others: Others): void {
     if (this.told?.others === others && this.told.changes === others.changes) return;
     this.told = { others, changes: others.changes };
-    const named = [...others.all.values()].map(({ entered }) => entered).filter(({ kind, name }) => kind === 'Avatar' && name !== '');
+    const named = [...others.all.values()].map(({ entered }) => entered)
+      .filter(({ kind, name }) => kind === 'Avatar' && name !== '');
     named.sort((a, b) => byName.compare(a.name, b.name));
     this.title.textContent = named.length === 0 ? 'You are alone within earshot' : `${named.length + 1} within earshot`;
     const users = [{ object: own, name: `${nickname} (you)` }, ...named];

@@ -16,19 +16,21 @@ const PHASE = 3;
 /** Half the whole height, and the radius, in metres. */
 const HALF = 4;
 const RADIUS = 5;
-/** Nobody is shown more rarely than every so manieth frame. */
+/** The most frames between two updates of an avatar. */
 const FRAMES_MAX = 8;
 
 export class Avatars {
   readonly root = new three.Group();
   private capacity = 0;
   private readonly geometries: readonly [three.BufferGeometry, three.BufferGeometry];
-  private readonly materials = [new three.MeshStandardMaterial({ roughness: 0.55 }), new three.MeshStandardMaterial({ roughness: 0.3, vertexColors: true })] as const;
+  private readonly materials =
+    [new three.MeshStandardMaterial({ roughness: 0.55 }),
+    new three.MeshStandardMaterial({ roughness: 0.3, vertexColors: true })] as const;
   private bodies!: three.InstancedMesh;
   private faces!: three.InstancedMesh;
   /** Where each object is among the instances. */
   private readonly places = new Map<number, number>();
-  /** Places that nobody has, below `end`. */
+  /** Free places below `end`. */
   private readonly free: number[] = [];
   private end = 0;
   private memory = new Float32Array(0);
@@ -44,7 +46,7 @@ export class Avatars {
     this.grow(64);
   }
 
-  /** Somebody is drawn from now on, once it has a pose; gives its place. Whoever has one keeps it. */
+  /** Gives the avatar a place, or the one it has; it is drawn once it has a pose. */
   enter(object: number, half: number, radius: number, heading: number): number {
     let place = this.places.get(object);
     if (place === undefined) {
@@ -60,7 +62,7 @@ export class Avatars {
     return place;
   }
 
-  /** Somebody is drawn no more. */
+  /** Removes an avatar. */
   leave(object: number): void {
     const place = this.places.get(object);
     if (place === undefined) return;
@@ -69,18 +71,18 @@ export class Avatars {
     this.bodies.instanceMatrix.array.fill(0, 16 * place, 16 * place + 15);
   }
 
-  /** Nobody is drawn any more. */
+  /** Removes all. */
   clear(): void {
     for (const object of [...this.places.keys()]) this.leave(object);
   }
 
-  /** Somebody was touched, and gives way for a moment. */
+  /** Shows that an avatar was touched: it gives way for a moment. */
   squash(object: number): void {
     const place = this.places.get(object);
     if (place !== undefined && !this.isCalm) this.memory[MEMORY * place + SQUASH] = 1;
   }
 
-  /** A frame begins: whoever has a new pose is told by `pose` until it ends. */
+  /** Begins a frame: `pose` sets new poses until `finish`. */
   begin(seconds: number, elapsed: number): void {
     this.seconds = seconds;
     for (let frames = 0; frames <= FRAMES_MAX; frames++) {
@@ -89,7 +91,7 @@ export class Avatars {
     }
   }
 
-  /** Where somebody is now, where it looks (radians about the upright axis) and how fast it goes over the ground, `frames` after its last pose. */
+  /** Sets place, heading (radians about the upright axis) and ground speed, `frames` after the last pose. */
   pose(place: number, x: number, y: number, z: number, heading: number, speed: number, frames: number): void {
     const { memory, isCalm, seconds } = this;
     const own = MEMORY * place;
@@ -197,7 +199,8 @@ function geometries(isDetailed: boolean): [three.BufferGeometry, three.BufferGeo
     [0, 1],
   ].map(([r, y]) => new three.Vector2(r, y));
   const curve = new three.SplineCurve(outline);
-  const body = new three.LatheGeometry(isDetailed ? curve.getPoints(48).map((p) => new three.Vector2(Math.max(p.x, 0), p.y)) : outline, around);
+  const body = new three.LatheGeometry(isDetailed ? curve.getPoints(48)
+    .map((p) => new three.Vector2(Math.max(p.x, 0), p.y)) : outline, around);
   const paint = (geometry: three.BufferGeometry, hex: number) => {
     const colour = new three.Color(hex);
     const count = geometry.getAttribute('position').count;
@@ -207,10 +210,13 @@ function geometries(isDetailed: boolean): [three.BufferGeometry, three.BufferGeo
     return geometry;
   };
   // Half heights are about three radii: what should look round is flattened here.
-  const ball = (radius: number, x: number, y: number, z: number) => new three.SphereGeometry(radius, 14, 10).scale(1, 0.36, 0.6).translate(x, y, z);
-  const eyes = [-0.27, 0.27].flatMap((x) => [paint(ball(0.2, x, 0.7, 0.66), 0xf7f4ee), paint(ball(0.12, 0.96 * x, 0.697, 0.745), 0x1c2030)]);
-  // From behind, a scarf with its end says which way somebody looks.
-  const scarf = new three.TorusGeometry(0.52, 0.15, 8, around).rotateX(Math.PI / 2).scale(1, 0.36, 1).translate(0, 0.4, 0);
+  const ball = (radius: number, x: number, y: number, z: number) => new three.SphereGeometry(radius, 14, 10)
+    .scale(1, 0.36, 0.6).translate(x, y, z);
+  const eyes = [-0.27, 0.27]
+    .flatMap((x) => [paint(ball(0.2, x, 0.7, 0.66), 0xf7f4ee), paint(ball(0.12, 0.96 * x, 0.697, 0.745), 0x1c2030)]);
+  // Seen from behind, the end of a scarf shows the heading.
+  const scarf = new three.TorusGeometry(0.52, 0.15, 8, around).rotateX(Math.PI / 2).scale(1, 0.36, 1)
+    .translate(0, 0.4, 0);
   const end = new three.SphereGeometry(0.16, 10, 8).scale(1, 1.15, 0.55).translate(0.16, 0.22, -0.78);
   const face = mergeGeometries([...eyes, paint(scarf, 0xf1e7d8), paint(end, 0xf1e7d8)]);
   return [body, face];

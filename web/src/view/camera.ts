@@ -62,7 +62,8 @@ export class Camera {
     const free = ground?.free(this.focus, way, 0.25) ?? 1;
     const wanted = Math.max(this.distance * free, 0.4);
     // Inwards at once, or one looks through the wall; outwards slowly.
-    this.shownDistance = wanted < this.shownDistance ? wanted : this.shownDistance + (wanted - this.shownDistance) * soft;
+    this.shownDistance = wanted < this.shownDistance ? wanted : this.shownDistance
+      + (wanted - this.shownDistance) * soft;
     this.camera.position.copy(this.focus).addScaledVector(back, this.shownDistance);
     this.camera.position.y = Math.max(this.camera.position.y, 0.25);
     this.camera.lookAt(this.focus);

@@ -3,7 +3,7 @@
 import * as three from 'three';
 
 const SHOWN_MAX = 40;
-/** Beyond the last nobody is shown in every frame. */
+/** Beyond the last, avatars are not updated in every frame. */
 const FADE = { from: 12, to: 30 };
 
 export interface Named {
@@ -43,7 +43,8 @@ export class Labels {
       if (count === SHOWN_MAX) break;
       const half = 6 + 3.6 * name.length;
       const place = { left: x - half, right: x + half, top: y - 20, bottom: y + 2 };
-      const isFree = taken.every((other) => place.right < other.left || place.left > other.right || place.bottom < other.top || place.top > other.bottom);
+      const isFree = taken.every((other) => place.right < other.left || place.left > other.right
+        || place.bottom < other.top || place.top > other.bottom);
       if (!isFree) continue;
       taken.push(place);
       const label = this.label(count);

@@ -1,5 +1,5 @@
-// Shapes of many corners: made once for each mesh, and for what changes its form once for each object, which then follows
-// its clock.
+// Shapes of many corners: made once for each mesh, and for what changes its form once for each object, which then
+// follows its clock.
 
 import * as three from 'three';
 

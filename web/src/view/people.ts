@@ -1,5 +1,5 @@
-// Keeps the drawn people in step with those who are heard of: whoever the last frame showed anew gets a new pose, and
-// nobody else costs anything.
+// Keeps the drawn people in step with the rows that are heard: rows that the last frame updated get a new pose, and the
+// others cost nothing.
 
 import type { Other, Others } from '../client/others.ts';
 import { ROW, SHOWN, SHOWN_ANGLE, SHOWN_VEL } from '../motion/crowd.ts';
@@ -9,14 +9,14 @@ import type { Avatars } from './avatars.ts';
 export class People {
   private others: Others | null = null;
   private changes = -1;
-  /** By handle, the place among the avatars; -1 for whoever is none. */
+  /** By handle, the place among the avatars; -1 for rows that are not people. */
   private places = new Int32Array(64);
-  /** Who is drawn now. */
+  /** The handles drawn now. */
   private drawn = new Set<number>();
 
   constructor(private readonly avatars: Avatars) {}
 
-  /** Draws these: all of them where somebody has come or gone, otherwise only who was shown anew. */
+  /** Draws these: all of them if one came or went, otherwise only the updated rows. */
   draw(others: Others): void {
     if (others !== this.others || others.changes !== this.changes) this.arrange(others);
     const { places, avatars } = this;
@@ -30,11 +30,12 @@ export class People {
       const vx = rows[at + SHOWN_VEL]!;
       const vz = rows[at + SHOWN_VEL + 2]!;
       const speed = Math.sqrt(vx * vx + vz * vz);
-      avatars.pose(place, rows[at + SHOWN]!, rows[at + SHOWN + 1]!, rows[at + SHOWN + 2]!, rows[at + SHOWN_ANGLE]!, speed, frames[index]!);
+      avatars.pose(place, rows[at + SHOWN]!, rows[at + SHOWN + 1]!, rows[at + SHOWN + 2]!, rows[at + SHOWN_ANGLE]!,
+        speed, frames[index]!);
     }
   }
 
-  /** Nobody is drawn any more. */
+  /** Removes all. */
   clear(): void {
     for (const object of this.drawn) this.avatars.leave(object);
     this.drawn.clear();
@@ -57,7 +58,8 @@ export class People {
   private enter({ entered, heading }: Other): number {
     const half = halfHeight(entered.shape);
     this.drawn.add(entered.object);
-    return this.avatars.enter(entered.object, half, entered.shape.form === 'capsule' ? entered.shape.radius : half, heading);
+    return this.avatars.enter(entered.object, half, entered.shape.form === 'capsule' ? entered.shape.radius : half,
+      heading);
   }
 }
 

@@ -17,7 +17,8 @@ const sculpted = new three.MeshStandardMaterial({ color: 0xd8cfc4, roughness: 0.
 const leaf = new three.MeshStandardMaterial({ color: DUSK.leaf, roughness: 1, flatShading: true });
 const soil = new three.MeshStandardMaterial({ color: 0x4a3a33, roughness: 1 });
 const lamp = new three.MeshStandardMaterial({ color: 0xffe2b0, emissive: 0xffb661, emissiveIntensity: 2.2 });
-const water = new three.MeshStandardMaterial({ color: DUSK.water, roughness: 0.15, metalness: 0.1, transparent: true, opacity: 0.85 });
+const water = new three.MeshStandardMaterial(
+  { color: DUSK.water, roughness: 0.15, metalness: 0.1, transparent: true, opacity: 0.85 });
 
 export class Place {
   readonly root = new three.Group();
@@ -43,7 +44,7 @@ export class Place {
     });
   }
 
-  /** Whether this is the place that these make: whoever comes back, or is sent to another server, need not build it again. */
+  /** Whether the place is made of these, so that a user that resumes or changes servers need not build it again. */
   isOf(bounds: Welcome['bounds'], solids: readonly Solid[]): boolean {
     return JSON.stringify([bounds, solids]) === JSON.stringify([this.bounds, this.solids]);
   }
@@ -75,7 +76,8 @@ export class Place {
         const t = (seconds * 0.9 + index * 0.618) % 1.1;
         const angle = index * 2.399;
         const reach = 0.55 + 0.25 * Math.sin(index * 7.1);
-        places.setXYZ(index, top.x + Math.cos(angle) * reach * t, top.y + 2.1 * t - 4.2 * t * t, top.z + Math.sin(angle) * reach * t);
+        places.setXYZ(index, top.x + Math.cos(angle) * reach * t, top.y + 2.1 * t - 4.2 * t * t,
+          top.z + Math.sin(angle) * reach * t);
       }
       places.needsUpdate = true;
     }
@@ -101,7 +103,8 @@ export class Place {
         break;
       }
       case 'model': {
-        const sculpture = new three.Mesh(this.models?.geometry(solid.object) ?? new three.IcosahedronGeometry(shape.radius, 1), sculpted);
+        const sculpture = new three.Mesh(this.models?.geometry(solid.object)
+          ?? new three.IcosahedronGeometry(shape.radius, 1), sculpted);
         this.sculptures.set(solid.object, sculpture);
         group.add(sculpture);
         break;
@@ -142,7 +145,8 @@ function box(half: readonly [number, number, number], y: number, object: number)
   const isLow = y + h < 0.35;
   const isWall = h > 0.7;
   const radius = Math.min(0.08, 0.45 * Math.min(x, h, z));
-  const body = new three.Mesh(new RoundedBoxGeometry(2 * x, 2 * h, 2 * z, 3, radius), isLow ? pale : isWall ? stone : dark);
+  const body = new three.Mesh(new RoundedBoxGeometry(2 * x, 2 * h, 2 * z, 3, radius),
+    isLow ? pale : isWall ? stone : dark);
   const parts: three.Object3D[] = [body];
   if (isWall) {
     // A darker foot and a pale cap, within the solid but for a finger's breadth.
@@ -152,7 +156,7 @@ function box(half: readonly [number, number, number], y: number, object: number)
     foot.position.y = 0.11 - h;
     parts.push(cap, foot);
   } else if (!isLow && x > 0.9 && object % 2 === 0) {
-    // A planter: soil, and greenery that nobody collides with.
+    // A planter: soil, and greenery without collisions.
     const bed = new three.Mesh(new three.BoxGeometry(1.8 * x, 0.05, 1.7 * z), soil);
     bed.position.y = h - 0.01;
     parts.push(bed);
@@ -163,7 +167,8 @@ function box(half: readonly [number, number, number], y: number, object: number)
       parts.push(tuft);
     }
   } else if (!isLow) {
-    const seat = new three.Mesh(new RoundedBoxGeometry(2 * x + 0.04, 0.08, 2 * z + 0.04, 2, 0.03), new three.MeshStandardMaterial({ color: DUSK.wood, roughness: 0.8 }));
+    const seat = new three.Mesh(new RoundedBoxGeometry(2 * x + 0.04, 0.08, 2 * z + 0.04, 2, 0.03),
+      new three.MeshStandardMaterial({ color: DUSK.wood, roughness: 0.8 }));
     seat.position.y = h - 0.03;
     parts.push(seat);
   }
@@ -189,7 +194,8 @@ function bush(radius: number, object: number): three.Object3D {
   for (let index = 0; index < places.count; index++) {
     at.fromBufferAttribute(places, index);
     // Never beyond the ball that collides.
-    const dent = 0.5 + 0.5 * Math.sin(at.x * 9 / radius + object) * Math.sin(at.y * 8 / radius) * Math.cos(at.z * 9 / radius);
+    const dent = 0.5 + 0.5 * Math.sin(at.x * 9 / radius + object) * Math.sin(at.y * 8 / radius) * Math.cos(
+      at.z * 9 / radius);
     at.multiplyScalar(1 - 0.06 * dent);
     places.setXYZ(index, at.x, at.y, at.z);
   }
@@ -205,7 +211,8 @@ function ground(height: number): three.Mesh {
   material.onBeforeCompile = (shader) => {
     shader.vertexShader = shader.vertexShader
       .replace('#include <common>', '#include <common>\nvarying vec3 onGround;')
-      .replace('#include <begin_vertex>', '#include <begin_vertex>\nonGround = (modelMatrix * vec4(position, 1.0)).xyz;');
+      .replace('#include <begin_vertex>',
+        '#include <begin_vertex>\nonGround = (modelMatrix * vec4(position, 1.0)).xyz;');
     shader.fragmentShader = shader.fragmentShader
       .replace('#include <common>', '#include <common>\nvarying vec3 onGround;')
       .replace(
@@ -234,7 +241,8 @@ function surroundings(x0: number, x1: number, z0: number, z1: number, y: number)
   const span = 5;
   const along = (from: number, to: number, place: (at: number) => { x: number; z: number }, turn: number) => {
     const count = Math.min(200, Math.max(1, Math.round((to - from) / span)));
-    for (let index = 0; index < count; index++) places.push({ ...place(from + ((index + 0.5) * (to - from)) / count), turn });
+    for (let index = 0; index < count; index++) places.push(
+      { ...place(from + ((index + 0.5) * (to - from)) / count), turn });
   };
   along(x0, x1, (x) => ({ x, z: z0 - 1.2 }), 0);
   along(x0, x1, (x) => ({ x, z: z1 + 1.2 }), 0);
@@ -269,5 +277,7 @@ function archGeometry(span: number): three.BufferGeometry {
   const inner = half - 0.45;
   door.moveTo(-inner, 0).lineTo(-inner, 1.7).absarc(0, 1.7, inner, Math.PI, 0, true).lineTo(inner, 0).closePath();
   wall.holes.push(door);
-  return new three.ExtrudeGeometry(wall, { depth: 0.8, bevelEnabled: true, bevelSize: 0.05, bevelThickness: 0.05, bevelSegments: 2, curveSegments: 20 }).translate(0, 0, -0.4);
+  return new three.ExtrudeGeometry(wall,
+    { depth: 0.8, bevelEnabled: true, bevelSize: 0.05, bevelThickness: 0.05, bevelSegments: 2, curveSegments: 20 })
+    .translate(0, 0, -0.4);
 }

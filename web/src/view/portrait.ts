@@ -29,7 +29,7 @@ export class AvatarPortraits {
     this.camera.lookAt(0, 0, 0);
   }
 
-  /** Whom to draw, and where. */
+  /** The avatar to draw, and where. */
   show(looks: readonly AvatarLook[], canvases: readonly HTMLCanvasElement[]): void {
     this.looks = looks;
     this.canvases = canvases;
@@ -55,7 +55,8 @@ export class AvatarPortraits {
         const object = OBJECTS[index % OBJECTS.length]!;
         this.avatars.clear();
         this.avatars.begin(now / 1_000, 1);
-        this.avatars.pose(this.avatars.enter(object, half, scale * radius, heading), 0, half - TALL / 2, 0, heading, 0, 1);
+        this.avatars.pose(this.avatars.enter(object, half, scale * radius, heading), 0, half - TALL / 2, 0, heading, 0,
+          1);
         this.avatars.finish();
         renderer.render(this.scene, this.camera);
         const context = this.canvases[index]?.getContext('2d');

@@ -2,7 +2,7 @@
 
 import * as three from 'three';
 
-import { DUSK } from './palette.ts';
+import { DUSK, tinted } from './palette.ts';
 
 export type Quality = 'low' | 'high';
 
@@ -16,7 +16,8 @@ export class Stage {
   readonly camera = new three.PerspectiveCamera(60, 1, 0.1, 400);
   readonly renderer: three.WebGLRenderer;
   private readonly sun = new three.DirectionalLight(DUSK.sun, 2.6);
-  private readonly sky: three.Mesh;
+  private readonly fog = new three.Fog(DUSK.fog, 26, 120);
+  private readonly sky: three.Mesh<three.SphereGeometry, three.ShaderMaterial>;
 
   constructor(readonly canvas: HTMLCanvasElement, readonly quality: Quality) {
     const isHigh = quality === 'high';
@@ -26,7 +27,7 @@ export class Stage {
     this.renderer.toneMappingExposure = 1.1;
     this.renderer.shadowMap.enabled = isHigh;
     this.renderer.shadowMap.type = three.PCFShadowMap;
-    this.scene.fog = new three.Fog(DUSK.fog, 26, 120);
+    this.scene.fog = this.fog;
     this.sky = sky();
     this.scene.add(this.sky, new three.HemisphereLight(0xb4c4f0, 0x9a7a66, 1.9), this.sun, this.sun.target);
     this.sun.castShadow = isHigh;
@@ -36,6 +37,14 @@ export class Stage {
     Object.assign(this.sun.shadow.camera, { left: -30, right: 30, top: 30, bottom: -30, near: 1, far: 140 });
     this.resize();
     addEventListener('resize', () => this.resize());
+  }
+
+  /** Tints sky and fog with the colour of a world's sky. */
+  tint(sky: string): void {
+    const colours = tinted(sky);
+    if (colours === null) return;
+    this.fog.color.set(colours.fog);
+    for (const [name, colour] of Object.entries(colours)) this.sky.material.uniforms[name]!.value.set(colour);
   }
 
   /** Draws a frame, lit around a place. */
@@ -63,7 +72,7 @@ export class Stage {
   }
 }
 
-function sky(): three.Mesh {
+function sky(): three.Mesh<three.SphereGeometry, three.ShaderMaterial> {
   const colour = (hex: number) => ({ value: new three.Color(hex) });
   const material = new three.ShaderMaterial({
     side: three.BackSide,

@@ -23,7 +23,8 @@ const wood = new three.MeshStandardMaterial({ roughness: 0.8, map: planks() });
 const brass = new three.MeshStandardMaterial({ color: 0xc9a15a, roughness: 0.35, metalness: 0.6 });
 const ballMaterials = AVATARS.map((colour) => new three.MeshStandardMaterial({ roughness: 0.5, map: stripes(colour) }));
 /** Of many corners: some are sheets, which are seen from both sides. */
-const cloth = AVATARS.map((color) => new three.MeshStandardMaterial({ color, roughness: 0.65, side: three.DoubleSide }));
+const cloth = AVATARS.map((color) =>
+  new three.MeshStandardMaterial({ color, roughness: 0.65, side: three.DoubleSide }));
 const crateGeometry = new RoundedBoxGeometry(2, 2, 2, 2, 0.09);
 const ballGeometry = new three.SphereGeometry(1, 28, 20);
 
@@ -62,7 +63,8 @@ export class Things {
         const forming = this.models.forming(thing.object);
         const mesh = make(thing, forming?.geometry ?? this.models.geometry(thing.object));
         const isGeometryOwn = thing.shape.form === 'capsule' || mesh.geometry === forming?.geometry;
-        entry = { mesh, at: new three.Vector3(thing.pos.x, thing.pos.y, thing.pos.z), form: forming?.form ?? null, isGeometryOwn, frame: 0 };
+        entry = { mesh, at: new three.Vector3(thing.pos.x, thing.pos.y, thing.pos.z), form: forming?.form ?? null,
+          isGeometryOwn, frame: 0 };
         this.meshes.set(thing.object, entry);
         this.root.add(mesh);
         this.made += 1;
@@ -106,7 +108,7 @@ export class Things {
   }
 }
 
-/** A ball that moves is seen to roll, whatever the server says of its turn: nobody could tell. */
+/** A moving ball is shown rolling, whatever its turn in the world: the difference cannot be seen. */
 function roll(mesh: three.Mesh, before: three.Vector3, radius: number): void {
   const way = mesh.position.clone().sub(before).setY(0);
   const far = way.length();
@@ -120,7 +122,7 @@ function make({ shape, kind, object }: Thing, model: three.BufferGeometry | null
   let mesh: three.Mesh;
   switch (shape.form) {
     case 'model':
-      // As long as nobody knows what it looks like it is a ball, of the same cloth: no other shader is needed later.
+      // Until its mesh is known it is a ball with the same material, so that no other shader is needed later.
       mesh = new three.Mesh(model ?? ballGeometry, cloth[object % cloth.length]!);
       if (model === null) mesh.scale.setScalar(shape.radius);
       else mesh.frustumCulled = false;

@@ -15,7 +15,8 @@ export class Rings {
   constructor() {
     const geometry = new three.RingGeometry(0.8, 1, 40);
     for (let index = 0; index < RINGS_MAX; index++) {
-      const material = new three.MeshBasicMaterial({ color: 0xffe7d0, transparent: true, depthWrite: false, side: three.DoubleSide });
+      const material = new three.MeshBasicMaterial(
+        { color: 0xffe7d0, transparent: true, depthWrite: false, side: three.DoubleSide });
       const mesh = new three.Mesh(geometry, material);
       mesh.visible = false;
       this.root.add(mesh);
@@ -23,7 +24,7 @@ export class Rings {
     }
   }
 
-  /** Somebody touched something here, with a surface that looks along this direction. */
+  /** A touch at this place, on a surface with this normal. */
   add(at: three.Vector3Like, normal: three.Vector3Like, isMarked: boolean): void {
     const ring = this.rings[this.next]!;
     this.next = (this.next + 1) % RINGS_MAX;

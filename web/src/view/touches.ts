@@ -1,4 +1,4 @@
-// Who begins to touch whom, as it is shown: a ring, a sound, and a body that gives way.
+// Touches that begin, as they are shown: a ring, a sound, and a body that gives way.
 
 import type { Client } from '../client/client.ts';
 import { VELOCITY_PARTS } from '../wire/state.ts';
@@ -62,7 +62,8 @@ export class Touches {
   private lookForWall(client: Client, own: Point, elapsed: number, isMarked: boolean): void {
     const [vx, , vz] = client.intent.velocity;
     const wanted = Math.hypot(vx, vz) / VELOCITY_PARTS;
-    const gone = this.last === null || elapsed <= 0 ? wanted : Math.hypot(own.x - this.last.x, own.z - this.last.z) / elapsed;
+    const gone = this.last === null || elapsed <= 0 ? wanted
+      : Math.hypot(own.x - this.last.x, own.z - this.last.z) / elapsed;
     this.last = { ...own };
     this.blockedFor = wanted > 1 && gone < 0.45 * wanted ? this.blockedFor + elapsed : 0;
     const isBlocked = this.blockedFor > 0.08;
@@ -78,7 +79,8 @@ export class Touches {
   }
 }
 
-function touches(a: { pos: Point; shape: Shape }, b: { pos: Point; shape: Shape }): { at: Point; normal: Point } | null {
+function touches(a: { pos: Point; shape: Shape }, b: { pos: Point; shape: Shape }): { at: Point;
+  normal: Point } | null {
   const [dx, dy, dz] = [b.pos.x - a.pos.x, b.pos.y - a.pos.y, b.pos.z - a.pos.z];
   if (Math.abs(dy) > halfHeight(a.shape) + halfHeight(b.shape) + NEAR) return null;
   const far = Math.hypot(dx, dz);

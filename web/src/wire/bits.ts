@@ -59,7 +59,8 @@ export class BitReader {
     const first = this.at >> 3;
     const bytes = this.bytes;
     const window =
-      bytes[first]! | ((bytes[first + 1] ?? 0) << 8) | ((bytes[first + 2] ?? 0) << 16) | ((bytes[first + 3] ?? 0) << 24);
+      bytes[first]! | ((bytes[first + 1] ?? 0) << 8) | ((bytes[first + 2] ?? 0) << 16) | (
+        (bytes[first + 3] ?? 0) << 24);
     const shift = this.at & 7;
     this.at += width;
     return (window >>> shift) & ((1 << width) - 1);

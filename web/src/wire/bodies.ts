@@ -79,7 +79,8 @@ export class StateBodies {
         for (let axis = 0; axis < 3; axis++) {
           const width = motionWidths[3 * size + axis]!;
           const unused = 32 - width;
-          motion[3 * count + axis] = width === 0 ? 0 : ((view.getUint32(at >> 3, true) >>> (at & 7)) << unused) >> unused;
+          motion[3 * count + axis] = width === 0 ? 0
+            : ((view.getUint32(at >> 3, true) >>> (at & 7)) << unused) >> unused;
           at += width;
         }
       }

@@ -100,7 +100,7 @@ export class Writer {
   }
 }
 
-/** Reads a message. Whatever is not exactly as it should be is thrown as a `DecodeError`. */
+/** Reads a message. Any deviation from the format throws a `DecodeError`. */
 export class Reader {
   readonly kind: number;
   private readonly view: DataView;
@@ -109,7 +109,8 @@ export class Reader {
   constructor(readonly bytes: Uint8Array, max: number) {
     this.kind = bytes[0] ?? 0;
     if (bytes.length === 0) throw new DecodeError(0, 'kind', 'is missing');
-    if (bytes.length > max) throw new DecodeError(this.kind, 'length', `is ${bytes.length}, at most ${max} are allowed`);
+    if (bytes.length > max) throw new DecodeError(this.kind, 'length',
+      `is ${bytes.length}, at most ${max} are allowed`);
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 

@@ -19,5 +19,6 @@ export interface Forms {
 export function readForms(reader: Reader): Forms {
   const tick = reader.u32('tick');
   const count = reader.count(FORMS_MAX, 2, 'forms');
-  return { tick, forms: Array.from({ length: count }, () => ({ handle: readHandle(reader), clock: reader.varint(Number.MAX_SAFE_INTEGER, 'clock') })) };
+  return { tick, forms: Array.from({ length: count }, () =>
+    ({ handle: readHandle(reader), clock: reader.varint(Number.MAX_SAFE_INTEGER, 'clock') })) };
 }

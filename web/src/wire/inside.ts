@@ -15,7 +15,7 @@ export interface Wanted {
   readonly places: boolean;
   readonly groups: boolean;
   readonly cells: boolean;
-  /** Who hears this one, and whom it hears; what is near to it comes first. */
+  /** The users that hear this one, and those that it hears; what is near to it comes first. */
   readonly object: number | null;
 }
 
@@ -32,7 +32,7 @@ export interface Groups {
   readonly groups: readonly Group[];
 }
 
-/** The cells into which a tick sorted everybody, to find who may meet whom. */
+/** The cells into which a tick's broad phase sorted the objects. */
 export interface Cells {
   readonly tick: number;
   /** The ground's low corner, x and z, and a cell's width, in grid steps. */

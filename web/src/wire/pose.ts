@@ -73,7 +73,7 @@ export function angleOf(turn: Turn): number {
   return found;
 }
 
-/** The turn by so many 256ths about the upright axis. */
+/** The turn by 256ths of a circle about the upright axis. */
 export function heading(part: number): Turn {
   return headings[part & 255]!;
 }

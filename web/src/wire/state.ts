@@ -1,13 +1,13 @@
-// Where everybody is, in one datagram that stands alone. `docs/protocol.md` has the layout.
+// The places of all heard objects, in one datagram that stands alone. `docs/protocol.md` has the layout.
 
 import { BitReader, BitWriter } from './bits.ts';
 import { Reader, Writer } from './codec.ts';
 import { DATAGRAM_MAX, kind } from './kind.ts';
 import { type GridPoint, HANDLE_MAX, STEPS_MAX, type Turn, heading, isTurn, readPoint, takeTurn } from './pose.ts';
 
-/** Motion is told in units of so many steps per tick. */
+/** Steps per tick in one unit of motion. */
 export const MOTION_UNIT = 4;
-/** An own velocity is told in so many parts of a metre per second. */
+/** Parts of a metre per second in one unit of an own velocity. */
 export const VELOCITY_PARTS = 256;
 
 export interface Body {
@@ -98,7 +98,8 @@ function takeBody(bits: BitReader, last: number, anchor: GridPoint): Body | null
   const [mx, my, mz] = MOTION_WIDTHS[size]!;
   const motion = [bits.takeSigned(mx), bits.takeSigned(my), bits.takeSigned(mz)] as const;
   const turn = takeTurn(turnForm, bits);
-  const isWithin = Math.abs(place[0]) <= STEPS_MAX && Math.abs(place[1]) <= STEPS_MAX && Math.abs(place[2]) <= STEPS_MAX;
+  const isWithin = Math.abs(place[0]) <= STEPS_MAX && Math.abs(place[1]) <= STEPS_MAX
+    && Math.abs(place[2]) <= STEPS_MAX;
   if (bits.isShort || handle > HANDLE_MAX || !isWithin || (turnForm >= 2 && !isTurn(turn))) return null;
   return { handle, place, turn, motion, isElsewhere };
 }
@@ -143,7 +144,8 @@ export function writeState(
 }
 
 function placeForm(place: GridPoint, anchor: GridPoint): number {
-  const isNear = (widths: readonly number[]) => place.every((steps, axis) => fits(steps - anchor[axis]!, widths[axis]!));
+  const isNear = (widths: readonly number[]) =>
+    place.every((steps, axis) => fits(steps - anchor[axis]!, widths[axis]!));
   const form = PLACE_WIDTHS.slice(0, ANYWHERE).findIndex(isNear);
   return form < 0 ? ANYWHERE : form;
 }

@@ -187,7 +187,8 @@ function readWelcome(reader: Reader): Welcome {
   const place = readPoint(reader, 'place');
   const turn = readTurn(reader);
   const newest = reader.u32('newest');
-  return { version, resumeKey, isResumed, own, nickname, tick, tickUs, timeUs, aura, walking, bounds, shape, place, turn, newest };
+  return { version, resumeKey, isResumed, own, nickname, tick, tickUs, timeUs, aura, walking, bounds, shape, place,
+    turn, newest };
 }
 
 function readRefused(reader: Reader): Refused {
@@ -204,7 +205,8 @@ function readAddress(reader: Reader): string {
 }
 
 function readSolid(reader: Reader): Solid {
-  return { object: readObject(reader), shape: readShape(reader), place: readPoint(reader, 'place'), turn: readTurn(reader) };
+  return { object: readObject(reader), shape: readShape(reader), place: readPoint(reader, 'place'),
+    turn: readTurn(reader) };
 }
 
 function readRoster(reader: Reader): Roster {

@@ -1,8 +1,16 @@
-//! The episode rule: both hosts run one machine over digests of fixed epochs, so they cannot come to different ends.
+//! The episode rule: both hosts of a pair run one state machine over the same digests, so they reach the same state.
 //!
-//! Time is cut into epochs. While a pair may be close, each host sends at every epoch a digest of its object, and each
-//! message repeats the last few. A decision in epoch n looks only at digests up to n - delay, which both hold unless
-//! messages were lost beyond repair; a host that lacks one is uninformed, and silent.
+//! ```text
+//! epoch       n-delay          n       both hosts hold all digests up to epoch n-delay
+//!    ──┬──┬──┬──┬──┬──┬──┬──┬──┬─▶
+//!              ▲              ▲
+//!              standing       a contact is seen
+//!
+//! Outside ──close──▶ InTerm, with a decider ──QUIET epochs not close──▶ Outside
+//! Uninformed: a digest up to n-delay is missing. A host that is uninformed does not decide.
+//! ```
+//!
+//! While a pair may be close, each host sends a digest of its object at every epoch, and repeats recent ones.
 
 use std::collections::BTreeMap;
 
@@ -10,60 +18,61 @@ use space::NodeId;
 
 use super::policy::{Digest, Policy, dot, minus};
 
-/// What both hosts must agree on beforehand.
+/// The settings of an episode. Both hosts must have the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EpisodeSettings {
-    /// Who should decide.
+    /// How the decider is chosen.
     pub policy: Policy,
     /// The sum of the two radii, in 1/1024 m.
     pub radius: i64,
-    /// The two are close when they could close the gap within this time, in microseconds.
+    /// The objects are close if they could close the gap between them within this time, in microseconds.
     pub closing_us: i64,
-    /// How long an epoch is, in microseconds.
+    /// The length of an epoch, in microseconds.
     pub epoch_us: i64,
-    /// Digests up to this many epochs ago count. It covers the longest latency, the repetitions and the clocks' error.
+    /// Digests that are at least this many epochs old are used. It covers the longest latency, the repetitions and the
+    /// error of the clocks.
     pub delay: u32,
 }
 
 impl EpisodeSettings {
-    /// Epochs without closeness after which a term ends.
+    /// A term ends after this many epochs in which the objects were not close.
     pub const QUIET: u32 = 3;
 
-    /// The smallest delay at which digests that each message repeats `repeats` times are there in time.
+    /// The smallest delay with which a digest that is sent in `repeats` messages arrives in time.
     pub fn delay_for(latency_us_max: i64, clock_error_us: i64, repeats: u32, epoch_us: i64) -> u32 {
         let needed = latency_us_max + i64::from(repeats.saturating_sub(1)) * epoch_us + clock_error_us;
         needed.div_euclid(epoch_us).clamp(0, 1 << 20) as u32 + u32::from(needed.rem_euclid(epoch_us) > 0)
     }
 }
 
-/// How a host stands when it wants to decide.
+/// The state of an episode at one host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// A digest that counts is missing: be silent.
+    /// A digest is missing: this host must not decide.
     Uninformed {
-        /// The first that is.
+        /// The first epoch whose digest is missing.
         epoch: u32,
     },
-    /// The two are not close by what both hold: be silent.
+    /// The objects are not close: no host may decide.
     Outside,
-    /// They are.
+    /// The objects are close.
     InTerm {
-        /// The number of the term: one more than the epoch in which it began. So it says of which digests its decider
-        /// is a function, and hosts that began to watch the pair at different times mean the same by it.
+        /// One more than the epoch in which the term began. The number names the digests of which the decider is a
+        /// function, so it means the same to hosts that began to watch the pair at different times.
         term: u32,
-        /// Who decides in it.
+        #[allow(missing_docs)]
         decider: NodeId,
     },
 }
 
-/// One pair's machine, on one host.
+/// The state machine of one pair, at one host.
 #[derive(Clone, Debug)]
 pub struct Episode {
     settings: EpisodeSettings,
     hosts: [NodeId; 2],
     first_epoch: u32,
     held: [BTreeMap<u32, Digest>; 2],
-    /// What the policy looks back at, oldest first.
+    /// The recent digests that the policy uses, oldest first.
     past: [Vec<Digest>; 2],
     next: u32,
     machine: Machine,
@@ -77,10 +86,10 @@ struct Machine {
 }
 
 impl Episode {
-    /// Digests of the future that are held for one host: more than any sane delay needs.
+    /// The most future digests of one host that are held.
     pub const HELD_MAX: usize = 1_024;
 
-    /// A pair that may become close from this epoch on. Both hosts must name the same one.
+    /// An episode that begins at an epoch, which must be the same at both hosts.
     pub fn new(settings: EpisodeSettings, one: NodeId, other: NodeId, first_epoch: u32) -> Episode {
         Episode {
             settings,
@@ -93,8 +102,8 @@ impl Episode {
         }
     }
 
-    /// Takes in a digest, of this host or of the other, in any order and any number of times. The first one for an
-    /// epoch counts; one for an epoch already passed, from a stranger, or beyond the bound is refused.
+    /// Takes in a digest of either host, in any order. The first for an epoch counts. Returns `false` for another host, a
+    /// past epoch, or more than [`HELD_MAX`](Episode::HELD_MAX).
     pub fn handle(&mut self, from: NodeId, digest: Digest) -> bool {
         let Some(side) = self.hosts.iter().position(|&host| host == from) else { return false };
         if digest.epoch < self.next || self.held[side].len() >= Self::HELD_MAX {
@@ -104,13 +113,13 @@ impl Episode {
         true
     }
 
-    /// The first epoch that was not looked at yet, because it is too new or a digest of it is missing.
+    /// The first epoch that was not processed yet: it is too new, or a digest of it is missing.
     pub fn next_epoch(&self) -> u32 {
         self.next
     }
 
-    /// How this host stands by the epochs that it has looked at, whatever it lacks of later ones. Nobody else can be the
-    /// decider of a term that this one has entered; but it may be over, and another have begun.
+    /// The state after the epochs that were processed, even if later digests are missing. The decider of this term is
+    /// certain; but the term may be over, and another may have begun.
     pub fn foreseen(&self) -> Standing {
         match self.machine.decider {
             Some(decider) => Standing::InTerm { term: self.machine.term, decider },
@@ -118,7 +127,7 @@ impl Episode {
         }
     }
 
-    /// How this host stands in `epoch`. Epochs must be asked about in ascending order.
+    /// The state in `epoch`. Calls must be in ascending order of epochs.
     pub fn standing(&mut self, epoch: u32) -> Standing {
         let Some(until) = epoch.checked_sub(self.settings.delay).filter(|&until| until >= self.first_epoch) else {
             return Standing::Outside;
@@ -142,8 +151,7 @@ impl Episode {
         }
         let epoch = self.next;
         self.next += 1;
-        // No term begins before there is as much past as any policy looks back at: else its decider would depend on when
-        // the pair's first epoch was.
+        // A term begins only with a full history, or its decider would depend on the episode's first epoch.
         let has_past = self.past[0].len() > Policy::HISTORY;
         if has_past && is_close(&one, &other, &self.settings) {
             if self.machine.decider.is_none() {
@@ -163,7 +171,7 @@ impl Episode {
     }
 }
 
-/// Whether the gap is no larger than what the closing speed makes of the closing time, approaching or parting.
+/// Whether the gap is at most the distance at the closing speed in the closing time, whether they approach or part.
 fn is_close(one: &Digest, other: &Digest, settings: &EpisodeSettings) -> bool {
     let (d, v) = (minus(other.pos, one.pos), minus(other.vel, one.vel));
     let distance = root(dot(d, d).unsigned_abs());
@@ -175,7 +183,7 @@ fn is_close(one: &Digest, other: &Digest, settings: &EpisodeSettings) -> bool {
     gap * distance * 1_000_000 <= dot(d, v).abs() * i128::from(settings.closing_us)
 }
 
-/// The whole part of a square root. Sixty-four bits are usual, and ten times as fast.
+/// The integer part of a square root. 64 bits usually suffice and are ten times as fast.
 fn root(square: u128) -> i128 {
     match u64::try_from(square) {
         Ok(square) => i128::from(square.isqrt()),
@@ -195,7 +203,7 @@ mod tests {
         EpisodeSettings { policy: Policy::Velocity, radius: 2_048, closing_us: 1_000_000, epoch_us: 100_000, delay }
     }
 
-    /// Two on one line, meeting at epoch 50: Bob is faster.
+    /// Two objects on one line that meet at epoch 50. Bob's is faster.
     fn digests(epoch: u32) -> (Digest, Digest) {
         let t = f64::from(epoch) * 0.1 - 5.0;
         let at = |speed: f64| Digest::new(epoch, DVec3::X * (speed * t), DVec3::X * speed, false);
@@ -203,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn both_hosts_stand_alike_and_a_gap_makes_silent() {
+    fn both_hosts_reach_the_same_state_and_a_gap_is_noticed() {
         let mut ann = Episode::new(settings(2), ANN, BOB, 0);
         let mut bob = Episode::new(settings(2), BOB, ANN, 0);
         let mut terms = Vec::new();

@@ -1,9 +1,15 @@
-//! Which host's word counts when two objects, each moved by another host, may have collided?
+//! Which host decides about a collision between objects of two hosts.
 //!
-//! Both hosts must answer alike, without asking. A rule that looks at the newest values, or at values of a moment
-//! that each host picks for itself, lets them disagree ([`simple`]). The [`episode`] rule lets both run the same
-//! machine over the same numbers, of fixed moments long enough ago that both hold them, and keeps a host silent that
-//! does not. Where two speak all the same, in different terms, precedence among [`verdict`]s settles it everywhere.
+//! ```text
+//! digests of both hosts ─▶ Episode ─▶ Standing: this host decides, the other does, or neither may
+//! contact ─▶ OwnVerdicts (the decider's) ─▶ Verdict ─▶ Verdicts (everywhere): of several, the lowest term counts
+//!        └─▶ Claim, if the other decides
+//! ```
+//!
+//! Both hosts must find the same decider without asking. Rules that use the newest values, or values of a moment that
+//! each host chooses, let them disagree ([`simple`]). With the [`episode`] rule both run the same machine over the same
+//! numbers, from epochs long enough ago that both have them, and a host that lacks one does not decide. If two hosts
+//! decide in different terms, the order of [`verdict`]s settles it at all hosts alike.
 
 pub mod episode;
 pub mod policy;
@@ -13,4 +19,4 @@ pub mod verdict;
 pub use episode::{Episode, EpisodeSettings, Standing};
 pub use policy::{Digest, Policy};
 pub use simple::SimpleRule;
-pub use verdict::{Claim, Docket, ObjectPair, Tentative, Verdict, Verdicts};
+pub use verdict::{Claim, ObjectPair, OwnVerdicts, Tentative, Verdict, Verdicts};

@@ -1,23 +1,23 @@
-//! Rules that need no protocol, and what they are worth: the lab counts how often two hosts decide, or none.
+//! Rules without a protocol, for comparison: the lab counts how often two hosts decide, or none.
 
 use space::NodeId;
 
 use super::policy::{Digest, Policy};
 
-/// A rule by which a host decides alone whether its result counts.
+/// A rule by which each host decides alone whether it is the decider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SimpleRule {
-    /// The lower id decides, always.
+    /// The host of the lower id decides.
     LowestHost,
-    /// The policy on the newest values that each host holds.
+    /// The policy, on the newest values that each host has.
     Newest(Policy),
-    /// The policy on the values of a fixed time before the collision, as in Ohlenburg's paper. The collision is seen at
-    /// different times, so the two hosts look at different moments, and one may have missed the message that counts.
+    /// The policy, on the values of a fixed time before the collision, as in paper 001. The hosts see the collision at
+    /// different times, so they use values of different moments, and one may lack a message.
     Past(Policy),
 }
 
 impl SimpleRule {
-    /// Whether `host` decides, given what it holds of itself and of its peer at the moment that the rule looks at.
+    /// Whether `host` decides, given the digests that it has of itself and of its peer at the moment of the rule.
     pub fn decides(self, host: (NodeId, &[Digest]), peer: (NodeId, &[Digest])) -> bool {
         let policy = match self {
             SimpleRule::LowestHost => Policy::HostId,

@@ -1,11 +1,11 @@
-//! Claims and verdicts: how a host that does not decide learns the result, and how all end with the same one.
+//! Claims and verdicts: how a host that does not decide learns the result, and how all hosts come to keep the same one.
 
 use space::{NodeId, ObjectId, Time};
 
 use super::episode::Standing;
 use crate::state::KinematicState;
 
-/// Two objects, equal whichever was named first.
+/// A pair of objects without order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ObjectPair {
     low: ObjectId,
@@ -13,78 +13,77 @@ pub struct ObjectPair {
 }
 
 impl ObjectPair {
-    /// The pair of two objects, in either order.
     pub fn new(one: ObjectId, other: ObjectId) -> ObjectPair {
         ObjectPair { low: one.min(other), high: one.max(other) }
     }
 
-    /// The two, the lower first.
+    /// Both objects, the lower first.
     pub fn objects(self) -> [ObjectId; 2] {
         [self.low, self.high]
     }
 }
 
-/// "I saw a contact, and it is not mine to decide."
+/// A host saw a contact about which it does not decide, and asks for a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// Which pair.
+    #[allow(missing_docs)]
     pub pair: ObjectPair,
-    /// The term that the claiming host is in, if any.
+    /// The term in which the claiming host is, if any.
     pub term: Option<u32>,
-    /// When the contact was, by the session's clock.
+    /// The time of the contact, by the session's clock.
     pub contact: Time,
 }
 
-/// "This is what happened."
+/// The outcome of a contact, as its decider determined it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verdict {
-    /// Which pair.
+    #[allow(missing_docs)]
     pub pair: ObjectPair,
     /// The term in which it was decided.
     pub term: u32,
-    /// Who decided.
+    #[allow(missing_docs)]
     pub decider: NodeId,
-    /// When the contact was, or would have been.
+    /// The time of the contact, whether there was one or not.
     pub contact: Time,
-    /// The states of the lower and the higher object after it; `None` when there was no contact.
+    /// The states of the lower and the higher object after it; `None` if there was no contact.
     pub after: Option<[KinematicState; 2]>,
 }
 
-/// A response that a host shows while it waits for a verdict.
+/// A claim that waits for its verdict. Meanwhile the host shows a response of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tentative {
-    /// What was claimed.
+    #[allow(missing_docs)]
     pub claim: Claim,
-    /// When.
+    #[allow(missing_docs)]
     pub since: Time,
 }
 
 impl Tentative {
-    /// Whether no verdict can be expected any more, so that each owner goes on with its own motion.
+    /// Whether no verdict is expected any more, so that each owner returns to its own motion.
     pub fn is_dropped(&self, now: Time, latency_us_bound: i64, epoch_us: i64) -> bool {
         now - self.since > 2 * (latency_us_bound + epoch_us)
     }
 }
 
-/// What a host has decided, so that it says the same to everybody who asks.
+/// The verdicts that a host has issued: it gives the same answer to every claim about a contact.
 #[derive(Clone, Debug)]
-pub struct Docket {
+pub struct OwnVerdicts {
     host: NodeId,
     overlap_us: i64,
     decided: Vec<Verdict>,
 }
 
-impl Docket {
-    /// Decisions remembered; beyond that the oldest are forgotten.
+impl OwnVerdicts {
+    /// The number of verdicts that are kept; the oldest are dropped.
     pub const DECIDED_MAX: usize = 64;
 
-    /// A host that has decided nothing. Contacts of one pair no farther apart than `overlap_us` are one.
-    pub fn new(host: NodeId, overlap_us: i64) -> Docket {
-        Docket { host, overlap_us, decided: Vec::new() }
+    /// Contacts of one pair that are at most `overlap_us` apart are the same contact.
+    pub fn new(host: NodeId, overlap_us: i64) -> OwnVerdicts {
+        OwnVerdicts { host, overlap_us, decided: Vec::new() }
     }
 
-    /// This host sees a contact: its verdict, if it is the one to decide. Deciding twice about one contact gives the
-    /// first decision again.
+    /// The verdict about a contact that this host sees, if it is the decider. For the same contact the first verdict is
+    /// returned again.
     pub fn decide(&mut self, claim: Claim, standing: Standing, after: Option<[KinematicState; 2]>) -> Option<Verdict> {
         let about = |verdict: &&Verdict| {
             verdict.pair == claim.pair && (verdict.contact - claim.contact).abs() <= self.overlap_us
@@ -104,34 +103,33 @@ impl Docket {
         Some(verdict)
     }
 
-    /// Answers a claim of another host: with what was decided about that contact, or, where this host decides and saw
-    /// none, that there was none. `None` when it is not this host's to say.
+    /// Answers another host's claim: with the verdict about that contact, or, if this host is the decider and saw no
+    /// contact, with the verdict that there was none. `None` if this host is not the decider.
     pub fn answer(&mut self, claim: Claim, standing: Standing) -> Option<Verdict> {
         self.decide(claim, standing, None)
     }
 }
 
-/// The verdicts that a host has heard, and those that count.
+/// The verdicts that a host has received, and which of them count.
 ///
-/// Whatever was sent, and in whichever order it came: once all hosts have heard the same verdicts, the same ones count.
+/// The order of arrival has no effect: if two hosts have received the same verdicts, the same ones count.
 #[derive(Clone, Debug)]
 pub struct Verdicts {
-    /// Verdicts on one pair whose contacts are no farther apart than this are about the same contact.
+    /// Verdicts on one pair whose contacts are at most this far apart are about the same contact.
     overlap_us: i64,
-    /// By precedence.
+    /// By precedence, the lowest first.
     heard: Vec<Verdict>,
 }
 
 impl Verdicts {
-    /// Verdicts remembered; beyond that, those that yield to most others are forgotten.
+    /// The number of verdicts that are kept; the last by precedence are dropped.
     pub const HEARD_MAX: usize = 256;
 
-    /// Has heard nothing.
     pub fn new(overlap_us: i64) -> Verdicts {
         Verdicts { overlap_us, heard: Vec::new() }
     }
 
-    /// Takes in a verdict; says whether it was new.
+    /// Takes in a verdict. Returns whether it was new.
     pub fn handle(&mut self, verdict: Verdict) -> bool {
         let key = precedence(&verdict);
         match self.heard.binary_search_by(|heard| precedence(heard).cmp(&key)) {
@@ -144,7 +142,7 @@ impl Verdicts {
         }
     }
 
-    /// The verdicts that count: of several about one contact, that of the lowest term, then of the lowest host.
+    /// The verdicts that count: of several about one contact, the one of the lowest term, then of the lowest host.
     pub fn counting(&self) -> Vec<Verdict> {
         let mut counting: Vec<Verdict> = Vec::new();
         for verdict in &self.heard {
@@ -158,13 +156,13 @@ impl Verdicts {
         counting
     }
 
-    /// All that were heard, those that yield included, by precedence.
+    /// All verdicts, by precedence, including those that do not count.
     pub fn heard(&self) -> &[Verdict] {
         &self.heard
     }
 
-    /// Forgets contacts before a moment, when no message about them can still be under way; and with each what yields to
-    /// it, or that would count from then on.
+    /// Drops the verdicts on contacts before a moment, about which no message can be under way any more. With each goes
+    /// every verdict that yields to it, as that would count otherwise.
     pub fn forget_before(&mut self, moment: Time) {
         let mut forgotten = self.counting();
         forgotten.retain(|verdict| verdict.contact < moment);
@@ -178,7 +176,7 @@ impl Verdicts {
     }
 }
 
-/// A host says one thing about one moment: pair, term, host and time name a verdict.
+/// The order in which verdicts count. It is unique, as a host issues one verdict for one pair, term and time.
 fn precedence(verdict: &Verdict) -> (u32, NodeId, Time, ObjectPair) {
     (verdict.term, verdict.decider, verdict.contact, verdict.pair)
 }
@@ -189,7 +187,7 @@ mod tests {
     use space::workload::Random;
 
     #[test]
-    fn a_decider_says_the_same_to_everybody_and_others_say_nothing() {
+    fn a_decider_repeats_its_verdict_and_others_give_none() {
         let object = |number| ObjectId::new(number).unwrap();
         let (me, other) = (NodeId::new(1), NodeId::new(2));
         let claim = |ms: i64| Claim {
@@ -198,7 +196,7 @@ mod tests {
             contact: Time::from_micros(ms * 1_000),
         };
         let mine = Standing::InTerm { term: 3, decider: me };
-        let mut docket = Docket::new(me, 500_000);
+        let mut docket = OwnVerdicts::new(me, 500_000);
         assert_eq!(docket.answer(claim(1_000), Standing::Outside), None);
         assert_eq!(docket.answer(claim(1_000), Standing::InTerm { term: 3, decider: other }), None);
         let after = [KinematicState::at_rest(Time::default(), space::DVec3::ZERO); 2];
@@ -206,7 +204,7 @@ mod tests {
         assert_eq!((verdict.term, verdict.decider, verdict.after), (3, me, Some(after)));
         assert_eq!(docket.answer(claim(1_400), Standing::Outside), Some(verdict), "the same contact, a little later");
         let nothing = docket.answer(claim(9_000), mine).unwrap();
-        assert_eq!(nothing.after, None, "a contact that only the other saw");
+        assert_eq!(nothing.after, None, "a contact that only the other host saw");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Random owners' motions, shared by the tests of several laws.
 #![allow(dead_code, reason = "not every law needs every helper")]
 
-use motion::scene::{Scene, SceneObject, Shape};
+use motion::scene::{CollisionScene, SceneObject, SceneShape};
 use motion::state::{Flags, KinematicState, Sequence, Update};
 use motion::trend::Trend;
 use motion::{Algorithm, rotation};
@@ -49,16 +49,16 @@ pub fn algorithms() -> impl Iterator<Item = Algorithm> {
 }
 
 /// A room with a pillar.
-pub fn room() -> Scene {
+pub fn room() -> CollisionScene {
     let wall = |axis: DVec3, side: f64| {
         let half = DVec3::splat(31.0) - axis * 30.0;
-        SceneObject::standing(Shape::Cuboid(half), axis * (side * 31.0))
+        SceneObject::standing(SceneShape::Cuboid(half), axis * (side * 31.0))
     };
     let mut objects: Vec<SceneObject> =
         [DVec3::X, DVec3::Y, DVec3::Z].into_iter().flat_map(|axis| [wall(axis, -1.0), wall(axis, 1.0)]).collect();
-    objects.push(SceneObject::standing(Shape::Ball(3.0), DVec3::new(8.0, -5.0, 2.0)));
-    objects.push(SceneObject::standing(Shape::Cuboid(DVec3::new(2.0, 6.0, 1.0)), DVec3::new(-9.0, 4.0, -7.0)));
-    Scene::new(objects).unwrap()
+    objects.push(SceneObject::standing(SceneShape::Ball(3.0), DVec3::new(8.0, -5.0, 2.0)));
+    objects.push(SceneObject::standing(SceneShape::Cuboid(DVec3::new(2.0, 6.0, 1.0)), DVec3::new(-9.0, 4.0, -7.0)));
+    CollisionScene::new(objects).unwrap()
 }
 
 /// A smooth random walk: acceleration changes at random moments, `frame` by `frame`.

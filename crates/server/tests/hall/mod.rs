@@ -3,7 +3,7 @@
 
 use kinesphere_server::{Server, ServerSettings};
 use space::Time;
-use wire::{Channel, Effect, Event, Hello, LinkId, Participant, ToClient, ToServer, VERSION};
+use wire::{Channel, Effect, Endpoint, Event, Hello, LinkId, Participant, ToClient, ToServer, VERSION};
 use world::{Plaza, World};
 
 /// A tick, in microseconds.
@@ -27,13 +27,13 @@ impl Hall {
     pub fn collect(&mut self) {
         while let Some(effect) = self.server.poll() {
             match effect {
-                Effect::Send { link, bytes, channel } => {
+                Effect::Send { to: Endpoint::Link(link), bytes, channel } => {
                     let message = ToClient::decode(&bytes).expect("a server sends messages");
                     assert_eq!(message.is_datagram(), channel == Channel::Datagram);
                     self.sent.push((link, message));
                 }
-                Effect::Close { link } => self.closed.push(link),
-                Effect::Persist(_) => {}
+                Effect::Close { to: Endpoint::Link(link) } => self.closed.push(link),
+                _ => {}
             }
         }
     }
@@ -50,7 +50,7 @@ impl Hall {
         let link = LinkId(number);
         let mut secret = [7; 16];
         secret[..8].copy_from_slice(&number.to_le_bytes());
-        self.server.handle(self.now, Event::Opened { link, secret });
+        self.server.handle(self.now, Event::Opened { from: link.into(), secret });
         self.collect();
         link
     }
@@ -61,7 +61,7 @@ impl Hall {
     }
 
     pub fn bytes(&mut self, link: LinkId, channel: Channel, bytes: &[u8]) {
-        self.server.handle(self.now, Event::Arrived { link, channel, bytes });
+        self.server.handle(self.now, Event::Arrived { from: link.into(), channel, bytes });
         self.collect();
     }
 

@@ -9,7 +9,7 @@ use cluster::{Cluster, ClusterSettings, Status};
 use kinesphere_server::{Server, ServerSettings};
 use space::workload::Random;
 use space::{GridPoint, NodeId, ObjectId, Time};
-use wire::{Channel, CollisionShape, Effect, Event, Handle, LinkId, Participant, ToClient, ToNode};
+use wire::{Channel, CollisionShape, Effect, Endpoint, Event, Handle, LinkId, Participant, ToClient, ToNode};
 use world::{Plaza, Spec, World};
 
 /// Time goes on in so small parts, in microseconds.
@@ -67,6 +67,10 @@ pub struct Room {
     next_link: u64,
     next_number: u64,
     pub redirects: u64,
+}
+
+fn opened(node: NodeId) -> Event<'static> {
+    Event::Opened { from: node.into(), secret: [0; 16] }
 }
 
 fn address(index: usize) -> String {
@@ -141,8 +145,8 @@ impl Room {
         let mut server = Server::in_cluster(world, server_settings, cluster, settings, self.now).unwrap();
         for other in &mut self.hosts {
             if let Some(there) = &mut other.server {
-                there.node_connected(NodeId::new(number));
-                server.node_connected(NodeId::new(other.number));
+                there.handle(self.now, opened(NodeId::new(number)));
+                server.handle(self.now, opened(NodeId::new(other.number)));
             }
         }
         let frozen_until = self.now;
@@ -152,7 +156,7 @@ impl Room {
 
     pub fn kill(&mut self, index: usize) {
         self.hosts[index].server = None;
-        self.each_other(index, |other, number| other.node_disconnected(number));
+        self.tell_others(index, |from| Event::Closed { from });
     }
 
     /// It stops in order: it says goodbye, and is gone.
@@ -167,11 +171,12 @@ impl Room {
         self.hosts[index].frozen_until = self.now + seconds * 1_000_000;
     }
 
-    fn each_other(&mut self, index: usize, mut tell: impl FnMut(&mut Server, NodeId)) {
+    /// Tells all other servers of something that happened to this one.
+    fn tell_others(&mut self, index: usize, event: impl Fn(Endpoint) -> Event<'static>) {
         let number = NodeId::new(self.hosts[index].number);
         for other in (0..self.hosts.len()).filter(|&other| other != index) {
             if let Some(server) = &mut self.hosts[other].server {
-                tell(server, number);
+                server.handle(self.now, event(number.into()));
             }
         }
     }
@@ -192,7 +197,7 @@ impl Room {
             let late = (self.random.unit() * self.weather.late_us as f32) as i64;
             let Host { server: Some(server), frozen_until, .. } = &mut self.hosts[index] else { continue };
             if *frozen_until <= now && server.next_wake() + late <= now {
-                server.tick(now, &mut |_| {});
+                server.wake(now);
                 self.begin_anew(index);
             }
             self.carry_down(index);
@@ -206,16 +211,10 @@ impl Room {
             return;
         }
         server.rejoin(NodeId::new(self.next_number), self.now).unwrap();
-        self.each_other(index, |other, number| other.node_disconnected(number));
+        self.tell_others(index, |from| Event::Closed { from });
         self.hosts[index].number = self.next_number;
         self.next_number += 1;
-        self.each_other(index, |other, number| other.node_connected(number));
-        for other in (0..self.hosts.len()).filter(|&other| other != index) {
-            let number = NodeId::new(self.hosts[other].number);
-            if self.hosts[other].server.is_some() {
-                self.hosts[index].server.as_mut().unwrap().node_connected(number);
-            }
-        }
+        self.tell_others(index, |from| Event::Opened { from, secret: [0; 16] });
     }
 
     fn deliver(&mut self) {
@@ -228,21 +227,21 @@ impl Room {
             }
             match letter {
                 Letter::ToNode { from, to, bytes } => {
-                    let message = ToNode::decode(&bytes).unwrap();
                     let host = self.hosts.iter_mut().find(|host| host.number == to);
                     if let Some(server) = host.and_then(|host| host.server.as_mut()) {
-                        server.handle_node(self.now, NodeId::new(from), &message);
+                        let (from, channel) = (NodeId::new(from).into(), Channel::Stream);
+                        server.handle(self.now, Event::Arrived { from, channel, bytes: &bytes });
                     }
                 }
                 Letter::ToServer { link, channel, bytes } => {
                     let Some(&(_, index)) = self.links.get(&link) else { continue };
                     if let Some(server) = &mut self.hosts[index].server {
-                        server.handle(self.now, Event::Arrived { link, channel, bytes: &bytes });
+                        server.handle(self.now, Event::Arrived { from: link.into(), channel, bytes: &bytes });
                     }
                 }
                 Letter::ToBot { link, channel, bytes } => {
                     let Some(&(bot, _)) = self.links.get(&link) else { continue };
-                    self.bots[bot].handle(self.now, Event::Arrived { link, channel, bytes: &bytes });
+                    self.bots[bot].handle(self.now, Event::Arrived { from: link.into(), channel, bytes: &bytes });
                     self.carry_up(bot);
                 }
                 Letter::Close { link } => self.close(link),
@@ -292,20 +291,20 @@ impl Room {
         self.link_of[bot] = Some(link);
         let mut secret = [0; 16];
         secret[..8].copy_from_slice(&self.next_link.to_le_bytes());
-        server.handle(self.now, Event::Opened { link, secret });
-        self.bots[bot].handle(self.now, Event::Opened { link, secret: [0; 16] });
+        server.handle(self.now, Event::Opened { from: link.into(), secret });
+        self.bots[bot].handle(self.now, Event::Opened { from: link.into(), secret: [0; 16] });
         self.carry_up(bot);
     }
 
     fn carry_up(&mut self, bot: usize) {
         while let Some(effect) = self.bots[bot].poll() {
             match effect {
-                Effect::Send { link, channel, bytes } => {
+                Effect::Send { to: Endpoint::Link(link), channel, bytes } => {
                     let letter = Letter::ToServer { link, channel, bytes };
                     self.post(link.0, 0, channel == Channel::Stream, letter);
                 }
-                Effect::Close { link } => self.close(link),
-                Effect::Persist(_) => {}
+                Effect::Close { to: Endpoint::Link(link) } => self.close(link),
+                _ => {}
             }
         }
     }
@@ -313,26 +312,21 @@ impl Room {
     fn carry_down(&mut self, index: usize) {
         let number = self.hosts[index].number;
         let Some(server) = &mut self.hosts[index].server else { return };
-        let (mut to_nodes, mut effects) = (Vec::new(), Vec::new());
-        while let Some(message) = server.poll_node() {
-            to_nodes.push(message);
-        }
-        while let Some(effect) = server.poll() {
-            effects.push(effect);
-        }
-        for (to, message) in to_nodes {
-            let is_ordered = !matches!(message, ToNode::Batch(_));
-            let letter = Letter::ToNode { from: number, to: to.number(), bytes: message.encode() };
-            self.post(number, to.number(), is_ordered, letter);
-        }
+        let effects: Vec<Effect> = std::iter::from_fn(|| server.poll()).collect();
         for effect in effects {
             match effect {
-                Effect::Send { link, channel, bytes } => {
+                Effect::Send { to: Endpoint::Node(to), bytes, .. } => {
+                    let is_ordered = !matches!(ToNode::decode(&bytes), Ok(ToNode::Batch(_)));
+                    let letter = Letter::ToNode { from: number, to: to.number(), bytes };
+                    self.post(number, to.number(), is_ordered, letter);
+                }
+                Effect::Send { to: Endpoint::Link(link), channel, bytes } => {
                     self.hosts[index].told.take(link, &ToClient::decode(&bytes).unwrap());
                     self.post(0, link.0, channel == Channel::Stream, Letter::ToBot { link, channel, bytes });
                 }
-                Effect::Close { link } => self.post(0, link.0, true, Letter::Close { link }),
-                Effect::Persist(_) => {}
+                Effect::Close { to: Endpoint::Link(link) } => self.post(0, link.0, true, Letter::Close { link }),
+                Effect::Malformed { from, error } => panic!("{from} sent what cannot be decoded: {error}"),
+                _ => {}
             }
         }
     }
@@ -340,9 +334,9 @@ impl Room {
     fn close(&mut self, link: LinkId) {
         let Some((bot, index)) = self.links.remove(&link) else { return };
         self.link_of[bot] = None;
-        self.bots[bot].handle(self.now, Event::Closed { link });
+        self.bots[bot].handle(self.now, Event::Closed { from: link.into() });
         if let Some(server) = &mut self.hosts[index].server {
-            server.handle(self.now, Event::Closed { link });
+            server.handle(self.now, Event::Closed { from: link.into() });
         }
         self.carry_up(bot);
     }

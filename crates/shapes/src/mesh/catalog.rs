@@ -1,6 +1,6 @@
 //! Shapes that the project ships, all made from a few numbers: what builders and reports are tried on.
 
-use glam::{DVec3, Vec3};
+use space::{DVec3, Vec3};
 
 use super::generated::{ball, cuboid, torus};
 use super::{TriangleMesh, TriangleMeshError};

@@ -1,7 +1,7 @@
 //! Meshes made from a few numbers: closed, edge-manifold, wound counter-clockwise seen from outside. Tests and worlds
 //! need no file for them.
 
-use glam::{DVec2, DVec3, Vec3};
+use space::{DVec3, Vec3};
 
 use super::triangles::{TriangleMesh, TriangleMeshError};
 
@@ -59,14 +59,13 @@ pub fn ball(radius: f32, levels: u32) -> Result<TriangleMesh, TriangleMeshError>
 /// quads, three to 512 of each.
 pub fn torus(ring: f32, tube: f32, around: u32, across: u32) -> Result<TriangleMesh, TriangleMeshError> {
     let (around, across) = (around.clamp(3, 512), across.clamp(3, 512));
-    let turn = |step: u32, of: u32| DVec2::from_angle(std::f64::consts::TAU * f64::from(step) / f64::from(of));
     let mut vertices = Vec::new();
     for i in 0..around {
-        let out = turn(i, around);
+        let (out_z, out_x) = turn(i, around);
         for j in 0..across {
-            let round = turn(j, across);
-            let from_axis = f64::from(ring) + f64::from(tube) * round.x;
-            vertices.push(DVec3::new(out.x * from_axis, f64::from(tube) * round.y, -out.y * from_axis).as_vec3());
+            let (round_y, round_x) = turn(j, across);
+            let from_axis = f64::from(ring) + f64::from(tube) * round_x;
+            vertices.push(DVec3::new(out_x * from_axis, f64::from(tube) * round_y, -out_z * from_axis).as_vec3());
         }
     }
     let mut triangles = Vec::new();
@@ -89,8 +88,8 @@ pub fn cup(radius: f32, height: f32, wall: f32, around: u32) -> Result<TriangleM
     let outline = [(radius, 0.0), (radius, height), (inner, height), (inner, wall)];
     let mut vertices = vec![Vec3::ZERO, Vec3::Y * wall];
     for i in 0..around {
-        let out = DVec2::from_angle(std::f64::consts::TAU * f64::from(i) / f64::from(around)).as_vec2();
-        vertices.extend(outline.map(|(r, y)| Vec3::new(out.x * r, y, -out.y * r)));
+        let (z, x) = turn(i, around);
+        vertices.extend(outline.map(|(r, y)| Vec3::new(x as f32 * r, y, -(z as f32) * r)));
     }
     let mut triangles = Vec::new();
     for i in 0..around {
@@ -103,6 +102,11 @@ pub fn cup(radius: f32, height: f32, wall: f32, around: u32) -> Result<TriangleM
         triangles.push([1, at(i, 3), at(i + 1, 3)]);
     }
     TriangleMesh::new(vertices, triangles)
+}
+
+/// Sine and cosine of `step` steps, of which `of` make a full turn.
+fn turn(step: u32, of: u32) -> (f64, f64) {
+    libm::sincos(std::f64::consts::TAU * f64::from(step) / f64::from(of))
 }
 
 /// Corners that are found again when the neighbouring face needs them.

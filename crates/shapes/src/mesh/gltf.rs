@@ -5,10 +5,10 @@
 
 use std::borrow::Cow;
 
-use glam::{DMat4, DVec3, Vec3};
 use gltf::accessor::{DataType, Dimensions};
 use gltf::mesh::Mode;
 use gltf::{Accessor, Document, Node, Primitive, Semantic, buffer};
+use space::{DVec3, Vec3};
 
 use super::read::{Limits, MeshError, Resolver, shown};
 use super::triangles::TriangleMesh;
@@ -25,7 +25,7 @@ pub(super) fn read(bytes: &[u8], limits: &Limits, resolver: &mut Resolver<'_>) -
         Some(scene) => reader.scene(scene.nodes().collect(), gltf.nodes().len())?,
         None => {
             for mesh in gltf.meshes() {
-                reader.mesh(&mesh, DMat4::IDENTITY)?;
+                reader.mesh(&mesh, Affine::IDENTITY)?;
             }
         }
     }
@@ -81,13 +81,12 @@ impl Reader<'_> {
         self.limits.check("nodes", nodes, self.limits.nodes)?;
         // A scene is a forest: whoever is reached twice makes it a knot.
         let mut reached = vec![false; nodes];
-        let mut stack: Vec<(Node<'_>, DMat4)> = roots.into_iter().map(|node| (node, DMat4::IDENTITY)).collect();
+        let mut stack: Vec<(Node<'_>, Affine)> = roots.into_iter().map(|node| (node, Affine::IDENTITY)).collect();
         while let Some((node, above)) = stack.pop() {
             if std::mem::replace(&mut reached[node.index()], true) {
                 return Err(MeshError::element(format!("node {}", node.index()), "is reached on two ways"));
             }
-            let own = node.transform().matrix().map(|column| column.map(f64::from));
-            let place = above * DMat4::from_cols_array_2d(&own);
+            let place = above.then(&node.transform().matrix());
             if let Some(mesh) = node.mesh() {
                 self.mesh(&mesh, place)?;
             }
@@ -96,7 +95,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn mesh(&mut self, mesh: &gltf::Mesh<'_>, place: DMat4) -> Result<(), MeshError> {
+    fn mesh(&mut self, mesh: &gltf::Mesh<'_>, place: Affine) -> Result<(), MeshError> {
         for primitive in mesh.primitives() {
             self.primitives += 1;
             self.limits.check("primitives", self.primitives, self.limits.nodes)?;
@@ -109,7 +108,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn primitive(&mut self, primitive: &Primitive<'_>, place: DMat4) -> Result<(), MeshError> {
+    fn primitive(&mut self, primitive: &Primitive<'_>, place: Affine) -> Result<(), MeshError> {
         if matches!(primitive.mode(), Mode::Points | Mode::Lines | Mode::LineLoop | Mode::LineStrip) {
             return Ok(());
         }
@@ -119,7 +118,7 @@ impl Reader<'_> {
         let first = self.vertices.len();
         self.limits.check("vertices", first.saturating_add(positions.count()), self.limits.vertices)?;
         for (number, point) in self.positions(&positions)?.into_iter().enumerate() {
-            let moved = place.transform_point3(point.as_dvec3()).as_vec3();
+            let moved = place.apply(point.as_dvec3()).as_vec3();
             if !moved.is_finite() {
                 return Err(MeshError::element(format!("vertex {number}"), "is not finite"));
             }
@@ -150,7 +149,7 @@ impl Reader<'_> {
         };
         self.limits.check("triangles", self.triangles.len() + made.len(), self.limits.triangles)?;
         // A mirror turns triangles inside out.
-        let mirrored = mirrors(place);
+        let mirrored = place.mirrors();
         self.triangles.extend(made.into_iter().map(|[a, b, c]| if mirrored { [a, c, b] } else { [a, b, c] }));
         Ok(())
     }
@@ -238,10 +237,36 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a matrix turns left into right.
-fn mirrors(matrix: DMat4) -> bool {
-    let [x, y, z] = [matrix.x_axis, matrix.y_axis, matrix.z_axis].map(|axis| DVec3::new(axis.x, axis.y, axis.z));
-    x.cross(y).dot(z) < 0.0
+/// An affine map. What glTF writes in the fourth row of a matrix is taken to be 0, 0, 0, 1.
+#[derive(Clone, Copy)]
+struct Affine {
+    columns: [DVec3; 3],
+    shift: DVec3,
+}
+
+impl Affine {
+    const IDENTITY: Affine = Affine { columns: DVec3::AXES, shift: DVec3::ZERO };
+
+    /// The map of a node below one with this map.
+    fn then(&self, matrix: &[[f32; 4]; 4]) -> Affine {
+        let [x, y, z, shift] = matrix.map(|[x, y, z, _]| Vec3::new(x, y, z).as_dvec3());
+        Affine { columns: [x, y, z].map(|column| self.turn(column)), shift: self.apply(shift) }
+    }
+
+    fn turn(&self, vector: DVec3) -> DVec3 {
+        let [x, y, z] = self.columns;
+        x * vector.x + y * vector.y + z * vector.z
+    }
+
+    fn apply(&self, point: DVec3) -> DVec3 {
+        self.turn(point) + self.shift
+    }
+
+    /// Whether it turns left into right.
+    fn mirrors(&self) -> bool {
+        let [x, y, z] = self.columns;
+        x.cross(y).dot(z) < 0.0
+    }
 }
 
 fn index_size(kind: DataType) -> Option<usize> {

@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use glam::Vec3;
+use space::Vec3;
 
 use super::read::{Limits, MeshError, coordinate, shown};
 use super::triangles::TriangleMesh;
@@ -19,7 +19,7 @@ pub(super) fn read(bytes: &[u8], limits: &Limits) -> Result<TriangleMesh, MeshEr
     let (mut vertices, mut triangles) = (Vec::new(), Vec::new());
     for model in models {
         let first = vertices.len() as u32;
-        vertices.extend(model.mesh.positions.chunks_exact(3).map(Vec3::from_slice));
+        vertices.extend(model.mesh.positions.as_chunks().0.iter().copied().map(Vec3::from_array));
         let corners = model.mesh.indices.chunks_exact(3);
         triangles.extend(corners.map(|corners| [first + corners[0], first + corners[1], first + corners[2]]));
     }

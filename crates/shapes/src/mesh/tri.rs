@@ -1,7 +1,7 @@
 //! TRI, the format of SWIFT++ (paper 002, figure 3.2): the word `TRI`, the number of vertices, the number of faces, three
 //! coordinates for each vertex, three vertices, counted from zero, for each face. What follows `//` is a comment.
 
-use glam::Vec3;
+use space::Vec3;
 
 use super::read::{Limits, MeshError, coordinate, shown};
 use super::triangles::TriangleMesh;

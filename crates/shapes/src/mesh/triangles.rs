@@ -1,6 +1,6 @@
 //! A list of corners and a list of triangles between them, checked once.
 
-use glam::Vec3;
+use space::Vec3;
 
 /// Triangles over shared corners. Whatever its source, it has at least one triangle, every number in it is finite and
 /// within [`TriangleMesh::LIMIT`], and every index names a corner.
@@ -97,7 +97,7 @@ impl TriangleMesh {
 
     /// The enclosed volume, in cubic metres, for a closed mesh; negative when its triangles are turned inside out.
     pub fn volume(&self) -> f64 {
-        let origin = self.vertices.first().map_or(glam::DVec3::ZERO, |vertex| vertex.as_dvec3());
+        let origin = self.vertices.first().map_or(space::DVec3::ZERO, |vertex| vertex.as_dvec3());
         let sixfold: f64 = (0..self.triangles.len())
             .filter_map(|triangle| self.corners(triangle))
             .map(|corners| {

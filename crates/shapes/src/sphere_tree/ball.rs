@@ -1,6 +1,6 @@
 //! A ball in `f64`: what trees are built from.
 
-use glam::DVec3;
+use space::DVec3;
 
 /// All points no farther than `radius` from `center`.
 #[derive(Clone, Copy, Debug, PartialEq)]

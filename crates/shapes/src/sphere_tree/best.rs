@@ -7,8 +7,8 @@
 //! Which part of the surface a node answers for is left open until its children are known: a child may cover whatever
 //! is in the balls above it. So a cut made early does not bind later levels.
 
-use glam::DVec3;
 use rayon::prelude::*;
+use space::DVec3;
 
 use super::ball::Ball;
 use super::certificate::mend;

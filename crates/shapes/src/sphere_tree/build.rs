@@ -1,6 +1,6 @@
 //! From a mesh to a tree with a certificate.
 
-use glam::DVec3;
+use space::DVec3;
 
 use super::ball::Ball;
 use super::best::build_best;

@@ -4,7 +4,7 @@
 //! root to a leaf has it in every ball; if none has, it is cut in two, and both halves must be. This proves coverage of
 //! every level at once, and that the parts nest: what a leaf contains, all above it contain.
 
-use glam::DVec3;
+use space::DVec3;
 
 use super::ball::Ball;
 use super::tree::{Node, SphereTree};

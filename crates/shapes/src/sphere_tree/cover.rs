@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use glam::DVec3;
 use rayon::prelude::*;
+use space::DVec3;
 
 use super::exchange::exchange;
 use super::samples::PointCells;

@@ -4,8 +4,8 @@
 //! ball moves to where its points cost least, and so on: no step makes the worst ball worse. When that stands still,
 //! balls that others can do without are put where the worst one is.
 
-use glam::DVec3;
 use rayon::prelude::*;
+use space::DVec3;
 
 use super::cover::Task;
 use super::enclosing::smallest_enclosing_ball;

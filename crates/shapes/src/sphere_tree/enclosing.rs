@@ -1,6 +1,6 @@
 //! The smallest ball around points.
 
-use glam::DVec3;
+use space::DVec3;
 
 use super::ball::Ball;
 

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use glam::DVec3;
+use space::DVec3;
 
 use super::ball::Ball;
 use super::object::Object;

@@ -1,7 +1,7 @@
 //! How far out space is, on a lattice: a quick estimate of how far a ball sticks out of an object that is not convex.
 
-use glam::DVec3;
 use rayon::prelude::*;
+use space::DVec3;
 
 use super::object::Object;
 

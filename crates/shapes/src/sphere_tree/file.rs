@@ -1,6 +1,6 @@
 //! A tree as bytes: versioned, checked, and the same for the same tree. `docs/sphere-tree-file.md` describes every byte.
 
-use glam::DVec3;
+use space::DVec3;
 
 use super::ball::Ball;
 use super::build::Method;

@@ -7,7 +7,7 @@
 
 use std::cmp::Ordering;
 
-use glam::DVec3;
+use space::DVec3;
 
 /// A turn by right angles.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,8 +3,8 @@
 //! Points stand for a surface while its balls are sought; where three balls meet, the surface between the points may be in
 //! none of them. These places become points as well, so that what is planned is nearly what can be proven.
 
-use glam::DVec3;
 use rayon::prelude::*;
+use space::DVec3;
 
 use super::ball::Ball;
 

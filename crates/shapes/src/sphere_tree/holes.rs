@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use glam::DVec3;
+use space::DVec3;
 
 /// Triangles that close a surface: a cone over every rim, with its tip in the rim's middle. Edges that are walked as often
 /// one way as the other need none. Whatever the triangles are, the rims are closed walks, and so the cones close them.

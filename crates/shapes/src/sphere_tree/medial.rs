@@ -1,7 +1,7 @@
 //! Balls inside an object that touch its surface at least twice: centres from which much of it is covered.
 
-use glam::DVec3;
 use rayon::prelude::*;
+use space::DVec3;
 
 use super::ball::Ball;
 use super::object::{Inside, Object};

@@ -1,7 +1,7 @@
 //! How well a level of a tree wraps its object: the numbers that reports give.
 
-use glam::DVec3;
 use rayon::prelude::*;
+use space::DVec3;
 
 use super::ball::Ball;
 use super::error::error_of;

@@ -1,6 +1,6 @@
 //! The least value of a function of a point, without derivatives: Nelder and Mead's simplex, in space.
 
-use glam::DVec3;
+use space::DVec3;
 
 /// Walks from `start`, in steps of about `step` at first, for at most `evaluations`; gives the best point and its value.
 pub fn minimise(start: DVec3, step: f64, evaluations: usize, mut value: impl FnMut(DVec3) -> f64) -> (DVec3, f64) {

@@ -1,6 +1,6 @@
 //! The nearest point of many triangles: a tree of boxes, built once.
 
-use glam::DVec3;
+use space::DVec3;
 
 /// Triangles per leaf.
 const LEAF: usize = 4;

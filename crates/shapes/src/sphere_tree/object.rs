@@ -4,7 +4,7 @@
 //! radius one. What is broken in a mesh is repaired here as far as distances need it; coverage is always proven for the
 //! triangles as they were given.
 
-use glam::DVec3;
+use space::DVec3;
 
 use super::ball::Ball;
 use super::enclosing::smallest_enclosing_ball;

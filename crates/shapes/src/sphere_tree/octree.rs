@@ -3,8 +3,8 @@
 //! Classic, as published: the ball around the cube. Tight: the smallest ball around the surface within the cube, where
 //! that sticks out less. Both have the same cubes.
 
-use glam::DVec3;
 use rayon::prelude::*;
+use space::DVec3;
 
 use super::ball::Ball;
 use super::enclosing::smallest_enclosing_ball;

@@ -1,7 +1,7 @@
 //! Balls fitted to the parts of the surface that they answer for, until the worst of a level can give no more to the others.
 
-use glam::DVec3;
 use rayon::prelude::*;
+use space::DVec3;
 
 use super::ball::Ball;
 use super::best::fewer;

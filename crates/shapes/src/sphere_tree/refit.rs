@@ -1,6 +1,6 @@
 //! A tree that follows a mesh which deforms: same nodes, new balls, and the certificate still holds.
 
-use glam::DVec3;
+use space::DVec3;
 
 use super::ball::Ball;
 use super::certificate::Regions;

@@ -1,6 +1,6 @@
 //! Points of a surface, dense enough to plan with. What is planned with points is proven with triangles afterwards.
 
-use glam::DVec3;
+use space::DVec3;
 
 use super::object::Object;
 

@@ -1,7 +1,7 @@
 //! Which side of a surface points of space are on, looked up where it can be: winding numbers take long.
 
-use glam::DVec3;
 use rayon::prelude::*;
+use space::DVec3;
 
 use super::nearest::TriangleTree;
 use super::winding::Winding;

@@ -1,6 +1,6 @@
 //! A place where a ball may be put, and what it costs to make it large.
 
-use glam::DVec3;
+use space::DVec3;
 
 use super::ball::Ball;
 use super::field::Field;

@@ -6,7 +6,7 @@
 //! inside. Space is cut into cubes until each is in a ball of every level, in an inner ball, or not deeper than the margin:
 //! that is the proof, and where it fails an inner ball is put.
 
-use glam::DVec3;
+use space::DVec3;
 
 use super::ball::Ball;
 use super::medial::shrink;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use glam::DVec3;
+use space::DVec3;
 
 /// Corners closer than this, with the bounding ball's radius as one, are the same corner.
 const WELD: f64 = 1e-7;

@@ -197,7 +197,7 @@ fn check_numbers(node: usize, ball: Ball, error: f64) -> Result<(), TreeError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use glam::DVec3;
+    use space::DVec3;
 
     fn level(parents: &[u32]) -> Vec<(Ball, f64, u32)> {
         parents.iter().map(|&parent| (Ball::new(DVec3::ZERO, 1.0), 0.0, parent)).collect()

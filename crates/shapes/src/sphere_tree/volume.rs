@@ -5,7 +5,7 @@
 //! triangle's edges one by one: within the disc that the ball cuts out of the triangle's plane an edge gives a triangle,
 //! outside of it an arc.
 
-use glam::DVec3;
+use space::DVec3;
 
 use super::ball::Ball;
 use super::object::{Inside, Object};

@@ -1,6 +1,6 @@
 //! How often a surface winds around a point: tells in from out where the surface has holes or crosses itself.
 
-use glam::DVec3;
+use space::DVec3;
 
 use super::topology::half_solid_angle;
 

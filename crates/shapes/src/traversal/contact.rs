@@ -1,6 +1,6 @@
 //! What a response needs to know about a pair of balls that overlap.
 
-use glam::{DVec3, Vec3};
+use space::{DVec3, Vec3};
 
 use super::question::Question;
 use crate::simd::NodePair;

@@ -1,6 +1,6 @@
 //! Many contacts of balls, reduced to the few that a response needs.
 
-use glam::Vec3;
+use space::Vec3;
 
 use super::contact::BallContact;
 

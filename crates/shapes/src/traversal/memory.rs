@@ -7,7 +7,7 @@
 //! The usual memory of such walks is the front, all pairs at which the last one ended, to be tested again one by one. To know
 //! whether two touch that takes longer than this (docs/narrow-phase.md has the figures), and it takes more memory.
 
-use glam::DVec3;
+use space::DVec3;
 
 use super::question::Question;
 use super::search::{Search, Verdict};

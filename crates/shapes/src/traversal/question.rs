@@ -1,6 +1,6 @@
 //! Two trees in their places, seen from one of them.
 
-use glam::{DMat3, DQuat, DVec3, Vec3};
+use space::{DQuat, DVec3};
 
 use crate::Pose;
 use crate::pose::WidePose;
@@ -73,15 +73,16 @@ impl<'t> Question<'t> {
         } else {
             (nowhere, nowhere)
         };
-        let turn = DMat3::from_quat(relative.rotation);
-        let back = turn.transpose();
+        let turn = relative.rotation.axes();
+        let back = [0, 1, 2].map(|axis| DVec3::from_array(turn.map(|column| column[axis])));
+        let away = -relative.position;
         let lengths = relative.position.length() + f64::from(first.tree.reach()) + f64::from(second.tree.reach());
         Question {
             scene: Scene {
                 a: first.tree,
                 b: second.tree,
                 b_to_a: rigid(turn, relative.position),
-                a_to_b: rigid(back, back * -relative.position),
+                a_to_b: rigid(back, back[0] * away.x + back[1] * away.y + back[2] * away.z),
                 slack: round_up(lengths * ROUNDING),
                 level_a: first.level,
                 level_b: second.level,
@@ -168,7 +169,7 @@ impl<'t> Question<'t> {
     }
 }
 
-fn rigid(turn: DMat3, shift: DVec3) -> Rigid {
-    let column = |column: DVec3| -> Vec3 { column.as_vec3() };
-    Rigid { x: column(turn.x_axis), y: column(turn.y_axis), z: column(turn.z_axis), shift: column(shift) }
+fn rigid(turn: [DVec3; 3], shift: DVec3) -> Rigid {
+    let [x, y, z] = turn.map(DVec3::as_vec3);
+    Rigid { x, y, z, shift: shift.as_vec3() }
 }

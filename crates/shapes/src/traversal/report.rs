@@ -8,7 +8,7 @@
 //! | 1 | how many contacts follow, at most [`MANIFOLD_MAX`] |
 //! | 40 each | node of the first tree and of the second (`u32`), point and normal (three `f32` each), least and greatest depth (`f32`); the low byte first |
 
-use glam::Vec3;
+use space::Vec3;
 
 use super::contact::BallContact;
 use super::manifold::MANIFOLD_MAX;

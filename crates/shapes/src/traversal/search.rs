@@ -1,6 +1,6 @@
 //! The walk down two trees, in rounds, with an answer after every step.
 
-use glam::DVec3;
+use space::DVec3;
 
 use super::contact::{BallContact, contact};
 use super::manifold::manifold;

@@ -1,6 +1,6 @@
 //! A tree around a mesh, with what is known of the surface and of the inside near every node.
 
-use glam::{DVec3, Vec3};
+use space::{DVec3, Vec3};
 
 use crate::ball_tree::{BallNode, BallTree, BallTreeError, PackedPatch, Patch};
 use crate::mesh::TriangleMesh;

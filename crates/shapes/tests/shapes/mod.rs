@@ -87,7 +87,7 @@ pub fn support(shape: &Shape, pose: &Pose, direction: DVec3) -> DVec3 {
     };
     let point = match shape {
         Shape::Sphere { radius } => local.normalize_or_zero() * *radius as f64,
-        Shape::Box { half } => half.as_dvec3() * local.signum(),
+        Shape::Box { half } => half.as_dvec3() * local.map(f64::signum),
         Shape::Capsule { half_height, radius } => {
             DVec3::Y * (*half_height as f64).copysign(local.y) + local.normalize_or_zero() * *radius as f64
         }

@@ -1,7 +1,7 @@
 //! Two spheres in accelerated motion. The exact answer is the root of a quartic, whose closed form loses its digits;
 //! instead, time advances by steps so short that no contact fits between them.
 
-use glam::DVec3;
+use crate::DVec3;
 
 use super::{Ballistic, spheres};
 

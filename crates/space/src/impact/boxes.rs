@@ -1,6 +1,6 @@
 //! A moving sphere against an axis-aligned box: six faces in closed form, rounded edges and corners by safe steps.
 
-use glam::DVec3;
+use crate::DVec3;
 
 use super::face::{self, Approach};
 use super::{Advance, Ballistic, Impact, Probe, Touch};

@@ -17,7 +17,7 @@ pub mod spheres;
 
 pub use accelerated::{Advance, Impact, Probe};
 
-use glam::DVec3;
+use crate::DVec3;
 
 /// Motion with constant acceleration, as seen from where it starts.
 #[derive(Clone, Copy, Debug, PartialEq)]

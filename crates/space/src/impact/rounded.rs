@@ -4,7 +4,7 @@
 //! without one. Two of them touch when the point between their centres touches the sum of both: a box of summed half
 //! extents, rounded by summed radii. So one question answers all nine pairs, as long as nobody rotates.
 
-use glam::DVec3;
+use crate::DVec3;
 
 use super::{Touch, spheres};
 

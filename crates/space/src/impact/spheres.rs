@@ -1,6 +1,6 @@
 //! Two spheres in uniform motion: the moments at which their surfaces touch, in closed form.
 
-use glam::DVec3;
+use crate::DVec3;
 
 /// The span of time during which two spheres overlap, were they never to turn. Negative times lie in the past.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -11,7 +11,7 @@ pub use wishes::Wishes;
 
 use std::str::FromStr;
 
-use glam::Vec3;
+use crate::Vec3;
 
 use crate::{Slot, Sphere, Spheres, SpheresError};
 

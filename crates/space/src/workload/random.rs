@@ -1,6 +1,6 @@
 //! Seeded numbers for workloads, without a transcendental function of the platform: the same on every machine.
 
-use glam::Vec3;
+use crate::Vec3;
 use oorandom::Rand32;
 
 /// A seeded source of places, directions and sizes.

@@ -3,7 +3,7 @@
 //! As in [`Motion::Seekers`](super::Motion::Seekers), everybody heads for one of few targets, targets change their place
 //! now and then, and seekers their target. A world that is restored from a snapshot knows everybody's wish at once.
 
-use glam::Vec3;
+use crate::Vec3;
 
 use super::Random;
 

@@ -50,7 +50,7 @@ pub struct Introduced {
 
 /// A solid in its place: a box rounded by a radius, in grid steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Standing {
+pub struct StandingSolid {
     /// Half the box's edges.
     pub core: [i32; 3],
     pub radius: i32,
@@ -70,7 +70,7 @@ pub struct Ask {
     /// Counts the requests for this object under this ownership; only the answer to the newest counts.
     pub asked: u32,
     /// The object, if it reaches into the receiver's space.
-    pub standing: Option<Standing>,
+    pub standing: Option<StandingSolid>,
     /// The numbers of granted rooms that it keeps.
     pub keeps: Vec<u32>,
     /// The room that it asks for.
@@ -94,20 +94,20 @@ pub struct Answer {
 pub struct Granted {
     pub room: Corners,
     /// Objects that stand in it and stay.
-    pub standing: Vec<(u64, Standing)>,
+    pub standing: Vec<(u64, StandingSolid)>,
 }
 
-impl Standing {
+impl StandingSolid {
     pub(super) fn write(&self, writer: &mut Writer<'_>) {
         self.core.iter().for_each(|half| writer.varint(half.unsigned_abs()));
         writer.varint(self.radius.unsigned_abs());
         pose::write_point(writer, self.at);
     }
 
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Standing, Malformed> {
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<StandingSolid, Malformed> {
         let mut half = || reader.varint(STEPS_MAX as u64, "solid").map(|half| half as i32);
         let (core, radius) = ([half()?, half()?, half()?], half()?);
-        Ok(Standing { core, radius, at: pose::read_point(reader, "at")? })
+        Ok(StandingSolid { core, radius, at: pose::read_point(reader, "at")? })
     }
 }
 
@@ -151,7 +151,7 @@ impl Ask {
     fn read(reader: &mut Reader<'_>) -> Result<Ask, Malformed> {
         let (object, seq, asked) = (read_object(reader)?, reader.varint32("seq")?, reader.u32("asked")?);
         let form = reader.bits(7, "form")?;
-        let standing = if form & 1 == 1 { Some(Standing::read(reader)?) } else { None };
+        let standing = if form & 1 == 1 { Some(StandingSolid::read(reader)?) } else { None };
         let keeps = reader.list(ROOMS_MAX, 1, "keeps", |reader| reader.varint32("keeps"))?;
         let wants = if form & 2 == 2 { Some(read_corners(reader, "wants")?) } else { None };
         let mate = if form & 4 == 4 { Some(read_object(reader)?) } else { None };
@@ -180,8 +180,9 @@ impl Answer {
             false => None,
             true => Some(Granted {
                 room: read_corners(reader, "room")?,
-                standing: reader
-                    .list(STANDING_MAX, 8, "standing", |reader| Ok((read_object(reader)?, Standing::read(reader)?)))?,
+                standing: reader.list(STANDING_MAX, 8, "standing", |reader| {
+                    Ok((read_object(reader)?, StandingSolid::read(reader)?))
+                })?,
             }),
         };
         Ok(Answer { object, seq, asked, granted })

@@ -1,6 +1,6 @@
 //! Ownership of objects: hand-over, replication, and what nodes know after a node has died.
 
-use super::batch::Standing;
+use super::batch::StandingSolid;
 use super::entries::Entries;
 use super::{OBJECTS_MAX, read_object, read_version};
 use serde::Serialize;
@@ -22,7 +22,7 @@ pub struct Named {
 pub struct Declared {
     pub object: u64,
     pub seq: u32,
-    pub standing: Standing,
+    pub standing: StandingSolid,
 }
 
 /// An object that the sender hands over.
@@ -85,7 +85,11 @@ impl Declared {
     }
 
     pub(super) fn read(reader: &mut Reader<'_>) -> Result<Declared, Malformed> {
-        Ok(Declared { object: read_object(reader)?, seq: reader.varint32("seq")?, standing: Standing::read(reader)? })
+        Ok(Declared {
+            object: read_object(reader)?,
+            seq: reader.varint32("seq")?,
+            standing: StandingSolid::read(reader)?,
+        })
     }
 }
 

@@ -8,7 +8,7 @@ use super::{OBJECTS_MAX, read_object};
 
 /// A copy of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct Entry<'a> {
+pub struct ReplicaEntry<'a> {
     pub object: u64,
     /// How often it has changed hands.
     pub seq: u32,
@@ -27,7 +27,7 @@ pub struct Entries {
 
 impl Entries {
     /// Appends a copy, unless it is too long or has no name.
-    pub fn push(&mut self, entry: Entry<'_>) {
+    pub fn push(&mut self, entry: ReplicaEntry<'_>) {
         let fits = |bytes: &[u8]| bytes.len() <= PARCEL_MAX;
         if entry.object == 0 || entry.parcel.is_empty() || !fits(entry.parcel) || !fits(entry.session) {
             return;
@@ -48,7 +48,7 @@ impl Entries {
         self.count == 0
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = Entry<'_>> {
+    pub fn iter(&self) -> impl Iterator<Item = ReplicaEntry<'_>> {
         let mut reader = Reader::new(&self.bytes);
         (0..self.count).map_while(move |_| read_entry(&mut reader).ok())
     }
@@ -70,8 +70,8 @@ impl Entries {
     }
 }
 
-impl<'a> FromIterator<Entry<'a>> for Entries {
-    fn from_iter<I: IntoIterator<Item = Entry<'a>>>(all: I) -> Entries {
+impl<'a> FromIterator<ReplicaEntry<'a>> for Entries {
+    fn from_iter<I: IntoIterator<Item = ReplicaEntry<'a>>>(all: I) -> Entries {
         let mut entries = Entries::default();
         all.into_iter().for_each(|entry| entries.push(entry));
         entries
@@ -86,9 +86,9 @@ impl Serialize for Entries {
     }
 }
 
-fn read_entry<'a>(reader: &mut Reader<'a>) -> Result<Entry<'a>, Malformed> {
+fn read_entry<'a>(reader: &mut Reader<'a>) -> Result<ReplicaEntry<'a>, Malformed> {
     let (object, seq) = (read_object(reader)?, reader.varint32("seq")?);
     let parcel = reader.bytes(PARCEL_MAX, "parcel")?;
     reader.check(!parcel.is_empty(), "parcel")?;
-    Ok(Entry { object, seq, parcel, session: reader.bytes(PARCEL_MAX, "session")? })
+    Ok(ReplicaEntry { object, seq, parcel, session: reader.bytes(PARCEL_MAX, "session")? })
 }

@@ -12,12 +12,12 @@ mod piece;
 mod plan;
 mod users;
 
-pub use batch::{Answer, Ask, Batch, Granted, GuestPose, Introduced, Standing};
+pub use batch::{Answer, Ask, Batch, Granted, GuestPose, Introduced, StandingSolid};
 pub use custody::{Declared, Load, Named, Offer, Replicate};
-pub use entries::{Entries, Entry};
+pub use entries::{Entries, ReplicaEntry};
 pub use envelope::{Envelope, open, seal};
 pub use piece::{PIECE_OBJECTS_MAX, PIECES_MAX, Piece};
-pub use plan::{Ballot, Cut, Member, Plan};
+pub use plan::{Ballot, Member, Plan, SpaceCut};
 pub use users::{Seek, Sought};
 
 use serde::Serialize;
@@ -133,7 +133,7 @@ pub struct Beat {
     /// The age of the newest state that is replicated, in ticks.
     pub lag: u32,
     /// A leaf of the plan, and the cut that would halve its load.
-    pub half: Option<(u32, Cut)>,
+    pub half: Option<(u32, SpaceCut)>,
     /// Nodes whose lease has expired, as far as it knows: it does not vouch for them under this plan.
     pub suspects: Vec<u64>,
     /// Nodes whose declaration it waits for.
@@ -339,11 +339,11 @@ impl Beat {
         writer.varint(self.lag);
         let (leaf, cut) = self.half.map_or((0, None), |(leaf, cut)| (leaf, Some(cut)));
         match cut {
-            Some(Cut::X(at)) => (writer.u8(1), writer.zigzag(at)),
-            Some(Cut::Z(at)) => (writer.u8(2), writer.zigzag(at)),
-            Some(Cut::Leaf(_)) | None => (writer.u8(0), ()),
+            Some(SpaceCut::X(at)) => (writer.u8(1), writer.zigzag(at)),
+            Some(SpaceCut::Z(at)) => (writer.u8(2), writer.zigzag(at)),
+            Some(SpaceCut::Leaf(_)) | None => (writer.u8(0), ()),
         };
-        if matches!(cut, Some(Cut::X(_) | Cut::Z(_))) {
+        if matches!(cut, Some(SpaceCut::X(_) | SpaceCut::Z(_))) {
             writer.varint(leaf);
         }
         for nodes in [&self.suspects, &self.awaiting, &self.adopting] {
@@ -362,7 +362,7 @@ impl Beat {
                 0 => None,
                 form @ 1..=2 => {
                     let at = reader.zigzag(crate::pose::STEPS_MAX, "half")? as i32;
-                    let cut = if form == 1 { Cut::X(at) } else { Cut::Z(at) };
+                    let cut = if form == 1 { SpaceCut::X(at) } else { SpaceCut::Z(at) };
                     Some((reader.varint32("half")?, cut))
                 }
                 _ => return Err(reader.refuse("half")),

@@ -26,7 +26,7 @@ pub struct Plan {
     /// By rising numbers of nodes.
     pub members: Vec<Member>,
     /// A tree that cuts space: each cut is followed by all of its lower side and then by all of its upper side.
-    pub cuts: Vec<Cut>,
+    pub cuts: Vec<SpaceCut>,
 }
 
 /// A node of the cluster, as the plan has it.
@@ -41,7 +41,7 @@ pub struct Member {
 
 /// A vertex of the tree that cuts space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub enum Cut {
+pub enum SpaceCut {
     /// Cut in two, across x, at these grid steps.
     X(i32),
     /// Cut in two, across z.
@@ -70,15 +70,15 @@ impl Plan {
             writer.flag(member.is_witness);
         });
         writer.list(&self.cuts, CUTS_MAX, |cut, writer| match cut {
-            Cut::X(at) => {
+            SpaceCut::X(at) => {
                 writer.u8(0);
                 writer.zigzag(*at);
             }
-            Cut::Z(at) => {
+            SpaceCut::Z(at) => {
                 writer.u8(1);
                 writer.zigzag(*at);
             }
-            Cut::Leaf(node) => {
+            SpaceCut::Leaf(node) => {
                 writer.u8(2);
                 writer.varint(*node);
             }
@@ -98,20 +98,20 @@ impl Plan {
         let cuts = reader.list(CUTS_MAX, 2, "cuts", |reader| {
             let steps = |reader: &mut Reader<'_>| reader.zigzag(STEPS_MAX, "cuts").map(|at| at as i32);
             Ok(match reader.u8("cuts")? {
-                0 => Cut::X(steps(reader)?),
-                1 => Cut::Z(steps(reader)?),
-                2 => Cut::Leaf(read_node(reader)?),
+                0 => SpaceCut::X(steps(reader)?),
+                1 => SpaceCut::Z(steps(reader)?),
+                2 => SpaceCut::Leaf(read_node(reader)?),
                 _ => return Err(reader.refuse("cuts")),
             })
         })?;
         let mut open = 1usize;
         for cut in &cuts {
             let holds = match cut {
-                Cut::X(_) | Cut::Z(_) => open > 0,
-                Cut::Leaf(node) => open > 0 && members.iter().any(|m| m.node == *node && !m.is_witness),
+                SpaceCut::X(_) | SpaceCut::Z(_) => open > 0,
+                SpaceCut::Leaf(node) => open > 0 && members.iter().any(|m| m.node == *node && !m.is_witness),
             };
             reader.check(holds, "cuts")?;
-            open = if matches!(cut, Cut::Leaf(_)) { open - 1 } else { open + 1 };
+            open = if matches!(cut, SpaceCut::Leaf(_)) { open - 1 } else { open + 1 };
         }
         reader.check(members.windows(2).all(|two| two[0].node < two[1].node), "members")?;
         reader.check(open == 0, "cuts")?;

@@ -10,8 +10,8 @@ mod report;
 mod ruling;
 
 pub use hello::{Owns, PeerHello};
-pub use report::{Digest, Motion, Report, Watch};
-pub use ruling::{After, Claim, Verdict};
+pub use report::{MotionUpdate, Report, StateDigest, Watch};
+pub use ruling::{After, ContactClaim, ContactVerdict};
 
 use serde::Serialize;
 use space::bytes::{Malformed, Reader, Writer};
@@ -38,12 +38,12 @@ pub enum ToPeer {
     Owns(Owns),
     /// Removes an object of the sender.
     Drops { index: u32 },
-    /// Motion of the sender's objects, and digests of past epochs; a datagram.
+    /// Motions of the sender's objects, and digests of past epochs; a datagram.
     Report(Report),
     /// A contact that the sender saw and may not decide.
-    Claim(Claim),
+    Claim(ContactClaim),
     /// The decision about a contact.
-    Verdict(Verdict),
+    Verdict(ContactVerdict),
     /// Asks for the time, with the asker's clock in microseconds; a datagram.
     Ping { asked_us: i64 },
     /// The time; a datagram.
@@ -94,8 +94,8 @@ impl ToPeer {
                 kind::PEER_OWNS => ToPeer::Owns(Owns::read(reader)?),
                 kind::PEER_DROPS => ToPeer::Drops { index: name::read_index(reader)? },
                 kind::PEER_REPORT => ToPeer::Report(Report::read(reader)?),
-                kind::PEER_CLAIM => ToPeer::Claim(Claim::read(reader)?),
-                kind::PEER_VERDICT => ToPeer::Verdict(Verdict::read(reader)?),
+                kind::PEER_CLAIM => ToPeer::Claim(ContactClaim::read(reader)?),
+                kind::PEER_VERDICT => ToPeer::Verdict(ContactVerdict::read(reader)?),
                 kind::PEER_PING => ToPeer::Ping { asked_us: reader.i64("asked_us")? },
                 kind::PEER_PONG => ToPeer::Pong {
                     asked_us: reader.i64("asked_us")?,

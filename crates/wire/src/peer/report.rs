@@ -26,14 +26,14 @@ pub struct Report {
     /// Objects of the sender, for peers that may not know them yet.
     pub owns: Vec<Owns>,
     /// Updates of objects.
-    pub motions: Vec<Motion>,
+    pub motions: Vec<MotionUpdate>,
     /// Digests, for each pair that is watched.
     pub watches: Vec<Watch>,
 }
 
 /// The motion of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Motion {
+pub struct MotionUpdate {
     /// Its number among the sender's objects.
     pub index: u32,
     /// The number of the update.
@@ -57,7 +57,7 @@ const HAS_ACCELERATION: u8 = 0x08;
 const HAS_TURN: u8 = 0x10;
 const HAS_SPIN: u8 = 0x20;
 
-impl Motion {
+impl MotionUpdate {
     fn write(&self, writer: &mut Writer<'_>) {
         let form = |is_there: bool, bit: u8| if is_there { bit } else { 0 };
         let (has_acceleration, has_turn, has_spin) =
@@ -83,7 +83,7 @@ impl Motion {
         }
     }
 
-    fn read(reader: &mut Reader<'_>) -> Result<Motion, Malformed> {
+    fn read(reader: &mut Reader<'_>) -> Result<MotionUpdate, Malformed> {
         let index = name::read_index(reader)?;
         let seq = reader.varint32("seq")?;
         let algorithm = reader.u8("algorithm")?;
@@ -96,7 +96,7 @@ impl Motion {
         let turn = if form & HAS_TURN == 0 { Turn::IDENTITY } else { pose::read_turn(reader)? };
         reader.check(form & HAS_TURN == 0 || turn != Turn::IDENTITY, "turn")?;
         let spin = read_part(reader, form & HAS_SPIN, "spin")?;
-        Ok(Motion { index, seq, algorithm, flags: form & 7, age_us, place, velocity, acceleration, turn, spin })
+        Ok(MotionUpdate { index, seq, algorithm, flags: form & 7, age_us, place, velocity, acceleration, turn, spin })
     }
 }
 
@@ -124,12 +124,12 @@ pub struct Watch {
     /// The first epoch of which the sender lacks the receiver's digest: earlier ones need not be sent again.
     pub lacks: u32,
     /// The newest digest, then those of the epochs before it.
-    pub digests: Vec<Digest>,
+    pub digests: Vec<StateDigest>,
 }
 
 /// The state of the sender's object at an epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Digest {
+pub struct StateDigest {
     pub place: [i32; 3],
     pub velocity: [i32; 3],
     /// Whether the sender's user sees the other object.
@@ -166,7 +166,7 @@ impl Watch {
             let place = read_difference(reader, newer.0, PLACE_MAX, "place")?;
             let velocity = read_difference(reader, newer.1, RATE_MAX, "velocity")?;
             newer = (place, velocity);
-            Ok(Digest { place, velocity, sees: reader.flag("sees")? })
+            Ok(StateDigest { place, velocity, sees: reader.flag("sees")? })
         })?;
         // At least the newest, and none from before the first.
         reader.check((1..=since + 1).contains(&(digests.len() as u64)), "digests")?;
@@ -198,7 +198,7 @@ impl Report {
     pub(super) fn write(&self, writer: &mut Writer<'_>) {
         writer.i64(self.time_us);
         writer.list(&self.owns, usize::MAX, Owns::write);
-        writer.list(&self.motions, usize::MAX, Motion::write);
+        writer.list(&self.motions, usize::MAX, MotionUpdate::write);
         writer.list(&self.watches, usize::MAX, Watch::write);
     }
 
@@ -206,7 +206,7 @@ impl Report {
         Ok(Report {
             time_us: reader.i64("time_us")?,
             owns: reader.list(ITEMS_MAX, 9, "owns", Owns::read)?,
-            motions: reader.list(ITEMS_MAX, 11, "motions", Motion::read)?,
+            motions: reader.list(ITEMS_MAX, 11, "motions", MotionUpdate::read)?,
             watches: reader.list(ITEMS_MAX, 13, "watches", Watch::read)?,
         })
     }

@@ -7,7 +7,7 @@ use super::{PLACE_MAX, RATE_MAX, name, read_steps, write_steps};
 
 /// A contact that the sender saw and may not decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Claim {
+pub struct ContactClaim {
     /// The sender's object.
     pub own: u32,
     /// The receiver's object.
@@ -18,7 +18,7 @@ pub struct Claim {
     pub contact_us: i64,
 }
 
-impl Claim {
+impl ContactClaim {
     pub(super) fn write(&self, writer: &mut Writer<'_>) {
         writer.varint(self.own);
         writer.varint(self.other);
@@ -26,8 +26,8 @@ impl Claim {
         writer.i64(self.contact_us);
     }
 
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Claim, Malformed> {
-        Ok(Claim {
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<ContactClaim, Malformed> {
+        Ok(ContactClaim {
             own: name::read_index(reader)?,
             other: name::read_index(reader)?,
             term: reader.varint32("term")?,
@@ -38,7 +38,7 @@ impl Claim {
 
 /// The sender's decision about a contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Verdict {
+pub struct ContactVerdict {
     /// The sender's object.
     pub own: u32,
     /// The owner of the other object.
@@ -69,7 +69,7 @@ impl After {
     }
 }
 
-impl Verdict {
+impl ContactVerdict {
     pub(super) fn write(&self, writer: &mut Writer<'_>) {
         writer.varint(self.own);
         writer.varint(self.node);
@@ -83,7 +83,7 @@ impl Verdict {
         }
     }
 
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Verdict, Malformed> {
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<ContactVerdict, Malformed> {
         let own = name::read_index(reader)?;
         let node = name::read_node(reader)?;
         let other = name::read_index(reader)?;
@@ -93,6 +93,6 @@ impl Verdict {
             false => None,
             true => Some([After::read(reader)?, After::read(reader)?]),
         };
-        Ok(Verdict { own, node, other, term, contact_us, after })
+        Ok(ContactVerdict { own, node, other, term, contact_us, after })
     }
 }

@@ -2,14 +2,14 @@
 
 use space::{GridPoint, ObjectId, Quat, Turn};
 use wire::cluster;
-use wire::form::{Form, Forms};
-use wire::inside::{Cells, Group, Groups, Hearing, Wanted};
-use wire::operator::{Borders, FromOperator, Known, OPERATOR_VERSION, Region, ToOperator, View, Watched};
+use wire::form::{FormClock, Forms};
+use wire::inside::{Group, Groups, Hearing, OccupiedCells, Wanted};
+use wire::operator::{Borders, FromOperator, Known, NodeRegion, OPERATOR_VERSION, ToOperator, Watched, WorldView};
 use wire::peer::{self, PEER_VERSION, ToPeer};
 use wire::scene::{FixedObject, Scene};
-use wire::session::{Entered, EnteredKind, Hello, Reason, Refused, Roster, Walking, Welcome};
+use wire::session::{CloseReason, Entered, EnteredKind, Hello, Refused, Roster, Walking, Welcome};
 use wire::state::{Body, Head, Own, State};
-use wire::{CollisionShape, Handle, Moves, Step, ToClient, ToNode, ToServer, VERSION};
+use wire::{CollisionShape, Handle, InputStep, Moves, ToClient, ToNode, ToServer, VERSION};
 
 fn object(number: u64) -> ObjectId {
     ObjectId::new(number).unwrap()
@@ -21,7 +21,7 @@ fn point(x: i32, y: i32, z: i32) -> GridPoint {
 
 /// Messages of clients, by name.
 pub fn to_server() -> Vec<(&'static str, ToServer)> {
-    let step = |x, z, heading, is_jump| Step { velocity: [x, 0, z], heading, is_jump };
+    let step = |x, z, heading, is_jump| InputStep { velocity: [x, 0, z], heading, is_jump };
     vec![
         ("hello", ToServer::Hello(Hello { version: VERSION, nickname: "Zoë".into(), avatar: 2, ..Hello::default() })),
         (
@@ -49,7 +49,7 @@ pub fn to_server() -> Vec<(&'static str, ToServer)> {
                     step(-300, 299, 10, true),
                     step(-300, 299, 10, false),
                     step(-300, 299, 11, false),
-                    Step { velocity: [0, -50, 0], heading: 11, is_jump: false },
+                    InputStep { velocity: [0, -50, 0], heading: 11, is_jump: false },
                 ],
             }),
         ),
@@ -87,7 +87,7 @@ pub fn to_client() -> Vec<(&'static str, ToClient)> {
             "refused",
             ToClient::Refused(Refused {
                 version: VERSION,
-                reason: Reason::NicknameTaken,
+                reason: CloseReason::NicknameTaken,
                 sentence: "Somebody is called Ann already; choose another name.".into(),
             }),
         ),
@@ -151,14 +151,17 @@ pub fn to_client() -> Vec<(&'static str, ToClient)> {
             "forms",
             ToClient::Forms(Forms {
                 tick: 4_000_000_123,
-                forms: vec![Form { handle: Handle(3), clock: 0 }, Form { handle: Handle(4_095), clock: 90_000 }],
+                forms: vec![
+                    FormClock { handle: Handle(3), clock: 0 },
+                    FormClock { handle: Handle(4_095), clock: 90_000 },
+                ],
             }),
         ),
         (
             "closed",
             ToClient::Closed(Refused {
                 version: VERSION,
-                reason: Reason::Idle,
+                reason: CloseReason::Idle,
                 sentence: "Nothing was heard of you for 30 seconds.".into(),
             }),
         ),
@@ -224,8 +227,8 @@ pub fn to_client() -> Vec<(&'static str, ToClient)> {
 
 /// Messages of peers, by name.
 pub fn to_peer() -> Vec<(&'static str, ToPeer)> {
-    let digest = |x: i32, sees| peer::Digest { place: [x, -900, 17], velocity: [8_000, 0, -1], sees };
-    let motion = peer::Motion {
+    let digest = |x: i32, sees| peer::StateDigest { place: [x, -900, 17], velocity: [8_000, 0, -1], sees };
+    let motion = peer::MotionUpdate {
         index: 1,
         seq: 300,
         algorithm: 5,
@@ -237,7 +240,7 @@ pub fn to_peer() -> Vec<(&'static str, ToPeer)> {
         turn: Turn::IDENTITY,
         spin: [0; 3],
     };
-    let turning = peer::Motion {
+    let turning = peer::MotionUpdate {
         index: 2,
         flags: 5,
         age_us: 16_667,
@@ -256,7 +259,7 @@ pub fn to_peer() -> Vec<(&'static str, ToPeer)> {
         digests: vec![digest(5_000, true), digest(4_200, false), digest(3_400, false)],
     };
     let after = |x: i32, speed: i32| peer::After { place: [x, 0, 0], velocity: [speed, 0, 12] };
-    let verdict = peer::Verdict { own: 1, node: 9, other: 3, term: 53, contact_us: 5_432_100, after: None };
+    let verdict = peer::ContactVerdict { own: 1, node: 9, other: 3, term: 53, contact_us: 5_432_100, after: None };
     vec![
         (
             "hello",
@@ -280,11 +283,14 @@ pub fn to_peer() -> Vec<(&'static str, ToPeer)> {
                 watches: vec![watch],
             }),
         ),
-        ("claim", ToPeer::Claim(peer::Claim { own: 1, other: 3, term: 0, contact_us: 5_432_100 })),
+        ("claim", ToPeer::Claim(peer::ContactClaim { own: 1, other: 3, term: 0, contact_us: 5_432_100 })),
         ("verdict_no_contact", ToPeer::Verdict(verdict)),
         (
             "verdict",
-            ToPeer::Verdict(peer::Verdict { after: Some([after(-2_775, -8_000), after(2_775, 8_000)]), ..verdict }),
+            ToPeer::Verdict(peer::ContactVerdict {
+                after: Some([after(-2_775, -8_000), after(2_775, 8_000)]),
+                ..verdict
+            }),
         ),
         ("ping", ToPeer::Ping { asked_us: -5 }),
         ("pong", ToPeer::Pong { asked_us: -5, received_us: 7, replied_us: 9 }),
@@ -332,7 +338,7 @@ pub fn to_operator() -> Vec<(&'static str, ToOperator)> {
             "operators_only",
             ToOperator::Refused(Refused {
                 version: OPERATOR_VERSION,
-                reason: Reason::Token,
+                reason: CloseReason::Token,
                 sentence: "This is for operators.".into(),
             }),
         ),
@@ -343,8 +349,8 @@ pub fn to_operator() -> Vec<(&'static str, ToOperator)> {
                 known(8, EnteredKind::Movable, false, "ball", CollisionShape::Sphere { radius: 0.25 }),
             ]),
         ),
-        ("view", ToOperator::View(View { tick: 3_001, is_live: true, is_last: true, places: places.clone() })),
-        ("view_of_the_past", ToOperator::View(View { tick: 3_000, is_live: false, is_last: false, places })),
+        ("view", ToOperator::View(WorldView { tick: 3_001, is_live: true, is_last: true, places: places.clone() })),
+        ("view_of_the_past", ToOperator::View(WorldView { tick: 3_000, is_live: false, is_last: false, places })),
         ("played", ToOperator::Played { to: 3_299 }),
         (
             "groups",
@@ -359,7 +365,7 @@ pub fn to_operator() -> Vec<(&'static str, ToOperator)> {
         ),
         (
             "cells",
-            ToOperator::Cells(Cells {
+            ToOperator::Cells(OccupiedCells {
                 tick: 3_006,
                 low: [-40_960, -40_960],
                 edge: 1_024,
@@ -395,8 +401,8 @@ pub fn to_operator() -> Vec<(&'static str, ToOperator)> {
             ToOperator::Borders(Borders {
                 plan: 9,
                 regions: vec![
-                    Region { node: "ann".into(), is_own: true, low: [-40_960, -40_960], high: [512, 40_960] },
-                    Region {
+                    NodeRegion { node: "ann".into(), is_own: true, low: [-40_960, -40_960], high: [512, 40_960] },
+                    NodeRegion {
                         node: "http://10.0.0.2:7777".into(),
                         is_own: false,
                         low: [512, -40_960],
@@ -409,18 +415,18 @@ pub fn to_operator() -> Vec<(&'static str, ToOperator)> {
 }
 
 pub fn to_node() -> Vec<(&'static str, ToNode)> {
-    let standing = cluster::Standing { core: [0, 614, 0], radius: 307, at: GridPoint::new(-2_048, 921, 40) };
+    let standing = cluster::StandingSolid { core: [0, 614, 0], radius: 307, at: GridPoint::new(-2_048, 921, 40) };
     let ballot = cluster::Ballot { round: 3, node: 2 };
     let member = |node: u64, is_witness| cluster::Member { node, address: format!("10.0.0.{node}:7777"), is_witness };
     let plan = cluster::Plan {
         version: 7,
         members: vec![member(1, false), member(2, false), member(9, true)],
         cuts: vec![
-            cluster::Cut::X(-1_024),
-            cluster::Cut::Leaf(1),
-            cluster::Cut::Z(4_096),
-            cluster::Cut::Leaf(2),
-            cluster::Cut::Leaf(1),
+            cluster::SpaceCut::X(-1_024),
+            cluster::SpaceCut::Leaf(1),
+            cluster::SpaceCut::Z(4_096),
+            cluster::SpaceCut::Leaf(2),
+            cluster::SpaceCut::Leaf(1),
         ],
     };
     let ask = cluster::Ask {
@@ -442,7 +448,7 @@ pub fn to_node() -> Vec<(&'static str, ToNode)> {
                 tick: 900,
                 load: 412,
                 lag: 3,
-                half: Some((1, cluster::Cut::Z(-64))),
+                half: Some((1, cluster::SpaceCut::Z(-64))),
                 suspects: vec![4],
                 awaiting: vec![2],
                 adopting: vec![3, 4],
@@ -527,7 +533,9 @@ pub fn to_node() -> Vec<(&'static str, ToNode)> {
             ToNode::Replicate(cluster::Replicate {
                 number: 12,
                 is_first: true,
-                entries: [cluster::Entry { object: 5, seq: 3, parcel: &[1, 2, 3], session: &[] }].into_iter().collect(),
+                entries: [cluster::ReplicaEntry { object: 5, seq: 3, parcel: &[1, 2, 3], session: &[] }]
+                    .into_iter()
+                    .collect(),
                 gone: vec![6],
             }),
         ),

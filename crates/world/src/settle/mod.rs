@@ -1,21 +1,18 @@
-//! Settling: everybody in turn, in an order that favours nobody, against the others as they stand at that moment.
+//! Settling: movers take their motions one after the other, in a fair order, each against the others as they are then.
 
-mod attention;
-mod motion;
+mod narrow_budget;
 mod order;
 mod ride;
 mod schedule;
 mod stroll;
 mod surroundings;
+mod sweep;
 mod walk;
 mod weave;
 
-pub(crate) use attention::Attention;
-pub(crate) use order::Order;
+pub(crate) use order::TurnOrder;
 pub(crate) use ride::longest_arm;
-pub(crate) use schedule::Schedule;
-pub(crate) use surroundings::{CLOSEST_M, Surroundings};
-pub(crate) use weave::Circles;
+pub(crate) use surroundings::CLOSEST_M;
 
 use shapes::{Motion, Pose, Shape, exact};
 use space::bits::Bits;
@@ -26,57 +23,103 @@ use crate::border::{Border, PlacedSolid};
 use crate::neighbours::Neighbours;
 use crate::objects::{AVATAR, Collider, EXACT, HELD, MOVABLE, Objects, ROUTED, SOLID};
 use crate::outcome::{Met, Outcome};
+use crate::propose::Proposals;
 use crate::scenery::Scenery;
-use crate::solid::{Block, Joint};
-use crate::spec::{ObjectSpec, Policy, Route, Spec};
-use motion::{Around, Hit, Other};
-use surroundings::ExactPair;
+use crate::solid::{GridBox, Joint};
+use crate::spec::{ContactPolicy, ObjectSpec, Route, Spec};
+use narrow_budget::NarrowBudget;
+use schedule::Schedule;
+use surroundings::{ExactPair, Surroundings};
+use sweep::{Other, Sweep, SweepHit};
+use weave::Circles;
 
-/// The speed that a ball keeps of what it loses to a wall.
+/// The share of its speed into a wall that a ball has after the bounce.
 const RESTITUTION: f64 = 0.7;
-/// The speed along the ground that a ball keeps from tick to tick.
+/// The share of its speed along the ground that a ball keeps from tick to tick.
 const ROLLING: f32 = 0.985;
-/// Slower than this is standing, in metres per second.
+/// An object slower than this is at rest, in metres per second.
 const STILL: f32 = 0.05;
 
-/// Everything that settling looks at.
+/// Memory that a tick needs and the next one uses again.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    pub neighbours: Neighbours,
+    pub schedule: Schedule,
+    pub proposals: Proposals,
+    /// The rows of the objects in `Outcome::moved`.
+    pub moved: Vec<u32>,
+    /// Whether no mover takes a shortcut.
+    pub is_thorough: bool,
+    narrow_budget: NarrowBudget,
+    /// What the mover may meet, and the same for movers that meet upright capsules only.
+    surroundings: Surroundings,
+    circles: Circles,
+    /// What a pushed object may meet.
+    pushed: Surroundings,
+    /// By row, whether the object was pushed in this tick.
+    was_pushed: Vec<bool>,
+    /// Rows of balls that were kicked, with the speed along the ground in metres per second.
+    kicks: Vec<(u32, [f32; 2])>,
+    /// Places in the list of movers of those that may meet another one, and their rows in the order of settling.
+    crowded: Bits,
+    order: Vec<u32>,
+    /// Objects on the platform that moves, and those on top of them.
+    riders: Vec<u32>,
+    /// Boxes in which no motion has to do with the border.
+    calm: Vec<GridBox>,
+}
+
+/// Settles one tick.
 pub(crate) struct Settler<'a> {
     pub spec: &'a Spec,
-    /// How long a tick is, in seconds, and how many steps per tick a metre per second is.
+    /// The duration of a tick in seconds, and one metre per second in steps per tick.
     pub tick_s: f32,
     pub steps_per_tick: f64,
     pub grid: Grid,
     pub shapes: &'a [Shape],
     pub scenery: &'a Scenery,
     pub objects: &'a mut Objects,
-    pub neighbours: &'a Neighbours,
-    pub schedule: &'a mut Schedule,
-    /// Who is looked at coarsely in this tick.
-    pub attention: &'a Attention,
-    pub surroundings: &'a mut Surroundings,
-    /// The same for those who only meet people.
-    pub circles: &'a mut Circles,
-    /// What a pushed object may meet.
-    pub pushed: &'a mut Surroundings,
-    /// Who has been pushed in this tick already.
-    pub was_pushed: &'a mut [bool],
-    /// Who has been kicked, and how fast: in metres per second, along the ground.
-    pub kicks: &'a mut Vec<(u32, [f32; 2])>,
-    /// Whether nobody takes a shortcut.
-    pub is_thorough: bool,
-    /// Who stands on the platform that moves, and who on them.
-    pub riders: &'a mut Vec<u32>,
-    /// Who may still be carried by a platform in this tick: its reach has room for that.
-    pub may_ride: &'a mut [bool],
-    /// What lies around this world, if it is a part of a larger one.
+    /// The surroundings of this world, if it is a part of a larger one.
     pub border: Option<&'a Border>,
-    /// Where nobody has to do with what lies around it.
-    pub calm: Vec<Block>,
     pub tick: u64,
     pub outcome: &'a mut Outcome,
+    pub scratch: &'a mut Scratch,
 }
 
 impl Settler<'_> {
+    /// Settles every mover: first those that can meet no other, then the rest in this tick's order.
+    pub fn settle_all(mut self) {
+        let movers = std::mem::take(&mut self.scratch.proposals.movers);
+        let mut crowded = std::mem::take(&mut self.scratch.crowded);
+        let mut order = std::mem::take(&mut self.scratch.order);
+        self.begin(&movers);
+        self.settle_alone(&movers, &mut crowded);
+        order.clear();
+        TurnOrder::of_tick(self.tick, movers.len()).visit(&crowded, |index| order.push(movers[index]));
+        self.settle_in_turn(&order);
+        for (row, kick) in self.scratch.kicks.drain(..) {
+            let drive = &mut self.objects.drive[row as usize];
+            drive.velocity[0] += kick[0];
+            drive.velocity[2] += kick[1];
+            drive.awake = true;
+        }
+        let Scratch { surroundings, circles, pushed, .. } = &self.scratch;
+        self.outcome.work.sweeps = surroundings.sweeps + circles.sweeps + pushed.sweeps;
+        (self.scratch.proposals.movers, self.scratch.crowded, self.scratch.order) = (movers, crowded, order);
+    }
+
+    fn begin(&mut self, movers: &[u32]) {
+        self.outcome.work.movers = movers.len() as u64;
+        let Scratch { neighbours, narrow_budget, surroundings, circles, pushed, was_pushed, calm, .. } =
+            &mut *self.scratch;
+        was_pushed.clear();
+        was_pushed.resize(self.objects.body.len(), false);
+        (surroundings.sweeps, circles.sweeps, pushed.sweeps) = (0, 0, 0);
+        *calm = self.border.map_or_else(Vec::new, Border::calm);
+        let around = (self.shapes, self.scenery, &*self.objects, &*neighbours);
+        narrow_budget.share_out(self.spec.limits.narrow_operations, self.tick, movers, around);
+    }
+
     /// Settles one mover, or leaves it to a later tick.
     fn settle(&mut self, row: u32) {
         if self.border.is_some() && self.is_held(row) {
@@ -93,9 +136,9 @@ impl Settler<'_> {
 
     #[inline(never)]
     fn settle_with_care(&mut self, row: u32) {
-        if self.attention.is_coarse(row) {
+        if self.scratch.narrow_budget.is_coarse(row) {
             self.look_around(row);
-            if self.surroundings.is_held() {
+            if self.scratch.surroundings.is_held() {
                 self.outcome.work.put_off += 1;
                 return;
             }
@@ -108,13 +151,13 @@ impl Settler<'_> {
         }
     }
 
-    /// Settles whoever of the movers can meet nobody that moves: they need not wait for a turn, so they come in the order of
-    /// names, which mostly is that of memory. The places of all others in the list are `crowded`.
-    pub fn settle_alone(&mut self, movers: &[u32], crowded: &mut Bits) {
+    /// Settles the movers that can meet no other object. Their turn does not matter, so they come in the order of names,
+    /// which mostly is that of memory. The places of all others in the list are put into `crowded`.
+    fn settle_alone(&mut self, movers: &[u32], crowded: &mut Bits) {
         crowded.clear();
         crowded.grow(movers.len());
         for (index, &row) in movers.iter().enumerate() {
-            let is_alone = |row: u32| self.neighbours.of(row).is_empty();
+            let is_alone = |row: u32| self.scratch.neighbours.of(row).is_empty();
             if is_alone(row) && self.objects.held_by(row).is_none_or(is_alone) {
                 self.settle(row);
             } else {
@@ -123,21 +166,21 @@ impl Settler<'_> {
         }
     }
 
-    /// Settles everybody in this order. In a fair order they lie anywhere in memory, so what they need is fetched ahead: a
-    /// mover's own lines first, then, when its list is there, those of its neighbours.
-    pub fn settle_in_turn(&mut self, order: &[u32]) {
+    /// Settles movers in this order, which jumps through memory. So it prefetches: a mover's own cache lines first, then,
+    /// when its list of neighbours is there, theirs.
+    fn settle_in_turn(&mut self, order: &[u32]) {
         const FAR: usize = 24;
         const NEAR: usize = 8;
         for (at, &row) in order.iter().enumerate() {
             if let Some(&far) = order.get(at + FAR) {
                 let far = far as usize;
                 fetch_ahead(&self.objects.body[far]);
-                self.neighbours.fetch(far);
+                self.scratch.neighbours.fetch(far);
             }
             if let Some(&near) = order.get(at + NEAR) {
                 fetch_ahead(&self.objects.drive[near as usize]);
                 fetch_ahead(&self.objects.clear_until[near as usize]);
-                for &other in self.neighbours.of(near) {
+                for &other in self.scratch.neighbours.of(near) {
                     fetch_ahead(&self.objects.body[other as usize]);
                 }
             }
@@ -145,13 +188,14 @@ impl Settler<'_> {
         }
     }
 
-    /// Whether a motion within `reach` may have to do with others beyond the border, or with their objects here.
+    /// Whether a motion within `reach` may cross the border or meet a guest.
     #[inline]
-    fn is_concerned(&self, reach: &Block) -> bool {
-        self.border.is_some_and(|border| !self.calm.iter().any(|calm| calm.contains(reach)) && border.concerns(reach))
+    fn is_concerned(&self, reach: &GridBox) -> bool {
+        self.border
+            .is_some_and(|border| !self.scratch.calm.iter().any(|calm| calm.contains(reach)) && border.concerns(reach))
     }
 
-    /// Whether the border keeps somebody, or what it holds, where it is.
+    /// Whether the border keeps an object, or the one that it holds, in its place.
     fn is_held(&self, row: u32) -> bool {
         let Some(border) = self.border else { return false };
         [Some(row), self.objects.held_by(row)].into_iter().flatten().any(|row| {
@@ -161,9 +205,9 @@ impl Settler<'_> {
         })
     }
 
-    /// Looks who may be met by a body and by what it holds.
+    /// Finds what a body, and the object that it holds, may meet.
     fn look_around(&mut self, row: u32) {
-        let mut around = std::mem::take(self.surroundings);
+        let mut around = std::mem::take(&mut self.scratch.surroundings);
         around.clear();
         let holds = self.objects.held_by(row);
         self.look_around_part(&mut around, row, 0, holds);
@@ -171,7 +215,7 @@ impl Settler<'_> {
             self.look_around_part(&mut around, held, 1, Some(row));
         }
         around.arrange();
-        *self.surroundings = around;
+        self.scratch.surroundings = around;
     }
 
     fn look_around_part(&mut self, around: &mut Surroundings, row: u32, part: u8, except: Option<u32>) {
@@ -184,12 +228,12 @@ impl Settler<'_> {
         if !body.is(SOLID) {
             return;
         }
-        let reach = self.objects.body[row as usize].reach;
-        let is_coarse = self.attention.is_coarse(row);
+        let Scratch { neighbours, schedule, narrow_budget, .. } = &mut *self.scratch;
+        let is_coarse = narrow_budget.is_coarse(row);
         let work = &mut self.outcome.work;
-        for &other in self.neighbours.of(row) {
+        for &other in neighbours.of(row) {
             let other_body = &self.objects.body[other as usize];
-            if Some(other) == except || !other_body.block().meets(&reach) {
+            if Some(other) == except || !other_body.block().meets(&body.reach) {
                 continue;
             }
             let joint = Joint::new(body.solid, body.at, other_body.solid, other_body.at);
@@ -206,7 +250,7 @@ impl Settler<'_> {
             let names = (mine.id, card.id);
             if is_coarse {
                 around.add_coarse(self.shapes, key, Other::Object(other), joint, pair, body.span(), work);
-            } else if self.schedule.may_meet(self.shapes, names, &pair, odometer + other_odometer, body.span()) {
+            } else if schedule.may_meet(self.shapes, names, &pair, odometer + other_odometer, body.span()) {
                 around.add_exact(self.shapes, key, Other::Object(other), joint, pair, work);
             }
         }
@@ -214,11 +258,11 @@ impl Settler<'_> {
         self.look_beyond(around, row, part);
     }
 
-    /// Whether nothing that is fixed can be met. Walls do not come closer: who has come less far than they are away need not
-    /// look for them.
+    /// Whether no fixed object can be met. Walls do not move: until the odometer shows that the body came as far as they
+    /// were away, there is no need to look for them.
     #[inline]
     fn is_clear_of_scenery(&mut self, row: u32) -> bool {
-        if self.is_thorough {
+        if self.scratch.is_thorough {
             return false;
         }
         let index = row as usize;
@@ -227,7 +271,7 @@ impl Settler<'_> {
         reached < self.objects.clear_until[index] || reached < self.look_for_scenery(index)
     }
 
-    /// Finds anew until when somebody is clear of everything fixed.
+    /// Measures anew up to which odometer reading a body is clear of fixed objects.
     #[inline(never)]
     fn look_for_scenery(&mut self, index: usize) -> i64 {
         let clearance = self.scenery.clearance(&self.objects.body[index].block());
@@ -241,8 +285,9 @@ impl Settler<'_> {
             return;
         }
         let body = self.objects.body[row as usize];
-        let is_coarse = self.attention.is_coarse(row);
-        let (objects, shapes, schedule, scenery) = (&*self.objects, self.shapes, &mut *self.schedule, self.scenery);
+        let is_coarse = self.scratch.narrow_budget.is_coarse(row);
+        let (objects, shapes, scenery) = (&*self.objects, self.shapes, self.scenery);
+        let schedule = &mut self.scratch.schedule;
         let work = &mut self.outcome.work;
         scenery.near(&body.reach, |index| {
             let other: &Collider = &scenery.body[index as usize];
@@ -268,7 +313,8 @@ impl Settler<'_> {
         });
     }
 
-    /// Looks at what is kept for others, and at where this one has no room. What is not upright counts as the box around it.
+    /// Adds guests, what stands in the object's rooms, and the walls around them. A solid that is not upright counts as
+    /// the box around it.
     fn look_beyond(&self, around: &mut Surroundings, row: u32, part: u8) {
         let Some(border) = self.border else { return };
         let body = &self.objects.body[row as usize];
@@ -291,7 +337,7 @@ impl Settler<'_> {
         });
     }
 
-    /// Puts a body, and what it holds, at an offset that was found free.
+    /// Moves a body, and the object that it holds, by an offset that was found free.
     fn commit(&mut self, row: u32, offset: [i32; 3]) {
         if offset == [0; 3] {
             return;
@@ -302,7 +348,7 @@ impl Settler<'_> {
         }
     }
 
-    fn note(&mut self, row: u32, hit: Option<Hit>) {
+    fn note(&mut self, row: u32, hit: Option<SweepHit>) {
         let Some(hit) = hit else { return };
         let mover = self.objects.name(row);
         self.outcome.contacts.push(Met { mover, other: self.name(hit.other) });
@@ -317,7 +363,7 @@ impl Settler<'_> {
         }
     }
 
-    /// A shared object: it falls, it bounces or comes to rest.
+    /// A movable object falls, bounces, or comes to rest.
     fn settle_movable(&mut self, row: u32) {
         self.look_around(row);
         let policy = self.objects.card(row).policy;
@@ -327,16 +373,16 @@ impl Settler<'_> {
         let mut velocity = limited(drive.velocity, terminal);
         let v = velocity * self.steps_per_tick;
         let (to, hit) = match policy {
-            Policy::Bounce => self.bounce(&mut velocity, v),
-            Policy::Slide => {
-                let (to, hit) = self.surroundings.slide(self.shapes, [0; 3], v, |normal| normal);
+            ContactPolicy::Bounce => self.bounce(&mut velocity, v),
+            ContactPolicy::Slide => {
+                let (to, hit) = self.scratch.surroundings.slide(self.shapes, [0; 3], v, |normal| normal);
                 if let Some(hit) = hit {
                     velocity -= hit.normal * velocity.dot(hit.normal).min(0.0);
                 }
                 (to, hit)
             }
-            Policy::Block | Policy::PassThrough => {
-                let (to, hit) = self.surroundings.advance(self.shapes, [0; 3], v);
+            ContactPolicy::Block | ContactPolicy::PassThrough => {
+                let (to, hit) = self.scratch.surroundings.advance(self.shapes, [0; 3], v);
                 if hit.is_some() {
                     velocity = DVec3::ZERO;
                 }
@@ -345,21 +391,20 @@ impl Settler<'_> {
         };
         let supported = hit.filter(|hit| hit.normal.y > 0.5);
         drive.standing = supported.is_some();
-        self.objects.set_on_object(row, matches!(supported, Some(Hit { other: Other::Object(_), .. })));
-        // Nobody tells when what another node moves goes away from under it.
-        let is_on_guest = matches!(supported, Some(Hit { other: Other::Beyond(_), .. }));
+        self.objects.set_on_object(row, matches!(supported, Some(SweepHit { other: Other::Object(_), .. })));
+        // There is no event when a guest goes away from under it.
+        let is_on_guest = matches!(supported, Some(SweepHit { other: Other::Beyond(_), .. }));
         drive.velocity = velocity.as_vec3().to_array();
         if drive.standing {
             drive.velocity[0] *= ROLLING;
             drive.velocity[2] *= ROLLING;
         }
         let fall = gravity * tick_s;
-        let is_still =
-            drive.velocity.iter().all(|speed| speed.abs() < STILL.max(1.5 * fall * f32::from(drive.standing)));
-        // A body that something blocks from below and that did not get anywhere has come to rest.
-        // What it was seen to rest on coarsely may not be there.
-        let is_at_rest =
-            to == [0; 3] && is_still && (drive.standing || gravity == 0.0) && !self.attention.is_coarse(row);
+        let speed_max = STILL.max(1.5 * fall * f32::from(drive.standing));
+        let is_still = to == [0; 3] && drive.velocity.iter().all(|speed| speed.abs() < speed_max);
+        // After a coarse test the support may not be there: then it does not come to rest.
+        let is_coarse = self.scratch.narrow_budget.is_coarse(row);
+        let is_at_rest = is_still && (drive.standing || gravity == 0.0) && !is_coarse;
         if is_at_rest {
             drive.velocity = [0.0; 3];
         }
@@ -371,24 +416,24 @@ impl Settler<'_> {
         }
     }
 
-    /// Reflects a motion at whatever it meets. `velocity` is in metres per second, `v` in steps.
-    fn bounce(&mut self, velocity: &mut DVec3, v: DVec3) -> ([i32; 3], Option<Hit>) {
+    /// Reflects a motion at each contact. `velocity` is in metres per second, `v` in steps.
+    fn bounce(&mut self, velocity: &mut DVec3, v: DVec3) -> ([i32; 3], Option<SweepHit>) {
         let (mut place, mut rest, mut last) = ([0; 3], v, None);
         let slow = f64::from(self.spec.gravity * self.tick_s) * 2.0;
         for _ in 0..4 {
-            let (to, hit) = self.surroundings.advance(self.shapes, place, rest);
+            let (to, hit) = self.scratch.surroundings.advance(self.shapes, place, rest);
             place = to;
             let Some(hit) = hit else { break };
-            // What carries it matters more than what it brushed against.
+            // A support matters more than a wall that it touched.
             last = match last {
-                Some(Hit { normal, .. }) if normal.y > hit.normal.y => last,
+                Some(SweepHit { normal, .. }) if normal.y > hit.normal.y => last,
                 _ => Some(hit),
             };
             let into = velocity.dot(hit.normal);
             if into >= 0.0 {
                 break;
             }
-            // A ball on the ground is pulled into it in every tick; that is no bounce.
+            // Gravity pulls a ball on the ground into it in every tick; that is no bounce.
             let kept = if -into <= slow { 0.0 } else { RESTITUTION };
             *velocity -= hit.normal * into * (1.0 + kept);
             rest *= 1.0 - hit.time;
@@ -400,7 +445,8 @@ impl Settler<'_> {
         (place, last)
     }
 
-    /// How far a body can turn on the spot. Of upright solids a ball and a capsule are the same from all sides.
+    /// Turns a body on the spot as far as there is room; also returns whether that is all of the turn. Upright spheres and
+    /// capsules are the same from all sides.
     fn spun(&mut self, row: u32, from: Turn, to: Turn) -> (Turn, bool) {
         let body = self.objects.body[row as usize];
         if !body.is(EXACT) || !body.is(SOLID) {
@@ -411,17 +457,10 @@ impl Settler<'_> {
         let shape = &self.shapes[self.objects.card(row).shape as usize];
         let pose = |turn: Turn| Pose::new(position, turn.quat());
         let motion = Motion::new(pose(from), pose(to));
-        // Beyond a border the box around it counts, which is as wide however it is turned.
-        let is_here = |other: &Other| matches!(other, Other::Scenery(_) | Other::Object(_));
-        let others: Vec<(u32, Pose)> = self
-            .surroundings
-            .near()
-            .iter()
-            .map(|near| near.other)
-            .filter(is_here)
-            .map(|other| self.pose_of(other))
-            .collect();
-        // Whoever stands on it or beside it is a gap away, and does not keep it from turning.
+        // Guests and walls were tested with the box around the body, which has room for every turn.
+        let near = self.scratch.surroundings.near().iter().map(|near| near.other);
+        let others: Vec<(u32, Pose)> = near.filter_map(|other| self.pose_of(other)).collect();
+        // An object that stands on it or beside it is a gap away, and does not keep it from turning.
         let mut time = 1f32;
         for (other, at) in &others {
             if let Some(contact) =
@@ -448,56 +487,55 @@ impl Settler<'_> {
         (from, false)
     }
 
-    fn pose_of(&self, other: Other) -> (u32, Pose) {
-        match other {
-            Other::Bounds | Other::Beyond(_) => unreachable!("only what is here has a pose"),
-            Other::Scenery(index) => {
-                let index = index as usize;
-                let pose = Pose::new(self.scenery.body[index].at.position(), self.scenery.turn[index].quat());
-                (self.scenery.shape[index], pose)
-            }
-            Other::Object(row) => {
-                let (body, turn) = (&self.objects.body[row as usize], self.objects.turn[row as usize]);
-                (self.objects.card(row).shape, Pose::new(body.at.position(), turn.quat()))
-            }
-        }
+    /// The shape and the pose of an object of this world.
+    fn pose_of(&self, other: Other) -> Option<(u32, Pose)> {
+        let (body, shape, turn) = match other {
+            Other::Bounds | Other::Beyond(_) => return None,
+            Other::Scenery(index) => self.scenery.shaped(index as usize),
+            Other::Object(row) => self.objects.shaped(row),
+        };
+        Some((shape, Pose::new(body.at.position(), turn.quat())))
     }
 
-    /// Moves what stands in a mover's way, by at most `v` steps, and returns whether it gave way. One object per tick,
-    /// no chains.
+    /// Moves an object out of a mover's way, by at most `v` steps; returns whether it moved. An object is pushed once per
+    /// tick and pushes no other.
     fn push(&mut self, pushed: u32, v: DVec3) -> bool {
-        if !self.objects.body[pushed as usize].is(MOVABLE) {
-            return false;
-        }
-        if self.objects.body[pushed as usize].is(HELD)
+        let body = &self.objects.body[pushed as usize];
+        if !body.is(MOVABLE)
+            || body.is(HELD)
             || self.is_held(pushed)
-            || std::mem::replace(&mut self.was_pushed[pushed as usize], true)
+            || std::mem::replace(&mut self.scratch.was_pushed[pushed as usize], true)
         {
             return false;
         }
         let policy = self.objects.card(pushed).policy;
         self.objects.drive[pushed as usize].awake = true;
-        if policy == Policy::Bounce {
-            // A ball is kicked rather than shoved: it goes its own way, from the next tick on, as its reach in this
-            // one is settled.
+        if policy == ContactPolicy::Bounce {
+            // A ball is kicked rather than shoved. It gets the speed after the tick, as its reach in this tick is fixed.
             let kick = v / self.steps_per_tick * 1.3;
-            self.kicks.push((pushed, [kick.x as f32, kick.z as f32]));
+            self.scratch.kicks.push((pushed, [kick.x as f32, kick.z as f32]));
             return false;
         }
-        std::mem::swap(self.surroundings, self.pushed);
+        self.scratch.swap_pushed();
         self.look_around(pushed);
-        let (to, _) = self.surroundings.advance(self.shapes, [0; 3], v);
-        std::mem::swap(self.surroundings, self.pushed);
+        let (to, _) = self.scratch.surroundings.advance(self.shapes, [0; 3], v);
+        self.scratch.swap_pushed();
         self.commit(pushed, to);
         to != [0; 3]
     }
 }
 
-/// Where a route takes its object in the tick after `phase`, which stands at `at`: the way, in steps, how it is to be turned, and
-/// whether it is where the route wants it then.
+impl Scratch {
+    fn swap_pushed(&mut self) {
+        std::mem::swap(&mut self.surroundings, &mut self.pushed);
+    }
+}
+
+/// The motion of a routed object that is at `at`, in the tick after `phase`: the way in steps, its rotation, and whether
+/// it is on its route then.
 ///
-/// Who was put down beside its way comes back no faster than somebody walks, unless the route itself is faster: the way back
-/// may be long, and nobody who looks on could follow it in one tick.
+/// An object that was put down beside its route comes back at the speed of a walker, or of the route if that is faster:
+/// the way back may be long, and a jump of one tick would surprise.
 pub(crate) fn route_way(spec: &Spec, object: &ObjectSpec, route: &Route, phase: u64, at: DVec3) -> (DVec3, Quat, bool) {
     let (wanted, rotation) = route_pose(spec, object, route, phase + 1);
     let way = wanted - at;
@@ -506,12 +544,12 @@ pub(crate) fn route_way(spec: &Spec, object: &ObjectSpec, route: &Route, phase: 
     if length <= walk {
         return (way, rotation, true);
     }
-    // Places are rounded to the grid.
+    // FreePlaces are rounded to the grid.
     let most = walk.max((wanted - route_pose(spec, object, route, phase).0).length() + 2.0);
     if length <= most { (way, rotation, true) } else { (way * (most / length), rotation, false) }
 }
 
-/// Where a route wants its object to be, in steps, and how turned.
+/// The place of a route at its clock `phase`, in steps, and the rotation.
 fn route_pose(spec: &Spec, object: &ObjectSpec, route: &Route, phase: u64) -> (DVec3, Quat) {
     let seconds = phase as f64 / f64::from(spec.tick_rate);
     let (position, rotation) = route.pose(object.at, object.rotation, spec.gravity, seconds);
@@ -521,7 +559,7 @@ fn route_pose(spec: &Spec, object: &ObjectSpec, route: &Route, phase: u64) -> (D
 #[inline]
 fn limited(velocity: [f32; 3], most: f32) -> DVec3 {
     let velocity = DVec3::from_array(velocity.map(f64::from));
-    // Well below there is no need for a root.
+    // Well below the limit there is no need for a root.
     if velocity.length_squared() < 0.999 * f64::from(most) * f64::from(most) {
         return velocity;
     }

@@ -1,29 +1,26 @@
-//! Who goes first? Everybody, equally often.
+//! A fair order of settling: over many ticks, each mover comes before each other one about every second time.
 //!
-//! A list that is walked from a start that rotates favours each over its successor in all ticks but one. So the walk
-//! has a stride of its own in every tick, too: over ticks, any one comes before any other about every second time.
-//!
-//! A walk all over memory waits for it at every step. So the list is cut into blocks: they come in such an order, and
-//! within each everybody does.
+//! A rotating start alone would put each mover before its successor in all ticks but one. So the stride changes with
+//! every tick, too. To stay in the cache the list is cut into blocks: the blocks are visited in such an order, and so
+//! are the movers within each block.
 
 use space::bits::Bits;
 
-/// How many follow each other in an order of their own: a word of [`Bits`].
+/// The number of movers in a block: a word of [`Bits`].
 const BLOCK: usize = 64;
 
-/// An order of `count` things, another one in every tick.
+/// An order of the numbers below `count`, which changes with every tick.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Order {
+pub(crate) struct TurnOrder {
     count: usize,
     word: u64,
 }
 
-impl Order {
-    pub fn of_tick(tick: u64, count: usize) -> Order {
-        Order { count, word: scrambled(tick) }
+impl TurnOrder {
+    pub fn of_tick(tick: u64, count: usize) -> TurnOrder {
+        TurnOrder { count, word: scrambled(tick) }
     }
 
-    /// All numbers below `count`, each once.
     pub fn iter(self) -> impl Iterator<Item = usize> {
         walk(self.word, self.count.div_ceil(BLOCK)).flat_map(move |block| {
             let first = block * BLOCK;
@@ -31,7 +28,7 @@ impl Order {
         })
     }
 
-    /// Those of `chosen` that are below `count`, each once: `visit` is called for them in turn.
+    /// Calls `visit` in this order for the numbers in `chosen`.
     pub fn visit(self, chosen: &Bits, mut visit: impl FnMut(usize)) {
         let mut numbers = [0; BLOCK];
         for block in walk(self.word, self.count.div_ceil(BLOCK)) {
@@ -50,9 +47,9 @@ impl Order {
     }
 }
 
-/// All numbers below `count`, each once, from a start and with a stride that `word` chooses.
+/// All numbers below `count`, each once; `word` determines the start and the stride.
 fn walk(word: u64, count: usize) -> impl Iterator<Item = usize> {
-    // An odd stride visits everything below a power of two once.
+    // An odd stride visits all numbers below a power of two.
     let (size, stride) = (count.next_power_of_two() as u64, scrambled(word) | 1);
     (0..size)
         .map(move |step| (word.wrapping_add(step.wrapping_mul(stride)) & (size - 1)) as usize)
@@ -71,20 +68,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everybody_has_a_turn_and_nobody_is_first_more_often() {
+    fn every_number_comes_once_and_before_each_other_equally_often() {
         for count in [0usize, 1, 2, 3, 7, 64, 100, 150] {
-            are_treated_alike(count, |tick| Order::of_tick(tick, count).iter().collect());
+            are_treated_alike(count, |tick| TurnOrder::of_tick(tick, count).iter().collect());
         }
     }
 
     #[test]
-    fn whoever_is_chosen_has_a_turn_and_nobody_is_first_more_often() {
+    fn every_chosen_number_comes_once_and_before_each_other_equally_often() {
         for count in [0, 1, 2, 30, 70] {
             let mut chosen = Bits::new();
             (0..count).for_each(|number| chosen.insert(number * 7 / 3));
             let order = |tick| {
                 let mut order = Vec::new();
-                Order::of_tick(tick, 200).visit(&chosen, |number| order.push((number * 3).div_ceil(7)));
+                TurnOrder::of_tick(tick, 200).visit(&chosen, |number| order.push((number * 3).div_ceil(7)));
                 order
             };
             are_treated_alike(count, order);

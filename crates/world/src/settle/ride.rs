@@ -1,31 +1,31 @@
-//! Scene objects that move by a route, and those who ride on them.
+//! Objects that move by a route, and their riders.
 //!
-//! A platform and its riders are not one body: each of them moves by itself, to a place that is free at that moment, so
-//! that nothing new has to be proven. Who stands on it is lifted before it rises, and follows after it went sideways,
-//! turned or sank. A rider who cannot be lifted stops the platform; one who cannot follow stays behind.
+//! A platform and its riders are not one body: each of them moves by itself to a place that is free at that moment, so
+//! that the proof against overlaps stays the same. Riders are lifted before the platform rises, and follow after it has
+//! moved sideways, turned or sunk. A rider that cannot be lifted stops the platform; one that cannot follow stays behind.
 
 use space::impact::rounded;
 use space::{DVec3, Quat, Turn, snap};
 
-use super::motion::Around;
 use super::surroundings::ExactPair;
+use super::sweep::Sweep;
 use super::{Settler, route_way};
 use crate::objects::{Collider, EXACT};
 use crate::solid::{GAP, Joint, SKIN};
 use crate::spec::{ObjectKind, Route};
 
-/// How many can ride on one platform; whoever comes later is in its way, as anybody else.
+/// The most riders of one platform; any more are obstacles.
 const MOST_RIDERS: usize = 64;
 
-/// How far from a turning platform's middle somebody who stands on it is taken to be, at most, in steps. Whatever is so
-/// wide that its middle is further out is taken along more slowly.
+/// The longest arm by which a turning platform takes a rider along, in steps. A rider whose centre is farther out follows
+/// more slowly.
 pub(crate) fn longest_arm(platform: &Collider) -> f64 {
     let [x, _, z] = platform.solid.half_extents().map(f64::from);
     x + z + f64::from(snap::STEPS_PER_METRE)
 }
 
 impl Settler<'_> {
-    /// Moves a scene object by its route. Where its way is blocked it waits, and its clock with it.
+    /// Moves an object by its route. If its way is blocked it waits, and its clock with it.
     pub(super) fn settle_mover(&mut self, row: u32) {
         let card = self.objects.card(row);
         let (phase, turn) = (card.phase, self.objects.turn[row as usize]);
@@ -33,7 +33,7 @@ impl Settler<'_> {
         let object = &spec.objects[card.shape as usize];
         let ObjectKind::Moving(route) = &object.kind else { return };
         if matches!(route, Route::Deform(_)) {
-            // It took its form before anybody moved.
+            // It took its form before the first motion of the tick.
             return;
         }
         let start = self.place(row);
@@ -43,7 +43,7 @@ impl Settler<'_> {
             self.lift_riders(v.y);
         }
         self.look_around(row);
-        let (to, hit) = self.surroundings.advance(self.shapes, [0; 3], v);
+        let (to, hit) = self.scratch.surroundings.advance(self.shapes, [0; 3], v);
         let mut is_there =
             f64::from(to[0]) == v.x.round() && f64::from(to[1]) == v.y.round() && f64::from(to[2]) == v.z.round();
         self.commit(row, to);
@@ -54,7 +54,7 @@ impl Settler<'_> {
             self.objects.turn[row as usize] = reached;
             let half = self.objects.body[row as usize].solid.half_extents();
             self.objects.drive[row as usize].odometer += 4 * half.map(i64::from).iter().sum::<i64>();
-            spin = reached.quat() * turn.quat().inverse();
+            spin = reached.quat() * turn.quat().conjugate();
             is_there &= is_free;
         }
         self.take_riders_along(row, start, spin);
@@ -69,21 +69,22 @@ impl Settler<'_> {
         DVec3::new(f64::from(at.x), f64::from(at.y), f64::from(at.z))
     }
 
-    /// Lists who stands on a platform, then who stands on those. Nobody is carried twice in a tick: reaches have room for
-    /// one ride.
+    /// Lists the objects on a platform, then the objects on top of those. None is carried twice in a tick: reaches have
+    /// room for one ride.
     fn find_riders(&mut self, platform: u32) {
-        self.riders.clear();
+        self.scratch.riders.clear();
         let mut carrier = platform;
         for next in 0.. {
-            for index in 0..self.neighbours.of(carrier).len() {
-                let other = self.neighbours.of(carrier)[index];
-                let may_ride = self.may_ride[other as usize] && self.riders.len() < MOST_RIDERS;
+            for index in 0..self.scratch.neighbours.of(carrier).len() {
+                let other = self.scratch.neighbours.of(carrier)[index];
+                let may_ride =
+                    self.scratch.proposals.may_ride[other as usize] && self.scratch.riders.len() < MOST_RIDERS;
                 if may_ride && self.stands_on(other, carrier) && !self.is_held(other) {
-                    self.may_ride[other as usize] = false;
-                    self.riders.push(other);
+                    self.scratch.proposals.may_ride[other as usize] = false;
+                    self.scratch.riders.push(other);
                 }
             }
-            let Some(&rider) = self.riders.get(next) else { break };
+            let Some(&rider) = self.scratch.riders.get(next) else { break };
             carrier = rider;
         }
     }
@@ -104,23 +105,23 @@ impl Settler<'_> {
         normal.is_some_and(|normal| normal.y > 0.3)
     }
 
-    /// Lifts the uppermost first: they stand on each other.
+    /// Lifts the riders, the uppermost first, as they stand on each other.
     fn lift_riders(&mut self, height: f64) {
-        for index in (0..self.riders.len()).rev() {
-            let rider = self.riders[index];
+        for index in (0..self.scratch.riders.len()).rev() {
+            let rider = self.scratch.riders[index];
             self.look_around(rider);
-            let (to, _) = self.surroundings.advance(self.shapes, [0; 3], DVec3::new(0.0, height, 0.0));
+            let (to, _) = self.scratch.surroundings.advance(self.shapes, [0; 3], DVec3::new(0.0, height, 0.0));
             self.commit(rider, to);
         }
     }
 
-    /// Moves the riders as the platform under their feet has moved, the lowest first. They were lifted already.
+    /// Moves the riders as the platform has moved, the lowest first. They were lifted already.
     fn take_riders_along(&mut self, platform: u32, start: DVec3, spin: Quat) {
         let way = self.place(platform) - start;
         let way = DVec3::new(way.x, way.y.min(0.0), way.z);
         let longest_arm = longest_arm(&self.objects.body[platform as usize]);
-        for index in 0..self.riders.len() {
-            let rider = self.riders[index];
+        for index in 0..self.scratch.riders.len() {
+            let rider = self.scratch.riders[index];
             let arm = (self.place(rider) - start).with_y(0.0).clamp_length_max(longest_arm);
             let around = spin.as_dquat() * arm - arm;
             let v = DVec3::new(way.x + around.x, way.y, way.z + around.z);
@@ -128,7 +129,7 @@ impl Settler<'_> {
                 continue;
             }
             self.look_around(rider);
-            let (to, _) = self.surroundings.slide(self.shapes, [0; 3], v, |normal| normal);
+            let (to, _) = self.scratch.surroundings.slide(self.shapes, [0; 3], v, |normal| normal);
             self.commit(rider, to);
         }
     }

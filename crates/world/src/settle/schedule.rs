@@ -1,8 +1,8 @@
-//! Pairs that cannot meet before a known time are not tested until then (paper 002, 1.6.2).
+//! A pair that cannot meet before a known time is not tested until then (paper 002, 1.6.2).
 //!
-//! The narrow phase measures how far two shapes are apart. Until they have together come that far, by their odometers,
-//! they cannot have met, whatever ways they went. Only shapes that need the narrow phase are scheduled: for upright
-//! solids the test itself is cheaper than to look up when it is due.
+//! The narrow phase measures the distance between two shapes. They cannot meet before their odometers together show that
+//! distance, whatever their paths. Only shapes that need the narrow phase are scheduled: for upright solids the test is
+//! cheaper than the lookup.
 
 use std::collections::BTreeMap;
 
@@ -12,20 +12,20 @@ use space::{ObjectId, snap};
 use super::surroundings::ExactPair;
 use crate::solid::GAP;
 
-/// What is known about pairs of shapes that need the narrow phase.
+/// When pairs of shapes that need the narrow phase have to be tested again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Schedule {
-    /// What both odometers have to show together before the two can touch, in steps.
+    /// The sum of both odometers, in steps, before which the two cannot touch.
     meeting: BTreeMap<(ObjectId, ObjectId), i64>,
 }
 
-/// More pairs than this are forgotten, all at once: they are measured again when they are needed.
+/// With more pairs than this all are dropped: they are measured again when they are needed.
 const PAIRS_MAX: usize = 1 << 18;
 /// For rounding, in steps.
 const SLACK: f64 = 4.0;
 
 impl Schedule {
-    /// Whether two shapes may come as close as motions end, when they come `span` steps closer at most. A no is certain.
+    /// Whether two shapes that come closer by at most `span` steps may touch. A no is certain.
     pub fn may_meet(
         &mut self,
         shapes: &[Shape],

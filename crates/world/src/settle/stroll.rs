@@ -1,17 +1,17 @@
-//! Strolling: on level ground, past everybody, as most walkers do in most ticks.
+//! The shortcut for walkers on level ground that pass all others: most walkers in most ticks.
 //!
-//! What comes out is what [`walk`](super::walk) finds, with less ado: whoever cannot be seen at a glance to have nothing in
-//! the way goes the long way. `shortcuts_change_nothing` holds the two to each other, bit for bit.
+//! The outcome equals that of [`walk`](super::walk), bit for bit, as `shortcuts_change_nothing` checks. A walker takes
+//! the general path if a cheap test cannot show that nothing is in its way.
 
 use space::{DVec3, GridPoint};
 
-use super::motion::{Hit, nearest};
+use super::sweep::{SweepHit, nearest};
 use super::walk::kept_back;
 use super::{Settler, limited};
 use crate::objects::{AVATAR, Collider, Drive, EXACT, HOLDING};
 use crate::solid::{GAP, Joint};
 
-/// A step on level ground: the motion that is wanted, and where on the grid it ends.
+/// A motion on level ground: the wanted one, and where on the grid it ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stride {
     pub v: DVec3,
@@ -19,7 +19,7 @@ pub(super) struct Stride {
 }
 
 impl Settler<'_> {
-    /// Lets a walker go on past everybody; false, and nothing has happened, if there may be more to it.
+    /// Moves a walker that passes all others; returns false, and changes nothing, if it may not pass one of them.
     #[inline(always)]
     pub(super) fn stroll(&mut self, row: u32, stride: Stride) -> bool {
         let body = &self.objects.body[row as usize];
@@ -29,15 +29,15 @@ impl Settler<'_> {
                 || !other.is(EXACT)
                     && Joint::new(body.solid, body.at, other.solid, other.at).is_passed(stride.v, stride.to)
         };
-        if !self.neighbours.of(row).iter().all(passes) {
+        if !self.scratch.neighbours.of(row).iter().all(passes) {
             return false;
         }
-        self.surroundings.sweeps += u64::from(stride.v != DVec3::ZERO);
+        self.scratch.surroundings.sweeps += u64::from(stride.v != DVec3::ZERO);
         self.take(row, stride, None);
         true
     }
 
-    /// Where a walker gets whom nobody hinders, if nothing fixed does: only people may be in the way.
+    /// The unhindered motion of a walker, if no fixed object can hinder it.
     #[inline]
     pub(super) fn stride(&mut self, row: u32) -> Option<Stride> {
         let index = row as usize;
@@ -54,16 +54,16 @@ impl Settler<'_> {
         (is_free && self.is_clear_of_scenery(row)).then_some(stride)
     }
 
-    /// What a walker wants, and what rounding has kept back of it so far, in steps.
+    /// A walker's wish and the remainder of earlier rounding, in steps.
     #[inline]
     pub(super) fn level_wish(&self, drive: &Drive) -> DVec3 {
         let wish = limited(drive.wish, self.spec.limits.speed) * self.steps_per_tick;
         DVec3::new(wish.x + f64::from(drive.rest[0]), 0.0, wish.z + f64::from(drive.rest[2]))
     }
 
-    /// Takes the stride, which may have been cut short.
+    /// Moves a walker by a stride, which a contact may have cut short.
     #[inline(always)]
-    pub(super) fn take(&mut self, row: u32, stride: Stride, hit: Option<Hit>) {
+    pub(super) fn take(&mut self, row: u32, stride: Stride, hit: Option<SweepHit>) {
         let drive = &mut self.objects.drive[row as usize];
         drive.rest = kept_back(stride.v, stride.to, hit);
         drive.velocity[1] = 0.0;

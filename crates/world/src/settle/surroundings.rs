@@ -1,27 +1,28 @@
-//! Whatever a body, and what it holds, may meet in a tick: objects and scenery of any shape, bounds, and what lies beyond them.
+//! The obstacles that a body, and the object that it holds, may meet in a tick: objects and scenery of any shape, bounds,
+//! guests and walls.
 
 use shapes::{Motion, Pose, Precision, Shape, proximity};
 use space::impact::rounded;
 use space::{DVec3, GridPoint, Turn, snap};
 
-use super::motion::{Around, Hit, Other};
-use crate::outcome::Work;
+use super::sweep::{Other, Sweep, SweepHit};
+use crate::outcome::TickWork;
 use crate::solid::{CLOSEST, GAP, Joint};
 
-/// One thing that may be met.
+/// An obstacle.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Near {
-    /// Its name, and which part of the body may meet it: ties are broken by this, never by a row.
+pub(crate) struct NearSolid {
+    /// Its name, and the part of the body that may meet it: they break ties, rows never do.
     pub key: (u64, u8),
     pub other: Other,
     pub joint: Joint,
-    /// The least square distance that is allowed, in steps: [`CLOSEST`], or what it is at the start.
+    /// The least square distance that is allowed, in steps: [`CLOSEST`], or the one at the start if that is less.
     floor: i64,
-    /// The number of a question for the narrow phase, for shapes that are not upright.
+    /// The index of a narrow-phase test, for shapes that are not upright.
     exact: Option<u32>,
 }
 
-/// A question for the narrow phase.
+/// A narrow-phase test of two shapes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ExactPair {
     pub shape: u32,
@@ -32,20 +33,20 @@ pub(crate) struct ExactPair {
     pub other_turn: Turn,
     /// The least distance that is allowed, in metres.
     least: f32,
-    /// How closely both are looked at: as their shapes are, or coarser.
+    /// Whether both are tested exactly or by a coarser shape.
     precision: Precision,
 }
 
-/// What a body may meet, and how far the bounds let it go.
+/// The obstacles of a body, and the room that the bounds leave it.
 #[derive(Debug, Default)]
 pub(crate) struct Surroundings {
-    near: Vec<Near>,
+    near: Vec<NearSolid>,
     exact: Vec<ExactPair>,
     /// The least and the greatest offset from where it stands.
     room: ([i32; 3], [i32; 3]),
-    /// Whether a coarse look was not enough to say that anything is free.
+    /// Whether a coarse test could not prove any place free but this one.
     is_held: bool,
-    /// How many motions were tried.
+    /// The number of sweeps in this tick.
     pub sweeps: u64,
 }
 
@@ -60,12 +61,12 @@ impl Surroundings {
         self.is_held = false;
     }
 
-    /// Whether the body has to stay where it is.
+    /// Whether the body has to stay in its place.
     pub fn is_held(&self) -> bool {
         self.is_held
     }
 
-    /// Keeps a part of the body within bounds: from its centre to the least and to the greatest place it may take.
+    /// Keeps a part of the body within bounds: offsets from its centre to the least and the greatest place.
     pub fn keep_within(&mut self, to_low: [i32; 3], to_high: [i32; 3]) {
         for axis in 0..3 {
             self.room.0[axis] = self.room.0[axis].max((to_low[axis] + GAP).min(0));
@@ -76,7 +77,7 @@ impl Surroundings {
     pub fn add(&mut self, key: (u64, u8), other: Other, joint: Joint) {
         let reach = i64::from(joint.radius + CLOSEST);
         let floor = (reach * reach).min(joint.distance_squared([0; 3]));
-        self.near.push(Near { key, other, joint, floor, exact: None });
+        self.near.push(NearSolid { key, other, joint, floor, exact: None });
     }
 
     pub fn add_exact(
@@ -86,7 +87,7 @@ impl Surroundings {
         other: Other,
         joint: Joint,
         mut pair: ExactPair,
-        work: &mut Work,
+        work: &mut TickWork,
     ) {
         let is_tree = |shape: u32| matches!(shapes[shape as usize], Shape::Balls(_));
         if is_tree(pair.shape) || is_tree(pair.other_shape) {
@@ -99,9 +100,9 @@ impl Surroundings {
         self.push_exact(key, other, joint, pair);
     }
 
-    /// The same at the coarsest level that shows the two apart, of bounding spheres and the first level of a sphere-tree.
-    /// Where neither does, the body is held: it stays where it is, which is free.
-    #[expect(clippy::too_many_arguments, reason = "what is known about a pair")]
+    /// The same with bounding spheres, or with the first level of a sphere-tree if those overlap. If these overlap too, the
+    /// body is held in its place, which is free.
+    #[expect(clippy::too_many_arguments, reason = "all of them describe one pair")]
     pub fn add_coarse(
         &mut self,
         shapes: &[Shape],
@@ -110,13 +111,13 @@ impl Surroundings {
         joint: Joint,
         mut pair: ExactPair,
         span: f64,
-        work: &mut Work,
+        work: &mut TickWork,
     ) {
         pair.precision = Precision::BoundingSphere;
         let mut distance = pair.distance(shapes, [0; 3]);
         if distance >= CLOSEST_M {
             work.by_sphere += 1;
-            // As far as it can come in this tick, and beyond: there is no need to look again.
+            // Too far away for this tick.
             if f64::from(distance) * f64::from(snap::STEPS_PER_METRE) > span + f64::from(2 * GAP) {
                 return;
             }
@@ -145,29 +146,29 @@ impl Surroundings {
     }
 
     fn push_exact(&mut self, key: (u64, u8), other: Other, joint: Joint, pair: ExactPair) {
-        self.near.push(Near { key, other, joint, floor: 0, exact: Some(self.exact.len() as u32) });
+        self.near.push(NearSolid { key, other, joint, floor: 0, exact: Some(self.exact.len() as u32) });
         self.exact.push(pair);
     }
 
-    /// Puts everybody in an order that does not depend on how they were found.
+    /// Sorts the obstacles into an order that does not depend on how they were found.
     pub fn arrange(&mut self) {
         self.near.sort_unstable_by_key(|near| near.key);
     }
 
-    pub fn near(&self) -> &[Near] {
+    pub fn near(&self) -> &[NearSolid] {
         &self.near
     }
 
-    /// Whether the bounds' bottom carries the body.
+    /// Whether the bottom of the bounds carries the body.
     pub fn is_on_ground(&self, offset: [i32; 3]) -> bool {
         offset[1] <= self.room.0[1]
     }
 }
 
-impl Around for Surroundings {
-    fn first(&mut self, shapes: &[Shape], from: [i32; 3], v: DVec3) -> Option<Hit> {
+impl Sweep for Surroundings {
+    fn first(&mut self, shapes: &[Shape], from: [i32; 3], v: DVec3) -> Option<SweepHit> {
         self.sweeps += 1;
-        let mut first: Option<Hit> = None;
+        let mut first: Option<SweepHit> = None;
         let mut until = 1.0;
         for near in &self.near {
             let Joint { d, core, radius } = near.joint;
@@ -191,7 +192,7 @@ impl Around for Surroundings {
                 && (time < until || first.is_none() && time <= until)
             {
                 until = time;
-                first = Some(Hit { time, normal, other: near.other });
+                first = Some(SweepHit { time, normal, other: near.other });
             }
         }
         for axis in 0..3 {
@@ -205,7 +206,7 @@ impl Around for Surroundings {
                     until = time;
                     let mut normal = DVec3::ZERO;
                     normal[axis] = -v[axis].signum();
-                    first = Some(Hit { time, normal, other: Other::Bounds });
+                    first = Some(SweepHit { time, normal, other: Other::Bounds });
                 }
             }
         }
@@ -256,7 +257,7 @@ impl ExactPair {
         proximity::distance(a, &self.pose(offset), b, &self.other_pose(), self.precision)
     }
 
-    /// When a motion by `v` steps first touches the other, and the normal there.
+    /// The time of the first contact of a motion by `v` steps, and the normal there.
     pub fn contact(&self, shapes: &[Shape], from: [i32; 3], v: DVec3) -> Option<(f64, DVec3)> {
         let start = self.pose(from);
         let end = Pose::new((start.position.as_dvec3() + v * f64::from(snap::STEP)).as_vec3(), start.rotation);

@@ -1,14 +1,14 @@
-//! Walking: along the ground, up and down steps, pushing what gives way; jumping, falling, flying.
+//! Walking along the ground, up and down steps; pushing, jumping, falling, flying.
 //!
-//! Steps are taken as paper 002 tells of MDK2: where the path is blocked, it is lifted, followed, and lowered again.
+//! Steps are climbed as paper 002 describes for MDK2: a blocked path is lifted, followed, and lowered again.
 
 use space::DVec3;
 
-use super::motion::{Around, Hit, Other};
+use super::sweep::{Other, Sweep, SweepHit};
 use super::{Settler, limited};
 use crate::objects::SLIDING;
 
-/// For how many ticks after meeting something low a walker looks for something to step onto.
+/// The number of ticks for which a walker that met a low obstacle tries to step onto it.
 pub(super) const LIFT_TICKS: u64 = 15;
 
 impl Settler<'_> {
@@ -36,7 +36,7 @@ impl Settler<'_> {
         let (mut place, hit) = if v == DVec3::ZERO { ([0; 3], None) } else { self.along(row, v, level) };
         let mut drive = self.objects.drive[row as usize];
         drive.rest = kept_back(v, place, hit);
-        // Who jumps does not step: the tick's reach has room for one of them.
+        // It does not climb while it jumps: the reach has room for one of them.
         if let Some(hit) = hit
             && drive.standing
             && !drive.jump
@@ -55,11 +55,11 @@ impl Settler<'_> {
             drive.velocity[1] = self.spec.limits.jump_speed;
             drive.standing = false;
         } else if drive.standing {
-            // Down a step without falling, or just find out that the ground is still there.
+            // Go down a step without falling, or confirm the ground.
             drive.velocity[1] = 0.0;
-            if !self.surroundings.is_on_ground(place) {
+            if !self.scratch.surroundings.is_on_ground(place) {
                 let down = DVec3::new(0.0, -self.step_height(), 0.0);
-                let (lower, ground) = self.surroundings.advance(self.shapes, place, down);
+                let (lower, ground) = self.scratch.surroundings.advance(self.shapes, place, down);
                 if ground.is_some_and(|ground| ground.normal.y > 0.3) {
                     place = lower;
                     carried = ground;
@@ -70,9 +70,9 @@ impl Settler<'_> {
         }
         if !drive.standing {
             let fall = DVec3::new(0.0, f64::from(self.fall(&mut drive.velocity[1])), 0.0);
-            let (to, blocked) = self.surroundings.slide(self.shapes, place, fall, |normal| normal);
+            let (to, blocked) = self.scratch.surroundings.slide(self.shapes, place, fall, |normal| normal);
             if let Some(blocked) = blocked {
-                // Stopped from below, or wedged: either way something carries it.
+                // Stopped from below, or wedged: in both cases something carries it.
                 let is_down = fall.y < 0.0;
                 if is_down && (blocked.normal.y > 0.3 || to == place) {
                     drive.standing = true;
@@ -84,19 +84,19 @@ impl Settler<'_> {
             }
             place = to;
         }
-        self.objects.set_on_object(row, matches!(carried, Some(Hit { other: Other::Object(_), .. })));
+        self.objects.set_on_object(row, matches!(carried, Some(SweepHit { other: Other::Object(_), .. })));
         drive.jump = false;
-        // Nobody tells when what another node moves goes away from under one's feet.
-        let is_on_guest = matches!(carried, Some(Hit { other: Other::Beyond(_), .. }));
+        // There is no event when a guest goes away from under it.
+        let is_on_guest = matches!(carried, Some(SweepHit { other: Other::Beyond(_), .. }));
         drive.awake = !drive.standing || is_on_guest;
         self.objects.drive[row as usize] = drive;
         self.commit(row, place);
         self.note(row, hit);
     }
 
-    /// Follows a path as the avatar's policy says, and pushes what stands in the way.
-    fn along(&mut self, row: u32, v: DVec3, normal_of: impl Fn(DVec3) -> DVec3) -> ([i32; 3], Option<Hit>) {
-        let mut first = self.surroundings.first(self.shapes, [0; 3], v);
+    /// Follows a path as the avatar's policy says, and pushes an object that is in the way.
+    fn along(&mut self, row: u32, v: DVec3, normal_of: impl Fn(DVec3) -> DVec3) -> ([i32; 3], Option<SweepHit>) {
+        let mut first = self.scratch.surroundings.first(self.shapes, [0; 3], v);
         if let Some(hit) = first
             && let Other::Object(other) = hit.other
         {
@@ -104,32 +104,32 @@ impl Settler<'_> {
             let into = v.dot(normal) * (1.0 - hit.time);
             if normal.y == 0.0 && into < 0.0 && self.push(other, normal * into) {
                 self.look_around(row);
-                first = self.surroundings.first(self.shapes, [0; 3], v);
+                first = self.scratch.surroundings.first(self.shapes, [0; 3], v);
             }
         }
         if self.objects.body[row as usize].is(SLIDING) {
-            self.surroundings.slide_from(self.shapes, [0; 3], v, first, normal_of)
+            self.scratch.surroundings.slide_from(self.shapes, [0; 3], v, first, normal_of)
         } else {
-            self.surroundings.stop_at(self.shapes, [0; 3], v, first)
+            self.scratch.surroundings.stop_at(self.shapes, [0; 3], v, first)
         }
     }
 
-    /// Lifts the path, follows it, lowers it again; or `None` where that leads no further than `reached`.
+    /// Lifts the path, follows it, lowers it again; `None` if that leads no further than `reached`.
     fn step_onto(&mut self, v: DVec3, reached: [i32; 3]) -> Option<[i32; 3]> {
         let height = self.step_height();
-        let (lifted, _) = self.surroundings.advance(self.shapes, [0; 3], DVec3::new(0.0, height, 0.0));
+        let (lifted, _) = self.scratch.surroundings.advance(self.shapes, [0; 3], DVec3::new(0.0, height, 0.0));
         if lifted[1] <= 0 {
             return None;
         }
-        let (moved, _) = self.surroundings.slide(self.shapes, lifted, v, level);
+        let (moved, _) = self.scratch.surroundings.slide(self.shapes, lifted, v, level);
         let down = DVec3::new(0.0, -f64::from(lifted[1]), 0.0);
-        let (lowered, ground) = self.surroundings.advance(self.shapes, moved, down);
+        let (lowered, ground) = self.scratch.surroundings.advance(self.shapes, moved, down);
         let progress = |place: [i32; 3]| f64::from(place[0]) * v.x + f64::from(place[2]) * v.z;
         let is_further = progress(lowered) > progress(reached) + v.length();
         (is_further && ground.is_none_or(|ground| ground.normal.y > 0.3)).then_some(lowered)
     }
 
-    /// Whether something is low enough to step onto, as far as one can tell from the box around it.
+    /// Whether an obstacle may be low enough to step onto, by the box around it.
     pub(super) fn is_low(&self, row: u32, other: Other) -> bool {
         let body = &self.objects.body[row as usize];
         let feet = body.block().low[1];
@@ -151,7 +151,7 @@ impl Settler<'_> {
         f64::from(self.spec.limits.step_height) * f64::from(space::snap::STEPS_PER_METRE)
     }
 
-    /// Lets gravity act for a tick and returns how far that leads, in steps.
+    /// Accelerates `speed` by gravity for a tick and returns the way of that tick, in steps.
     fn fall(&self, speed: &mut f32) -> f32 {
         let terminal = self.spec.limits.terminal_speed;
         *speed = (*speed - self.spec.gravity * self.tick_s).clamp(-terminal, terminal);
@@ -159,15 +159,15 @@ impl Settler<'_> {
     }
 }
 
-/// A contact's normal for somebody who keeps to the ground: whatever stands in the way is a wall.
+/// A contact's normal for a walker, to which every obstacle is a wall.
 pub(super) fn level(normal: DVec3) -> DVec3 {
     let level = DVec3::new(normal.x, 0.0, normal.z);
     if level.length_squared() < 1e-6 { normal } else { level.normalize() }
 }
 
-/// What rounding kept back of an unhindered motion, for the next tick. Who was stopped is owed nothing.
+/// The remainder of rounding an unhindered motion, for the next tick; zero after a contact.
 #[inline]
-pub(super) fn kept_back(v: DVec3, to: [i32; 3], hit: Option<Hit>) -> [f32; 3] {
+pub(super) fn kept_back(v: DVec3, to: [i32; 3], hit: Option<SweepHit>) -> [f32; 3] {
     if hit.is_some() {
         return [0.0; 3];
     }

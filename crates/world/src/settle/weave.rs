@@ -1,29 +1,28 @@
-//! Weaving: on level ground, along whoever is in the way, as walkers in a crowd do.
+//! The shortcut for walkers on level ground that slide along others, as in a crowd.
 //!
-//! Seen from above, people are circles. What comes out is what [`walk`](super::walk) finds, with less ado: whoever may meet
-//! anything but people, or more than brush against them, goes the long way. `shortcuts_change_nothing` holds the two to
-//! each other, bit for bit.
+//! Seen from above, upright capsules are circles. The outcome equals that of [`walk`](super::walk), bit for bit, as
+//! `shortcuts_change_nothing` checks. A walker that may meet anything else takes the general path.
 
 use shapes::Shape;
 use space::DVec3;
 use space::impact::rounded;
 
 use super::Settler;
-use super::motion::{Around, Hit, Other};
 use super::stroll::Stride;
+use super::sweep::{Other, Sweep, SweepHit};
 use super::walk::{LIFT_TICKS, level};
 use crate::objects::{Collider, EXACT, MOVABLE, SLIDING};
 use crate::solid::{CLOSEST, GAP, Joint};
 
-/// People around a walker, by name: ties are broken by this, never by a row.
+/// Capsules around a walker, by name: names break ties, rows never do.
 #[derive(Debug, Default)]
 pub(crate) struct Circles {
     near: Vec<Circle>,
-    /// How many motions were tried.
+    /// The number of sweeps in this tick.
     pub sweeps: u64,
 }
 
-/// Somebody who stands beside a walker.
+/// A capsule beside a walker, seen from above.
 #[derive(Clone, Copy, Debug)]
 struct Circle {
     /// From its centre to the walker's, along x and z.
@@ -37,28 +36,28 @@ struct Circle {
 }
 
 impl Settler<'_> {
-    /// Lets a walker go along others; false, and nothing has happened, if there may be more to it.
+    /// Moves a walker along others; returns false, and changes nothing, if it may meet anything but upright capsules.
     #[inline(never)]
     pub(super) fn weave(&mut self, row: u32, stride: Stride) -> bool {
         let index = row as usize;
         let body = &self.objects.body[index];
-        let is_busy = self.tick < self.objects.drive[index].lift_until || self.attention.is_coarse(row);
+        let is_busy = self.tick < self.objects.drive[index].lift_until || self.scratch.narrow_budget.is_coarse(row);
         if is_busy || !body.is(SLIDING) || stride.v == DVec3::ZERO || !self.is_far_from_bounds(body) {
             return false;
         }
-        self.circles.near.clear();
-        for &other in self.neighbours.of(row) {
+        self.scratch.circles.near.clear();
+        for &other in self.scratch.neighbours.of(row) {
             let other_body = &self.objects.body[other as usize];
             if !other_body.block().meets(&body.reach) {
                 continue;
             }
             match Circle::beside(body, other, other_body) {
-                Some(circle) => self.circles.near.push(circle),
+                Some(circle) => self.scratch.circles.near.push(circle),
                 None => return false,
             }
         }
-        self.circles.near.sort_unstable_by_key(|circle| circle.name);
-        let (to, hit) = self.circles.slide(self.shapes, [0; 3], stride.v, level);
+        self.scratch.circles.near.sort_unstable_by_key(|circle| circle.name);
+        let (to, hit) = self.scratch.circles.slide(self.shapes, [0; 3], stride.v, level);
         if let Some(hit) = hit
             && self.is_low(row, hit.other)
         {
@@ -69,7 +68,7 @@ impl Settler<'_> {
         true
     }
 
-    /// Whether no motion of this tick leads to where the world ends.
+    /// Whether no motion of this tick reaches the bounds.
     fn is_far_from_bounds(&self, body: &Collider) -> bool {
         let (low, high, reach) = (self.grid.low(), self.grid.high(), &body.reach);
         let is_within = |axis: usize, low: i32, high: i32| {
@@ -80,7 +79,7 @@ impl Settler<'_> {
 }
 
 impl Circle {
-    /// Somebody as seen from above, if that says all: another upright capsule, side by side.
+    /// The circle of an upright capsule on the same level; `None` for any other obstacle.
     #[inline]
     fn beside(body: &Collider, row: u32, other: &Collider) -> Option<Circle> {
         let Joint { d, core, radius } = Joint::new(body.solid, body.at, other.solid, other.at);
@@ -98,11 +97,11 @@ impl Circle {
     }
 }
 
-impl Around for Circles {
+impl Sweep for Circles {
     #[inline]
-    fn first(&mut self, _: &[Shape], from: [i32; 3], v: DVec3) -> Option<Hit> {
+    fn first(&mut self, _: &[Shape], from: [i32; 3], v: DVec3) -> Option<SweepHit> {
         self.sweeps += 1;
-        let mut first: Option<Hit> = None;
+        let mut first: Option<SweepHit> = None;
         let mut until = 1.0;
         for circle in &self.near {
             let [x, z] = [circle.d[0] + from[0], circle.d[1] + from[2]].map(f64::from);
@@ -115,7 +114,7 @@ impl Around for Circles {
                 && (touch.time < until || first.is_none() && touch.time <= until)
             {
                 until = touch.time;
-                first = Some(Hit { time: touch.time, normal: touch.normal, other: Other::Object(circle.row) });
+                first = Some(SweepHit { time: touch.time, normal: touch.normal, other: Other::Object(circle.row) });
             }
         }
         first

@@ -1,76 +1,36 @@
-//! What makes no world is refused, by the names of the object and the key.
+//! Checks a spec, and names the object and the key of the first error.
+
+use std::fmt::Display;
 
 use space::{Grid, GridError, Vec3};
 
-use super::{AvatarSpec, Deformation, ObjectKind, ObjectSpec, Policy, Route, Shape, Spec};
+use super::{AvatarSpec, ContactPolicy, Deformation, ObjectKind, ObjectSpec, Route, Shape, Spec};
 
 /// Why a spec makes no world.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SpecError {
-    /// Bounds that make no grid.
     #[error("`bounds`: {0}")]
     Bounds(#[from] GridError),
-    /// A number of the world that is out of range.
+    /// A value of the world is out of range.
     #[error("`{key}` is {value}, expected {expected}")]
-    World {
-        /// Which.
-        key: &'static str,
-        /// What was given.
-        value: String,
-        /// What makes sense.
-        expected: String,
-    },
-    /// A number of an object or avatar that is out of range.
+    World { key: &'static str, value: String, expected: String },
+    /// A value of an object or avatar is out of range.
     #[error("`{}`: `{key}` is {value}, expected {expected}", shown(name))]
-    Object {
-        /// Which object or avatar.
-        name: String,
-        /// Which of its keys.
-        key: &'static str,
-        /// What was given.
-        value: String,
-        /// What makes sense.
-        expected: String,
-    },
-    /// Two solids in one place.
+    Object { name: String, key: &'static str, value: String, expected: String },
     #[error("`{one}` and `{other}` overlap at the start, expected solids to be apart")]
-    Overlap {
-        /// One of them.
-        one: String,
-        /// The other.
-        other: String,
-    },
+    Overlap { one: String, other: String },
     /// Two solids, at least one of them a hull, a mesh or turned, that are too close to be kept apart.
     #[error(
         "`{one}` and `{other}` are {distance} m apart at the start, expected at least {least} m between such shapes"
     )]
-    TooClose {
-        /// One of them.
-        one: String,
-        /// The other.
-        other: String,
-        /// How far apart they are.
-        distance: f32,
-        /// How far apart they have to be.
-        least: f32,
-    },
-    /// A solid that reaches beyond the bounds.
+    TooClose { one: String, other: String, distance: f32, least: f32 },
     #[error("`{name}` reaches beyond the bounds, expected it within them")]
-    OutOfBounds {
-        /// Which.
-        name: String,
-    },
-    /// More people than places.
+    OutOfBounds { name: String },
     #[error("`crowd.seekers` is {seekers}, but there is room for {found} of them only")]
-    NoRoom {
-        /// How many were asked for.
-        seekers: u32,
-        /// How many found a place.
-        found: u32,
-    },
+    NoRoom { seekers: u32, found: u32 },
 }
 
-/// A name in a sentence: of a very long one the beginning is enough.
+/// A name in a sentence, cut if it is very long.
 fn shown(name: &str) -> String {
     if name.len() <= 64 { name.to_owned() } else { name.chars().take(32).chain(['…']).collect() }
 }
@@ -86,13 +46,13 @@ impl SpecError {
     }
 }
 
-/// The most objects that a spec may name.
+/// The most objects of a spec.
 const OBJECTS_MAX: usize = 1 << 20;
-/// The most bytes of an object's name: what a snapshot reads back.
+/// The most bytes of an object's name, which is what a snapshot reads back.
 pub(crate) const OBJECT_NAME_BYTES_MAX: usize = 1 << 12;
 
 impl Spec {
-    /// Whether the numbers make sense, each on its own. Whether solids overlap is seen when the world is made.
+    /// Checks each value on its own. Overlaps are checked when the world is made.
     pub fn check(&self) -> Result<Grid, SpecError> {
         let grid = Grid::over(self.low, self.high)?;
         let limits = &self.limits;
@@ -137,144 +97,129 @@ impl Spec {
     }
 
     fn check_object(&self, object: &ObjectSpec) -> Result<(), SpecError> {
-        let bad = |key, value: String, expected: &str| {
-            Err(SpecError::Object { name: object.name.clone(), key, value, expected: expected.to_owned() })
+        let check = || {
+            check_name(&object.name)?;
+            check_shape(object)?;
+            check_value(self.has_place(object.at), "at", object.at, "a place within the bounds")?;
+            let is_rotation = (0.99..=1.01).contains(&object.rotation.length());
+            check_value(is_rotation, "rotation", object.rotation, "a rotation")?;
+            match &object.kind {
+                ObjectKind::Moving(route) => self.check_route(object, route),
+                _ => Ok(()),
+            }
         };
-        if object.name.len() > OBJECT_NAME_BYTES_MAX {
-            let expected = format!("at most {OBJECT_NAME_BYTES_MAX} bytes");
-            return bad("name", format!("{} bytes long", object.name.len()), &expected);
-        }
-        let is_size = |value: f32| (0.01..=2000.0).contains(&value);
-        match &object.shape {
-            Shape::Sphere { radius } | Shape::Capsule { radius, .. } if !is_size(*radius) => {
-                return bad("radius", radius.to_string(), "0.01 to 2000 m");
-            }
-            Shape::Box { half } if !half.to_array().into_iter().all(is_size) => {
-                return bad("size", (*half * 2.0).to_string(), "edges of 0.02 to 4000 m");
-            }
-            Shape::Capsule { half_height, radius } if !(0.0..=2000.0).contains(half_height) => {
-                return bad("height", (2.0 * (half_height + radius)).to_string(), "at least twice the radius");
-            }
-            shape if shape.bounding_sphere().radius > 4000.0 => {
-                return bad("shape", shape.bounding_sphere().radius.to_string(), "a radius of at most 4000 m");
-            }
-            _ => {}
-        }
-        if !is_within(object.at, self.low, self.high) {
-            return bad("at", object.at.to_string(), "a place within the bounds");
-        }
-        let length = object.rotation.length();
-        if !(0.99..=1.01).contains(&length) {
-            return bad("rotation", object.rotation.to_string(), "a rotation");
-        }
-        if matches!(object.shape, Shape::Mesh(_)) && object.kind == ObjectKind::Movable {
-            return bad("kind", "movable".to_owned(), "fixed or moving for a mesh; a hull can be movable");
-        }
-        match &object.kind {
-            ObjectKind::Moving(route) => self.check_route(object, route),
-            _ => Ok(()),
-        }
+        check().map_err(|wrong: Wrong| wrong.of(&object.name))
     }
 
-    fn check_route(&self, object: &ObjectSpec, route: &Route) -> Result<(), SpecError> {
-        let bad = |key, value: String, expected: &str| {
-            Err(SpecError::Object { name: object.name.clone(), key, value, expected: expected.to_owned() })
-        };
+    fn has_place(&self, place: Vec3) -> bool {
+        is_within(place, self.low, self.high)
+    }
+
+    fn check_route(&self, object: &ObjectSpec, route: &Route) -> Result<(), Wrong> {
         let speed_max = self.limits.terminal_speed;
         match route {
             Route::Path { through, speed, .. } => {
-                if through.is_empty() || through.len() > 10_000 {
-                    return bad("path.through", through.len().to_string(), "1 to 10,000 places");
+                let is_count = (1..=10_000).contains(&through.len());
+                check_value(is_count, "path.through", through.len(), "1 to 10,000 places")?;
+                for &place in through {
+                    check_value(self.has_place(place), "path.through", place, "places within the bounds")?;
                 }
-                if let Some(place) = through.iter().find(|&&place| !is_within(place, self.low, self.high)) {
-                    return bad("path.through", place.to_string(), "places within the bounds");
-                }
-                if !(0.001..=speed_max).contains(speed) {
-                    return bad("path.speed", speed.to_string(), "0.001 m/s up to `limits.terminal_speed`");
-                }
+                let is_speed = (0.001..=speed_max).contains(speed);
+                check_value(is_speed, "path.speed", speed, "0.001 m/s up to `limits.terminal_speed`")
             }
             Route::Orbit { center, period_s } => {
-                if !is_within(*center, self.low, self.high) {
-                    return bad("orbit.center", center.to_string(), "a place within the bounds");
-                }
+                check_value(self.has_place(*center), "orbit.center", center, "a place within the bounds")?;
                 let speed = center.distance(object.at) * std::f32::consts::TAU / period_s;
-                if !(0.1..=86_400.0).contains(period_s) || speed > speed_max {
-                    return bad(
-                        "orbit.period",
-                        period_s.to_string(),
-                        "0.1 to 86,400 s, no faster than `limits.terminal_speed`",
-                    );
-                }
+                let is_period = (0.1..=86_400.0).contains(period_s) && speed <= speed_max;
+                let expected = "0.1 to 86,400 s, no faster than `limits.terminal_speed`";
+                check_value(is_period, "orbit.period", period_s, expected)
             }
             Route::Flight { velocity, period_s } => {
-                if !(velocity.is_finite() && velocity.length() <= speed_max) {
-                    return bad("flight.velocity", velocity.to_string(), "up to `limits.terminal_speed`");
-                }
-                if !(0.1..=60.0).contains(period_s) {
-                    return bad("flight.period", period_s.to_string(), "0.1 to 60 s");
-                }
+                let is_velocity = velocity.is_finite() && velocity.length() <= speed_max;
+                check_value(is_velocity, "flight.velocity", velocity, "up to `limits.terminal_speed`")?;
+                check_value((0.1..=60.0).contains(period_s), "flight.period", period_s, "0.1 to 60 s")
             }
-            Route::Deform(deformation) => {
-                let (key, period_s) = match deformation {
-                    Deformation::Wave { period_s, .. } => ("wave.period", *period_s),
-                    Deformation::Breathe { period_s, .. } => ("breathe.period", *period_s),
-                };
-                if !(0.1..=3600.0).contains(&period_s) {
-                    return bad(key, period_s.to_string(), "0.1 to 3,600 s");
-                }
-                match deformation {
-                    Deformation::Wave { along, push, length, .. } => {
-                        if !(along.is_finite() && along.length() > 1e-3) {
-                            return bad("wave.along", along.to_string(), "a direction");
-                        }
-                        if !(push.is_finite() && push.length() <= 100.0) {
-                            return bad("wave.push", push.to_string(), "up to 100 m");
-                        }
-                        if !(0.01..=1e4).contains(length) {
-                            return bad("wave.length", length.to_string(), "0.01 to 10,000 m");
-                        }
-                    }
-                    Deformation::Breathe { share, .. } => {
-                        if !(0.0..=0.9).contains(share) {
-                            return bad("breathe.share", share.to_string(), "0 to 0.9");
-                        }
-                    }
-                }
-                if !matches!(object.shape, Shape::Mesh(_)) {
-                    return bad("shape", object.shape.name().to_owned(), "a mesh for what deforms");
-                }
-            }
+            Route::Deform(deformation) => check_deformation(object, deformation),
             Route::Spin { degrees_per_s } => {
-                if !(-3600.0..=3600.0).contains(degrees_per_s) {
-                    return bad("spin", degrees_per_s.to_string(), "-3600 to 3600 degrees per second");
-                }
+                let is_spin = (-3600.0..=3600.0).contains(degrees_per_s);
+                check_value(is_spin, "spin", degrees_per_s, "-3600 to 3600 degrees per second")
             }
         }
-        Ok(())
     }
 }
 
+/// A value of an object or an avatar that is out of range.
+struct Wrong {
+    key: &'static str,
+    value: String,
+    expected: String,
+}
+
+impl Wrong {
+    fn of(self, name: &str) -> SpecError {
+        SpecError::Object { name: name.to_owned(), key: self.key, value: self.value, expected: self.expected }
+    }
+}
+
+fn check_value(holds: bool, key: &'static str, value: impl Display, expected: &str) -> Result<(), Wrong> {
+    if holds { Ok(()) } else { Err(Wrong { key, value: value.to_string(), expected: expected.to_owned() }) }
+}
+
+fn check_name(name: &str) -> Result<(), Wrong> {
+    let expected = format!("at most {OBJECT_NAME_BYTES_MAX} bytes");
+    check_value(name.len() <= OBJECT_NAME_BYTES_MAX, "name", format_args!("{} bytes long", name.len()), &expected)
+}
+
+fn check_shape(object: &ObjectSpec) -> Result<(), Wrong> {
+    let is_size = |value: f32| (0.01..=2000.0).contains(&value);
+    match &object.shape {
+        Shape::Sphere { radius } => check_value(is_size(*radius), "radius", radius, "0.01 to 2000 m"),
+        Shape::Capsule { half_height, radius } => {
+            check_value(is_size(*radius), "radius", radius, "0.01 to 2000 m")?;
+            let is_height = (0.0..=2000.0).contains(half_height);
+            check_value(is_height, "height", 2.0 * (half_height + radius), "at least twice the radius")
+        }
+        Shape::Box { half } => {
+            let are_sizes = half.to_array().into_iter().all(is_size);
+            check_value(are_sizes, "size", *half * 2.0, "edges of 0.02 to 4000 m")
+        }
+        shape => {
+            let radius = shape.bounding_sphere().radius;
+            check_value(radius <= 4000.0, "shape", radius, "a radius of at most 4000 m")?;
+            let is_movable_mesh = matches!(shape, Shape::Mesh(_)) && object.kind == ObjectKind::Movable;
+            check_value(!is_movable_mesh, "kind", "movable", "fixed or moving for a mesh; a hull can be movable")
+        }
+    }
+}
+
+fn check_deformation(object: &ObjectSpec, deformation: &Deformation) -> Result<(), Wrong> {
+    let check_period =
+        |key, period_s: f32| check_value((0.1..=3600.0).contains(&period_s), key, period_s, "0.1 to 3,600 s");
+    match deformation {
+        Deformation::Wave { along, push, length, period_s } => {
+            check_period("wave.period", *period_s)?;
+            check_value(along.is_finite() && along.length() > 1e-3, "wave.along", along, "a direction")?;
+            check_value(push.is_finite() && push.length() <= 100.0, "wave.push", push, "up to 100 m")?;
+            check_value((0.01..=1e4).contains(length), "wave.length", length, "0.01 to 10,000 m")?;
+        }
+        Deformation::Breathe { share, period_s } => {
+            check_period("breathe.period", *period_s)?;
+            check_value((0.0..=0.9).contains(share), "breathe.share", share, "0 to 0.9")?;
+        }
+    }
+    check_value(matches!(object.shape, Shape::Mesh(_)), "shape", object.shape.name(), "a mesh for what deforms")
+}
+
 fn check_avatar(avatar: &AvatarSpec) -> Result<(), SpecError> {
-    let bad = |key, value: f32, expected: &str| {
-        let expected = expected.to_owned();
-        Err(SpecError::Object { name: avatar.name.clone(), key, value: value.to_string(), expected })
-    };
-    if !(0.05..=5.0).contains(&avatar.radius) {
-        return bad("radius", avatar.radius, "0.05 to 5 m");
-    }
-    if !(2.0 * avatar.radius..=50.0).contains(&avatar.height) {
-        return bad("height", avatar.height, "from twice the radius to 50 m");
-    }
-    if avatar.policy == Policy::Bounce {
-        let expected = "block, slide or ghost for an avatar".to_owned();
-        return Err(SpecError::Object {
-            name: avatar.name.clone(),
-            key: "policy",
-            value: "bounce".to_owned(),
-            expected,
-        });
-    }
-    Ok(())
+    let (radius, height) = (avatar.radius, avatar.height);
+    let is_height = (2.0 * radius..=50.0).contains(&height);
+    check_value((0.05..=5.0).contains(&radius), "radius", radius, "0.05 to 5 m")
+        .and_then(|()| check_value(is_height, "height", height, "from twice the radius to 50 m"))
+        .and_then(|()| {
+            let is_policy = avatar.policy != ContactPolicy::Bounce;
+            check_value(is_policy, "policy", "bounce", "block, slide or ghost for an avatar")
+        })
+        .map_err(|wrong| wrong.of(&avatar.name))
 }
 
 fn is_within(place: Vec3, low: Vec3, high: Vec3) -> bool {

@@ -1,82 +1,82 @@
-//! What a world is made of, before anything moves: bounds, limits, places and objects.
+//! The description of a world before its first tick: bounds, limits, places and objects.
 //!
-//! A [`Spec`] comes from a world file ([`Spec::from_toml`]), from a [`Plaza`], or from code. [`Spec::check`] refuses what
-//! makes no world and names the object and the key.
+//! A [`Spec`] comes from a world file ([`Spec::from_toml`]), from a [`Plaza`], or from code. [`Spec::check`] refuses one
+//! that makes no world, and names the object and the key.
 
 mod check;
 pub mod file;
 mod plaza;
+mod tables;
 
 pub(crate) use check::OBJECT_NAME_BYTES_MAX;
 pub use check::SpecError;
-pub use file::FileError;
+pub use file::WorldFileError;
 pub use plaza::Plaza;
 
 use std::fmt;
 
+use serde::Deserialize;
 pub use shapes::Shape;
 use space::{Quat, Vec3};
 
 pub use crate::route::{Deformation, Route};
 
-/// Everything a world starts from.
+/// The description of a world before its first tick.
 #[derive(Clone, Debug)]
 pub struct Spec {
-    /// What it is called.
     pub name: String,
-    /// The colour of its sky: red, green, blue.
+    /// The colour of the sky as red, green and blue, with which a client tints its picture.
     pub sky: [u8; 3],
-    /// The corner of its bounds with the smallest coordinates. The bottom is the ground.
+    /// The lowest and the highest corner of the bounds. The bottom is the ground.
     pub low: Vec3,
-    /// The corner with the greatest.
     pub high: Vec3,
-    /// How strongly things are pulled down, in metres per second squared; zero is a world to fly in.
+    /// In metres per second squared; in a world with zero avatars fly.
     pub gravity: f32,
     /// Ticks per second.
     pub tick_rate: u32,
-    /// What participants may do.
-    pub limits: Limits,
-    /// Where avatars appear: points on the ground. Without one, in the middle of the bounds.
+    pub limits: WorldLimits,
+    /// Points on the ground at which avatars appear; the middle of the bounds if there are none.
     pub spawns: Vec<Vec3>,
     /// The avatars to choose from.
     pub avatars: Vec<AvatarSpec>,
-    /// What is there from the start. The first is called object 1.
+    /// Objects of the start. The first has the name 1.
     pub objects: Vec<ObjectSpec>,
-    /// Who walks about without being told.
+    /// Avatars that the world itself moves.
     pub crowd: Option<CrowdSpec>,
 }
 
-/// How fast, how far, how many. Every refusal names the limit that it met.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Limits {
+/// The limits for participants. A refusal names the limit.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields, expecting = "a table of limits")]
+pub struct WorldLimits {
     /// The fastest wish to move, in metres per second.
     pub speed: f32,
     /// The speed of a jump upwards, in metres per second.
     pub jump_speed: f32,
-    /// Nothing falls or flies faster, in metres per second.
+    /// The fastest fall or flight, in metres per second.
     pub terminal_speed: f32,
-    /// What a walker steps onto without jumping, in metres.
+    /// The highest step that a walker takes without jumping, in metres.
     pub step_height: f32,
-    /// How far away, from surface to surface, an object may be to be held, in metres.
+    /// The largest distance between the surfaces of an avatar and an object that it grabs, in metres.
     pub grab_reach: f32,
-    /// How many inputs of one sender a tick looks at.
+    /// The most inputs of one sender in a tick.
     pub inputs_per_tick: u32,
-    /// After how many ticks a wish to move is forgotten.
+    /// The number of ticks after which a wish to move ends.
     pub wish_ticks: u32,
-    /// How many avatars there may be at once, the crowd included.
+    /// The most avatars at once, the crowd included.
     pub avatars: u32,
     /// The longest name, in bytes.
     pub name_bytes: usize,
-    /// The longest thing to say, in bytes.
+    /// The longest text to say, in bytes.
     pub text_bytes: usize,
-    /// How much a tick may spend on shapes that need the narrow phase, by its own estimate: a pair of bounding spheres is
-    /// one operation. Beyond it, whoever is far from users and slow is looked at coarsely. `None` is as much as it takes.
+    /// The estimated cost of narrow-phase tests that a tick may spend; a pair of bounding spheres costs one. Beyond it,
+    /// objects that are slow and far from users are tested coarsely. `None` is no bound.
     pub narrow_operations: Option<u32>,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
+impl Default for WorldLimits {
+    fn default() -> WorldLimits {
+        WorldLimits {
             speed: 6.0,
             jump_speed: 4.5,
             terminal_speed: 50.0,
@@ -95,74 +95,84 @@ impl Default for Limits {
 /// An avatar to choose: an upright capsule, so that turning never collides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AvatarSpec {
-    /// What it is called.
     pub name: String,
-    /// Half its width, in metres.
+    /// In metres.
     pub radius: f32,
-    /// From sole to crown, in metres.
+    /// The height of the whole capsule, in metres.
     pub height: f32,
-    /// What it does when it meets something.
-    pub policy: Policy,
+    pub policy: ContactPolicy,
 }
 
-/// An object that is there from the start.
+impl AvatarSpec {
+    /// An adult that slides along obstacles.
+    pub fn walker() -> AvatarSpec {
+        AvatarSpec { name: "walker".to_owned(), radius: 0.3, height: 1.8, policy: ContactPolicy::Slide }
+    }
+}
+
+/// An object of the start.
 #[derive(Clone, Debug)]
 pub struct ObjectSpec {
-    /// What it is called; errors name it.
+    /// Its name for people and in errors.
     pub name: String,
-    /// Whether and how it moves.
     pub kind: ObjectKind,
-    /// What it looks like to whoever bumps into it.
     pub shape: Shape,
-    /// Where its centre is at the start.
+    /// The place of its centre at the start.
     pub at: Vec3,
-    /// How it is turned at the start.
+    /// Its rotation at the start.
     pub rotation: Quat,
-    /// What it does when it meets something.
-    pub policy: Policy,
+    pub policy: ContactPolicy,
 }
 
 /// Whether and how an object moves.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ObjectKind {
-    /// It never does.
+    /// It never moves.
     Fixed,
-    /// By a route that every host knows. Where its way is blocked, it waits.
+    /// It moves by a route that every host knows, and waits where its way is blocked.
     Moving(Route),
-    /// It is shared: it falls, and it can be pushed and held.
+    /// It is shared: it falls, and avatars can push and hold it.
     Movable,
 }
 
-/// What a mover does when it meets something.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Policy {
-    /// It stops there, as in paper 002.
+/// The response of a mover to a contact.
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ContactPolicy {
+    /// It stops, as in paper 002.
     Block,
-    /// It keeps the motion along the surface: the default for avatars.
+    /// It slides along the surface: the default for avatars.
     Slide,
     /// It is reflected, as in papers 001 and 003.
     Bounce,
-    /// It passes through everything and everything through it: only auras notice.
+    /// It has no contacts: it passes through others, and they through it.
+    #[serde(rename = "ghost")]
     PassThrough,
 }
 
-/// The names of world files. They are part of the fingerprint of a spec, by which stored snapshots know their world.
-impl fmt::Debug for Policy {
+/// The names of world files. They are a part of a spec's fingerprint, by which stored snapshots recognise their world.
+impl fmt::Debug for ContactPolicy {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            Policy::Block => "Block",
-            Policy::Slide => "Slide",
-            Policy::Bounce => "Bounce",
-            Policy::PassThrough => "Ghost",
+            ContactPolicy::Block => "Block",
+            ContactPolicy::Slide => "Slide",
+            ContactPolicy::Bounce => "Bounce",
+            ContactPolicy::PassThrough => "Ghost",
         })
     }
 }
 
-/// Avatars that walk towards places of their own choice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Avatars that walk towards random places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table with `seekers`")]
 pub struct CrowdSpec {
-    /// How many.
+    /// The number of avatars.
     pub seekers: u32,
     /// The same seed gives the same wishes.
+    #[serde(default = "one")]
     pub seed: u64,
+}
+
+fn one() -> u64 {
+    1
 }

@@ -135,5 +135,5 @@ pub fn empty() -> Spec {
 
 pub fn object(name: &str, kind: ObjectKind, shape: Shape, at: Vec3) -> ObjectSpec {
     let name = name.to_owned();
-    ObjectSpec { name, kind, shape, at, rotation: space::Quat::IDENTITY, policy: world::Policy::Block }
+    ObjectSpec { name, kind, shape, at, rotation: space::Quat::IDENTITY, policy: world::ContactPolicy::Block }
 }

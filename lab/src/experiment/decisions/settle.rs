@@ -1,6 +1,6 @@
 //! Verdicts, claims and answers between two hosts, until all is delivered.
 
-use motion::decision::{Claim, Digest, Docket, ObjectPair, Standing, Tentative, Verdict, Verdicts};
+use motion::decision::{Claim, Digest, ObjectPair, OwnVerdicts, Standing, Tentative, Verdict, Verdicts};
 use motion::state::KinematicState;
 use space::workload::Random;
 use space::{DVec3, ObjectId, Time};
@@ -18,7 +18,7 @@ const LATENCY_US_BOUND: i64 = 250_000;
 pub(super) fn settle(sighting: &Sighting, seed: u64, standings: &[Standing; 2]) -> (bool, u64) {
     let object = |number| ObjectId::new(number).expect("one and two are names");
     let pair = ObjectPair::new(object(1), object(2));
-    let mut dockets = HOSTS.map(|host| Docket::new(host, OVERLAP_US));
+    let mut dockets = HOSTS.map(|host| OwnVerdicts::new(host, OVERLAP_US));
     let mut sent: Vec<Verdict> = Vec::new();
     let mut waiting: Vec<(usize, Tentative)> = Vec::new();
     for index in [0, 1] {

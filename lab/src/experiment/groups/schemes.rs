@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use interest::Graph;
 use interest::published::{Budget, Cliques};
-use space::{Slot, Spheres};
+use space::{Slot, Spheres, Vec3};
 
 /// A running mean.
 #[derive(Clone, Copy, Debug, Default)]
@@ -86,13 +86,14 @@ impl CellGroups {
         for slot in auras.slots() {
             let sphere = columns.sphere(slot.row());
             let reach = sphere.radius + largest;
-            let home = (sphere.center / side).floor().as_ivec3().to_array();
+            let cell_of = |point: Vec3| (point / side).floor().to_array().map(|number| number as i32);
+            let home = cell_of(sphere.center);
             *self.senders.entry(home).or_default() += 1;
-            let low = ((sphere.center - reach) / side).floor().as_ivec3();
-            let high = ((sphere.center + reach) / side).floor().as_ivec3();
-            for x in low.x..=high.x {
-                for y in low.y..=high.y {
-                    for z in low.z..=high.z {
+            let low = cell_of(sphere.center - reach);
+            let high = cell_of(sphere.center + reach);
+            for x in low[0]..=high[0] {
+                for y in low[1]..=high[1] {
+                    for z in low[2]..=high[2] {
                         let cell = [x, y, z];
                         // How far the centre is from the cell.
                         let outside: f32 = (0..3)

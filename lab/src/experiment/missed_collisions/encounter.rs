@@ -1,11 +1,11 @@
 //! Two avatars that walk into each other, each moved by its own host or both by a server.
 
 use motion::owner::SendRule;
-use motion::{Algorithm, KinematicState, Owner, Replica, ReplicaSettings, Scene};
+use motion::{Algorithm, CollisionScene, KinematicState, Owner, Replica, ReplicaSettings};
 use space::workload::Random;
 use space::{DVec3, NodeId, ObjectId, Tick, Time, Vec3};
-use world::spec::{AvatarSpec, Limits};
-use world::{Act, Input, Policy, Spec, World};
+use world::spec::{AvatarSpec, WorldLimits};
+use world::{Act, ContactPolicy, Input, Spec, World};
 
 use crate::network::{Link, LinkSettings};
 
@@ -111,7 +111,7 @@ enum Known {
 }
 
 fn peers(walks: &[Walk; 2], way: Way, network: LinkSettings, seed: u64) -> MeetingResult {
-    let scene = Scene::empty();
+    let scene = CollisionScene::empty();
     let settings = ReplicaSettings { radius: RADIUS, ..ReplicaSettings::default() };
     let mut places = [walks[0].start, walks[1].start];
     let mut known = [1, 0].map(|other: usize| match way {
@@ -230,13 +230,13 @@ fn field() -> Spec {
         high: Vec3::new(40.0, 10.0, 40.0),
         gravity: 9.81,
         tick_rate: 30,
-        limits: Limits::default(),
+        limits: WorldLimits::default(),
         spawns: Vec::new(),
         avatars: vec![AvatarSpec {
             name: "walker".to_owned(),
             radius: RADIUS as f32,
             height: 1.8,
-            policy: Policy::Block,
+            policy: ContactPolicy::Block,
         }],
         objects: Vec::new(),
         crowd: None,

@@ -1,6 +1,6 @@
 //! What the paper claims, what we demand, and what came out.
 
-use motion::adaptive::{AdaptiveSettings, Mover, closest_plain};
+use motion::adaptive::{AdaptiveSettings, MovingBall, closest};
 use space::{DVec3, Time};
 
 use super::path::{COLLISIONS_US, MotionPath};
@@ -191,10 +191,10 @@ fn messages_elsewhere(run: &TrackingRun, paper: &MotionPath) -> usize {
     let settings = AdaptiveSettings::default();
     let is_far = |at: &&Time| {
         let truth = paper.state(**at);
-        let own = Mover { pos: truth.pos, vel: truth.vel, acc: truth.acc, radius: paper.radius };
-        let standing = |&(pos, radius): &(DVec3, f64)| Mover { pos, vel: DVec3::ZERO, acc: DVec3::ZERO, radius };
-        let remotes: Vec<Mover> = paper.remotes.iter().map(standing).collect();
-        closest_plain(&own, &remotes, &settings) >= settings.tau
+        let own = MovingBall { pos: truth.pos, vel: truth.vel, acc: truth.acc, radius: paper.radius };
+        let standing = |&(pos, radius): &(DVec3, f64)| MovingBall { pos, vel: DVec3::ZERO, acc: DVec3::ZERO, radius };
+        let remotes: Vec<MovingBall> = paper.remotes.iter().map(standing).collect();
+        closest(&own, &remotes, &settings) >= settings.tau
     };
     run.sent.iter().filter(is_far).count()
 }

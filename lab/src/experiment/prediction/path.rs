@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use motion::owner::Collision;
-use motion::scene::{Scene, SceneObject, Shape};
+use motion::scene::{CollisionScene, SceneObject, SceneShape};
 use motion::state::KinematicState;
 use space::workload::Random;
 use space::{DQuat, DVec3, Time};
@@ -25,7 +25,7 @@ const SPEED: f64 = 40.0 * PI / 15.0;
 pub struct MotionPath {
     motion: Motion,
     /// The walls.
-    pub scene: Scene,
+    pub scene: CollisionScene,
     /// Centres of other hosts' objects, which stand, and their radius.
     pub remotes: Vec<(DVec3, f64)>,
     /// The moving object's radius.
@@ -48,13 +48,16 @@ impl MotionPath {
     pub fn paper() -> MotionPath {
         let wall = |inner: f64, outward: f64, along: f64| {
             let half = DVec3::new(0.5, 5.0, 2.5 * PI);
-            SceneObject::standing(Shape::Cuboid(half), DVec3::new(inner + outward * (RADIUS + half.x), 0.0, -along))
+            SceneObject::standing(
+                SceneShape::Cuboid(half),
+                DVec3::new(inner + outward * (RADIUS + half.x), 0.0, -along),
+            )
         };
         let mut walls = vec![wall(10.0 * PI / 6.0, 1.0, 10.0 * PI)];
         walls.extend((0..5).map(|i| wall(0.0, -1.0, (20.0 + 5.0 * f64::from(i)) * PI)));
         let mut path = MotionPath {
             motion: Motion::Paper,
-            scene: Scene::new(walls).expect("six walls are a scene"),
+            scene: CollisionScene::new(walls).expect("six walls are a scene"),
             remotes: [27.5, 32.5, 37.5].map(|s| (DVec3::new(8.0, 0.0, -s * PI), 0.25)).into(),
             radius: RADIUS,
             collisions: Vec::new(),
@@ -101,11 +104,11 @@ impl MotionPath {
         }
         let wall = |side: f64| {
             let half = DVec3::new(0.5, 5.0, 400.0);
-            SceneObject::standing(Shape::Cuboid(half), DVec3::new(side * (6.0 + RADIUS + half.x), 0.0, -200.0))
+            SceneObject::standing(SceneShape::Cuboid(half), DVec3::new(side * (6.0 + RADIUS + half.x), 0.0, -200.0))
         };
         MotionPath {
             motion: Motion::Recorded { step_us: dt * 1e6, states },
-            scene: Scene::new(vec![wall(-1.0), wall(1.0)]).expect("two walls are a scene"),
+            scene: CollisionScene::new(vec![wall(-1.0), wall(1.0)]).expect("two walls are a scene"),
             remotes: Vec::new(),
             radius: RADIUS,
             collisions,
@@ -130,7 +133,7 @@ impl MotionPath {
         }
         MotionPath {
             motion: Motion::Recorded { step_us: dt * 1e6, states },
-            scene: Scene::empty(),
+            scene: CollisionScene::empty(),
             remotes: Vec::new(),
             radius: 0.5,
             collisions: Vec::new(),

@@ -1,6 +1,6 @@
 //! One owner, one observer, one link: how far is the replica from the truth?
 
-use motion::adaptive::{Adaptive, Mover, closest_plain};
+use motion::adaptive::{Adaptive, MovingBall, closest};
 use motion::collision_prediction::CollisionMode;
 use motion::convergence::{Convergence, ConvergenceSettings, Display, Shown};
 use motion::owner::{Lead, Owner, Repeat, SendRule};
@@ -103,10 +103,11 @@ pub fn run(method: &TrackingMethod, path: &MotionPath, circumstances: Circumstan
         }
         let truth = path.state(now);
         let limit = adaptive.as_mut().map_or(method.limit, |adaptive| {
-            let own = Mover { pos: truth.pos, vel: truth.vel, acc: truth.acc, radius: path.radius };
-            let standing = |&(pos, radius): &(DVec3, f64)| Mover { pos, vel: DVec3::ZERO, acc: DVec3::ZERO, radius };
-            let remotes: Vec<Mover> = path.remotes.iter().map(standing).collect();
-            let proximity = closest_plain(&own, &remotes, adaptive.settings());
+            let own = MovingBall { pos: truth.pos, vel: truth.vel, acc: truth.acc, radius: path.radius };
+            let standing =
+                |&(pos, radius): &(DVec3, f64)| MovingBall { pos, vel: DVec3::ZERO, acc: DVec3::ZERO, radius };
+            let remotes: Vec<MovingBall> = path.remotes.iter().map(standing).collect();
+            let proximity = closest(&own, &remotes, adaptive.settings());
             adaptive.limit(proximity)
         });
         let collision = path.collision(last_frame, now);

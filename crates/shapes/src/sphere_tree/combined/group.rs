@@ -1,6 +1,6 @@
 //! Points of a region that one ball is to cover.
 
-use glam::DVec3;
+use space::DVec3;
 
 use super::super::ball::Ball;
 use super::super::enclosing::smallest_enclosing_ball;

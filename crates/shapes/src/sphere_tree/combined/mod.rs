@@ -11,8 +11,8 @@ mod merge;
 mod octants;
 mod spawn;
 
-use glam::DVec3;
 use rayon::prelude::*;
+use space::DVec3;
 
 use self::group::Group;
 use super::ball::Ball;

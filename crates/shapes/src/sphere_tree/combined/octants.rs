@@ -1,6 +1,6 @@
 //! The eighths of the box around a region: so that no node is worse than an octree's.
 
-use glam::DVec3;
+use space::DVec3;
 
 use super::super::site::Site;
 use super::Region;

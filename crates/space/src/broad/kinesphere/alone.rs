@@ -6,7 +6,7 @@
 //!
 //! Invariant: whoever is in none of these cells comes no closer than both radii and slacks before the looker's tile falls due.
 
-use glam::Vec3;
+use crate::Vec3;
 
 use super::agenda::Agenda;
 use super::following::Newcomer;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use glam::Vec3;
+use crate::Vec3;
 
 use crate::{Columns, Spheres};
 

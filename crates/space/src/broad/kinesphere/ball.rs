@@ -8,7 +8,7 @@
 
 use std::ops::RangeInclusive;
 
-use glam::Vec3;
+use crate::Vec3;
 
 use super::lattice::{Layer, outward};
 use super::tile::{Block, Cells};

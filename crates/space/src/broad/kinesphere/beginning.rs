@@ -16,7 +16,7 @@
 
 use std::ops::Range;
 
-use glam::Vec3;
+use crate::Vec3;
 
 use super::calendar::EARLY_MAX;
 use super::course::Course;

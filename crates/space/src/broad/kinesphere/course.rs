@@ -9,7 +9,7 @@
 //! - A course is the same line, to within [`drift`], whichever tick it is evaluated at.
 //! - Rows without a course, because nobody is there or nobody follows who is, are expected nowhere (NaN) and never stray.
 
-use glam::Vec3;
+use crate::Vec3;
 use rayon::prelude::*;
 
 use crate::bits::Bits;
@@ -210,8 +210,9 @@ fn write(blocks: &mut [Lines], moving: &mut Bits, row: u32, now: u64, course: Co
     let time = ticks_since_reference(block, now) as f32;
     let place = course.place - course.velocity * time;
     let lines = &mut blocks[block];
-    (lines.x[lane], lines.y[lane], lines.z[lane]) = place.into();
-    (lines.vx[lane], lines.vy[lane], lines.vz[lane]) = course.velocity.into();
+    (lines.x[lane], lines.y[lane], lines.z[lane]) = (place.x, place.y, place.z);
+    let Vec3 { x, y, z } = course.velocity;
+    (lines.vx[lane], lines.vy[lane], lines.vz[lane]) = (x, y, z);
     lines.slack2[lane] = slack2(course.slack);
     if course.velocity == Vec3::ZERO {
         moving.remove(row as usize);

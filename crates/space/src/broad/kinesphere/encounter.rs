@@ -7,7 +7,7 @@
 //! Invariant: rounding goes outward for "may" and inward for "must". Both sums carry a margin that is larger than what
 //! `f32` can be off, and the times are computed in `f64`.
 
-use glam::DVec3;
+use crate::DVec3;
 
 /// The ticks, counted from now, of one meeting. `may_from <= must_from <= must_until <= may_until`; ends are excluded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

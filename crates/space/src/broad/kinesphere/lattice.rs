@@ -11,7 +11,7 @@
 //! - Hence two objects that may meet before either tile falls due are entered within the sum of their reaches, and
 //!   looking at all tiles within that distance finds the one from the other.
 
-use glam::Vec3;
+use crate::Vec3;
 
 use super::room::{Part, roomy, stock_up};
 use super::tile::{Cells, NEVER, Supply, Tile};

@@ -5,7 +5,7 @@
 //! gets nowhere for all its moving is best expected to stand. So each object finds what serves it, and nothing has to
 //! be tuned.
 
-use glam::Vec3;
+use crate::Vec3;
 
 use super::course::drift;
 

@@ -8,7 +8,7 @@
 //!   rounding.
 //! - Its reach is at most its layer's, and its tile lives no longer than its pace allows.
 
-use glam::Vec3;
+use crate::Vec3;
 
 use super::agenda::LOOK_AHEAD;
 use super::course::{Course, REFERENCE_TICKS, drift};

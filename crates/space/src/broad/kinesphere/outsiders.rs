@@ -14,7 +14,7 @@
 //! - An outsider has no course and is in no tile, so nobody who is followed finds it.
 //! - It finds everybody who is in a tile; and of two outsiders, the one with the lower row finds the other.
 
-use glam::Vec3;
+use crate::Vec3;
 
 use super::agenda::{Moment, Turnover};
 use super::ball::Ball;

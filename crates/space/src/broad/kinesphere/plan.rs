@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use glam::Vec3;
+use crate::Vec3;
 
 use super::alone::ALONE;
 use super::course::drift;

@@ -11,7 +11,7 @@
 
 use std::ops::Range;
 
-use glam::Vec3;
+use crate::Vec3;
 use rayon::prelude::*;
 
 use super::course::{Course, Courses, Refiner};

@@ -3,7 +3,7 @@
 //! A sample of the objects is followed for a few ticks. How far most of them get off a straight line, and how far from
 //! where they were, tells how long courses would last; the [plan](super::plan) weighs that.
 
-use glam::Vec3;
+use crate::Vec3;
 
 use super::mood::size;
 use crate::Spheres;

@@ -9,7 +9,7 @@
 use std::iter::Sum;
 use std::ops::Range;
 
-use glam::DVec3;
+use crate::DVec3;
 
 use super::agenda::Agenda;
 use super::alone::ALONE;

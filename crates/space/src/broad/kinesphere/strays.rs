@@ -7,7 +7,7 @@
 //!
 //! Invariant: whoever strayed has one version more afterwards, whatever became of it and whoever had its slot meanwhile.
 
-use glam::Vec3;
+use crate::Vec3;
 use rayon::prelude::*;
 
 use super::agenda::LOOK_AHEAD;

@@ -12,7 +12,7 @@
 
 use std::ops::Range;
 
-use glam::Vec3;
+use crate::Vec3;
 
 use super::room::{make_room, roomy, stock_up, stock_up_alike, twice_if_few};
 use super::tile_map::Key;

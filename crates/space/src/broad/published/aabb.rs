@@ -35,7 +35,7 @@ impl Aabb {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use glam::Vec3;
+    use crate::Vec3;
     use proptest::prelude::*;
 
     proptest! {

@@ -5,7 +5,7 @@
 //! - A voxel's sweep knows exactly its residents, and the pairs of them whose boxes overlap.
 //! - A sweep where nothing changed is left alone.
 
-use glam::Vec3;
+use crate::Vec3;
 
 use super::aabb::Aabb;
 use super::box_sweep::BoxSweep;

@@ -8,7 +8,7 @@
 //! Every row is read again at every update, so that it does not matter which world is handed over, or whether ticks were
 //! skipped: what is as it was costs a comparison.
 
-use glam::Vec3;
+use crate::Vec3;
 
 use super::aabb::Aabb;
 use super::voxels::{VoxelRange, Voxels, VoxelsError};

@@ -5,7 +5,7 @@
 //! - A voxel lists its residents, in any order, and knows the pairs among them that it reports.
 //! - Only a voxel where something changed is looked into: the others' pairs are what they were.
 
-use glam::Vec3;
+use crate::Vec3;
 
 use super::gathered::Gathered;
 use super::residents::{Change, Residents};

@@ -4,7 +4,7 @@
 //! - A higher place never has a lower voxel, whatever was rounded: boxes that overlap share a voxel.
 //! - What lies outside counts as lying in the voxels of the border.
 
-use glam::Vec3;
+use crate::Vec3;
 
 use super::aabb::Aabb;
 use crate::Spheres;

@@ -10,7 +10,7 @@ mod tree;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use glam::{DVec3, Vec3};
+use crate::{DVec3, Vec3};
 
 use crate::impact::spheres::contact;
 use crate::{Edition, Slot, Sphere, Spheres};

@@ -8,7 +8,7 @@
 //!   few are left. Many objects at one place stay together in a cube at the end of [`Tree::SMALLEST`].
 //! - The root contains everybody: it grows by becoming one eighth of a root of twice its size.
 
-use glam::{DVec3, Vec3};
+use crate::{DVec3, Vec3};
 
 use crate::Sphere;
 
@@ -77,8 +77,7 @@ impl Cube {
 
     /// Which of its eighths a point is in: one bit per axis.
     fn octant(&self, point: DVec3) -> usize {
-        let above = point.cmpge(self.center);
-        usize::from(above.x) | usize::from(above.y) << 1 | usize::from(above.z) << 2
+        point.cmpge(self.center).bitmask() as usize
     }
 
     fn child(&self, octant: usize) -> Cube {

@@ -1,67 +1,74 @@
-//! How far can a body go among what it may meet, and what stops it?
+//! Continuous collision detection on the grid: how far a body can go, and what stops it.
 //!
-//! A motion is tried in two steps. The time of first contact, in `f64`, says where it ends; that place is rounded to the
-//! grid. Then whole numbers, or for hulls and meshes the narrow phase, say whether the rounded place is really free. It
-//! nearly always is, as motions end well before the contact; where it is not, the body stops earlier. The place it
-//! starts from is free, so that there is always an answer: this is the induction that keeps a world without overlap.
+//! The time of first contact, in `f64`, gives the place where a motion ends, and that place is rounded to the grid. Then
+//! integers, or for hulls and meshes the narrow phase, say whether the rounded place is free. It nearly always is, as
+//! motions end before the contact; if it is not, the body stops earlier. The place where a motion starts is free, so
+//! there is always an answer. By this induction nothing ever overlaps.
 
 use shapes::Shape;
 use space::{DVec3, ObjectId};
 
-/// Who stands in the way.
+/// The obstacle of a motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Other {
-    /// The edge of the world.
+    /// The bounds of the world, or a wall of space that another node decides about.
     Bounds,
     /// A fixed object, by index.
     Scenery(u32),
-    /// Somebody that can move, by row.
+    /// An object that can move, by row.
     Object(u32),
     /// An object of another node, or space that is kept for it, by name.
     Beyond(ObjectId),
 }
 
-/// What stopped a motion.
+/// The contact that stops a motion.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Hit {
+pub(crate) struct SweepHit {
     /// From 0 to 1 along the motion.
     pub time: f64,
-    /// From what was met towards the body.
+    /// From the obstacle towards the body.
     pub normal: DVec3,
     pub other: Other,
 }
 
-/// What is around a body, as everything stands at that moment. Places are offsets from where the body stands, in steps.
-pub(super) trait Around {
-    /// The first thing met by moving by `v` steps.
-    fn first(&mut self, shapes: &[Shape], from: [i32; 3], v: DVec3) -> Option<Hit>;
+/// The obstacles around a body at this moment, and sweeps of the body among them. Places are offsets from where the body
+/// stands, in steps.
+pub(super) trait Sweep {
+    /// The first contact of a motion by `v` steps.
+    fn first(&mut self, shapes: &[Shape], from: [i32; 3], v: DVec3) -> Option<SweepHit>;
 
-    /// The number of the first of those that are too close to a place.
+    /// The number of the first obstacle that is too close to a place.
     fn violated(&self, shapes: &[Shape], offset: [i32; 3]) -> Option<usize>;
 
-    /// From one of them, less its roundness, to a place: zero along the axes on which they meet.
+    /// From the box of an obstacle, before rounding, to a place: zero along the axes on which they meet.
     fn outside(&self, number: usize, offset: [i32; 3]) -> [i64; 3];
 
-    /// Whether [`outside`](Around::outside) is all there is to it, and not only the box around a hull or a mesh.
+    /// Whether [`outside`](Sweep::outside) is exact, and not only of the box around a hull or a mesh.
     fn is_on_grid(&self, number: usize) -> bool;
 
     fn other(&self, number: usize) -> Other;
 
-    /// The nearest place to one that the bounds allow, after a motion from a place that they do.
+    /// The place nearest to `to` within the bounds, which contain `from`.
     fn within_bounds(&self, from: [i32; 3], to: [i32; 3]) -> [i32; 3];
 
     /// Moves as far as `v` steps, stopping at the first contact. The place it returns is free.
-    fn advance(&mut self, shapes: &[Shape], from: [i32; 3], v: DVec3) -> ([i32; 3], Option<Hit>) {
+    fn advance(&mut self, shapes: &[Shape], from: [i32; 3], v: DVec3) -> ([i32; 3], Option<SweepHit>) {
         let hit = self.first(shapes, from, v);
         self.stop_at(shapes, from, v, hit)
     }
 
     /// The same, where the first contact is known.
-    fn stop_at(&self, shapes: &[Shape], from: [i32; 3], v: DVec3, hit: Option<Hit>) -> ([i32; 3], Option<Hit>) {
+    fn stop_at(
+        &self,
+        shapes: &[Shape],
+        from: [i32; 3],
+        v: DVec3,
+        hit: Option<SweepHit>,
+    ) -> ([i32; 3], Option<SweepHit>) {
         let mut time = hit.map_or(1.0, |hit| hit.time);
         let mut to = self.rounded(from, v * time);
         let Some(mut blocked) = self.violated(shapes, to) else { return (to, hit) };
-        // Rounding brought it too close to something beside its way: one step aside may do.
+        // Rounding brought it too close to an obstacle beside its way: try a step aside.
         let mut aside = to;
         for _ in 0..3 {
             let outside = self.outside(blocked, aside);
@@ -78,25 +85,25 @@ pub(super) trait Around {
         }
         let normal = DVec3::from_array(self.outside(blocked, to).map(|steps| steps as f64));
         let normal = if normal == DVec3::ZERO { -v } else { normal }.normalize_or_zero();
-        let hit = hit.unwrap_or(Hit { time, normal, other: self.other(blocked) });
+        let hit = hit.unwrap_or(SweepHit { time, normal, other: self.other(blocked) });
         for _ in 0..8 {
             time *= 0.5;
             to = self.rounded(from, v * time);
             if self.violated(shapes, to).is_none() {
-                return (to, Some(Hit { time, ..hit }));
+                return (to, Some(SweepHit { time, ..hit }));
             }
         }
-        (from, Some(Hit { time: 0.0, ..hit }))
+        (from, Some(SweepHit { time: 0.0, ..hit }))
     }
 
-    /// Moves by up to `v` steps, keeping the motion along whatever is met. `normal_of` may change a contact's normal.
+    /// Moves by up to `v` steps and slides along the surfaces that it meets. `normal_of` may change a contact's normal.
     fn slide(
         &mut self,
         shapes: &[Shape],
         from: [i32; 3],
         v: DVec3,
         normal_of: impl Fn(DVec3) -> DVec3,
-    ) -> ([i32; 3], Option<Hit>) {
+    ) -> ([i32; 3], Option<SweepHit>) {
         let first = self.first(shapes, from, v);
         self.slide_from(shapes, from, v, first, normal_of)
     }
@@ -107,9 +114,9 @@ pub(super) trait Around {
         shapes: &[Shape],
         from: [i32; 3],
         v: DVec3,
-        mut known: Option<Hit>,
+        mut known: Option<SweepHit>,
         normal_of: impl Fn(DVec3) -> DVec3,
-    ) -> ([i32; 3], Option<Hit>) {
+    ) -> ([i32; 3], Option<SweepHit>) {
         let mut planes = [DVec3::ZERO; 3];
         let (mut place, mut rest, mut first) = (from, v, None);
         for turn in 0..4 {
@@ -125,7 +132,7 @@ pub(super) trait Around {
             }
             planes[turn] = normal_of(hit.normal);
             rest *= 1.0 - hit.time;
-            // Along the new surface, then along the edge that it makes with an earlier one, else nowhere.
+            // Along the new surface, or along the edge between it and an earlier one.
             let mut along = without(rest, planes[turn]);
             for plane in 0..turn {
                 if along.dot(planes[plane]) < -1e-9 {
@@ -143,15 +150,14 @@ pub(super) trait Around {
         (place, first)
     }
 
-    /// The place on the grid where a motion ends.
+    /// The place on the grid nearest to the end of a motion.
     fn rounded(&self, from: [i32; 3], v: DVec3) -> [i32; 3] {
         let to = [from[0] + nearest(v.x), from[1] + nearest(v.y), from[2] + nearest(v.z)];
         self.within_bounds(from, to)
     }
 }
 
-/// The nearest whole number, and of two the one farther from zero: [`f64::round`], which takes a call on processors without
-/// an instruction for it.
+/// [`f64::round`], which is a function call on processors without an instruction for it.
 #[inline]
 pub(super) fn nearest(number: f64) -> i32 {
     let whole = number as i32;

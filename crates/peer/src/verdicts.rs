@@ -11,7 +11,7 @@ const PAIRS_MAX: usize = 16_384;
 
 /// What became of a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heard {
+pub enum VerdictReceipt {
     /// It counts.
     Counts,
     /// Another one about the same contact does.
@@ -33,21 +33,21 @@ struct Pair {
 
 /// Verdicts, by pair.
 #[derive(Clone, Debug)]
-pub struct Rulings {
+pub struct AllVerdicts {
     overlap_us: i64,
     pairs: BTreeMap<ObjectPair, Pair>,
 }
 
-impl Rulings {
+impl AllVerdicts {
     /// Has heard nothing.
-    pub fn new(overlap_us: i64) -> Rulings {
-        Rulings { overlap_us, pairs: BTreeMap::new() }
+    pub fn new(overlap_us: i64) -> AllVerdicts {
+        AllVerdicts { overlap_us, pairs: BTreeMap::new() }
     }
 
     /// Takes in a verdict.
-    pub fn handle(&mut self, verdict: Verdict, now: Time) -> Heard {
+    pub fn handle(&mut self, verdict: Verdict, now: Time) -> VerdictReceipt {
         if self.pairs.len() >= PAIRS_MAX && !self.pairs.contains_key(&verdict.pair) {
-            return Heard::Refused;
+            return VerdictReceipt::Refused;
         }
         let overlap_us = self.overlap_us;
         // Names begin with their owner's number: the lower object is the lower owner's.
@@ -57,7 +57,7 @@ impl Rulings {
         *heard_at = now;
         let counting = verdicts.counting();
         if counting.contains(&verdict) {
-            return Heard::Known;
+            return VerdictReceipt::Known;
         }
         // A decider says one thing about one contact. What it said first came first to everybody, over its stream; what
         // others say does not matter here, or peers that hear them in another order would keep something else.
@@ -66,12 +66,12 @@ impl Rulings {
                 && (held.contact - verdict.contact).abs() <= overlap_us
         };
         if verdicts.heard().iter().any(is_contradiction) && !verdicts.heard().contains(&verdict) {
-            return Heard::Refused;
+            return VerdictReceipt::Refused;
         }
         if !verdicts.handle(verdict) {
-            return Heard::Known;
+            return VerdictReceipt::Known;
         }
-        if verdicts.counting().contains(&verdict) { Heard::Counts } else { Heard::Yields }
+        if verdicts.counting().contains(&verdict) { VerdictReceipt::Counts } else { VerdictReceipt::Yields }
     }
 
     /// The verdict that counts about a contact of a pair.

@@ -9,7 +9,7 @@ use motion::{ReplicaSettings, state};
 
 /// The rules of a world without a server.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rules {
+pub struct PeerSettings {
     /// Who decides about a contested contact.
     pub policy: Policy,
     /// How replicas go on from an update.
@@ -38,9 +38,9 @@ pub struct Rules {
     pub silence_us: i64,
 }
 
-impl Default for Rules {
-    fn default() -> Rules {
-        Rules {
+impl Default for PeerSettings {
+    fn default() -> PeerSettings {
+        PeerSettings {
             policy: Policy::Velocity,
             algorithm: Algorithm::Fvw,
             tracking: AdaptiveSettings {
@@ -65,11 +65,11 @@ impl Default for Rules {
     }
 }
 
-impl Rules {
+impl PeerSettings {
     /// Verdicts on contacts longer ago are refused, in microseconds: longer than a link can be silent and live.
     pub const MEMORY_US: i64 = 20_000_000;
 
-    /// A number that is the same for the same rules.
+    /// A number that is the same for the same settings.
     pub fn hash(&self) -> u64 {
         let bytes = format!("{self:?}").into_bytes();
         bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
@@ -111,7 +111,7 @@ impl Rules {
             collisions: CollisionMode::Exact,
             extrapolation_us_max: self.heartbeat_us + 1_000_000,
             timeout_us: self.heartbeat_us * 12 / 5,
-            limits: state::Limits { vel: 1_024.0, acc: 1_024.0, ..state::Limits::default() },
+            limits: state::StateLimits { vel: 1_024.0, acc: 1_024.0, ..state::StateLimits::default() },
             ..ReplicaSettings::default()
         }
     }

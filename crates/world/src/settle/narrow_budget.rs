@@ -1,13 +1,11 @@
-//! Who is looked at closely, when there is not enough time for everybody.
+//! The budget of a tick for exact narrow-phase tests, where a world file sets one.
 //!
-//! Shapes that need the narrow phase cost more than upright solids, and a world file may say how much a tick may spend on
-//! them. Everybody's pairs are first looked at coarsely, as bounding spheres; what is left of the budget goes to the pairs
-//! that matter most, near users and closing fast, and in every sixteenth tick to each. A mover gets all of its pairs looked
-//! at or none, by the one that matters most: a coarse look at a single other would hold it, and the close looks at the rest
-//! were for nothing. Who has to do with the coarse look moves as far as that shows free. Where it shows nothing, it stays
-//! where it is, which is free, until a later tick.
+//! All pairs are first counted as tests of bounding spheres. The rest of the budget goes to the movers whose pairs matter
+//! most: near users and closing fast, and each mover once in [`TURN`] ticks. A mover has all of its pairs tested exactly
+//! or none, as a single coarse test could hold it and waste the exact ones. A mover with coarse tests moves as far as
+//! they prove free, and if they prove nothing it stays in its place, which is free, until a later tick.
 //!
-//! Nothing of this is remembered from tick to tick, so that a world goes on from a snapshot as it would have.
+//! Nothing is remembered from tick to tick, so that a world goes on from a snapshot exactly as it would have.
 
 use shapes::Shape;
 
@@ -15,10 +13,10 @@ use crate::neighbours::Neighbours;
 use crate::objects::{Collider, EXACT, Objects, SOLID};
 use crate::scenery::Scenery;
 
-/// Each gets a close look at least once in so many ticks, if anything is left.
+/// Each mover has priority once in this number of ticks.
 const TURN: u64 = 16;
 
-/// What a close look at a shape costs, in looks at a bounding sphere.
+/// The cost of an exact test with a shape, in tests of a bounding sphere.
 fn cost(shape: &Shape) -> u64 {
     match shape {
         Shape::Sphere { .. } | Shape::Box { .. } | Shape::Capsule { .. } => 1,
@@ -28,10 +26,11 @@ fn cost(shape: &Shape) -> u64 {
     }
 }
 
-/// By row, who is looked at coarsely.
+/// Which movers are tested coarsely in this tick.
 #[derive(Debug, Default)]
-pub(crate) struct Attention {
-    pub is_coarse: Vec<bool>,
+pub(crate) struct NarrowBudget {
+    /// By row; empty without a budget.
+    is_coarse: Vec<bool>,
     candidates: Vec<Candidate>,
     users: Vec<[f64; 3]>,
 }
@@ -40,13 +39,13 @@ pub(crate) struct Attention {
 struct Candidate {
     row: u32,
     cost: u64,
-    /// How much it matters; powers of two, so that those who matter about as much take turns.
+    /// How much it matters, as a power of two, so that movers that matter about as much take turns.
     class: u64,
     turn: u64,
 }
 
-impl Attention {
-    /// Shares out a tick's budget.
+impl NarrowBudget {
+    /// Shares out the budget of a tick.
     pub fn share_out(
         &mut self,
         budget: Option<u32>,
@@ -61,7 +60,7 @@ impl Attention {
         let owned = objects.by_id.iter().filter(|(_, row)| objects.label[*row as usize].owner.is_some());
         self.users.extend(owned.map(|&(_, row)| place(objects, row)));
         self.candidates.clear();
-        let mut looks = 0;
+        let mut coarse_tests = 0;
         for &row in movers {
             let body = &objects.body[row as usize];
             if !body.is(SOLID) {
@@ -86,14 +85,14 @@ impl Attention {
                 }
             });
             if pairs > 0 {
-                looks += pairs;
+                coarse_tests += pairs;
                 let id = objects.name(row).number();
                 let class = if (id + tick).is_multiple_of(TURN) { u64::MAX } else { self.class(objects, row, fastest) };
                 let turn = (id ^ tick.rotate_left(17)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
                 self.candidates.push(Candidate { row, cost: price, class, turn });
             }
         }
-        let mut left = u64::from(budget).saturating_sub(looks);
+        let mut left = u64::from(budget).saturating_sub(coarse_tests);
         self.candidates.sort_unstable_by_key(|one| (std::cmp::Reverse(one.class), one.turn));
         for one in &self.candidates {
             let is_close = one.cost <= left;
@@ -102,23 +101,22 @@ impl Attention {
         }
     }
 
-    /// Whether a row is looked at coarsely.
     pub fn is_coarse(&self, row: u32) -> bool {
         self.is_coarse.get(row as usize).copied().unwrap_or(false)
     }
 
-    /// Closing faster is more, and nearer to a user.
+    /// Rises with the closing speed and with the nearness of a user.
     fn class(&self, objects: &Objects, row: u32, closing: f64) -> u64 {
         let [x, y, z] = place(objects, row);
         let far = |user: &[f64; 3]| (user[0] - x).powi(2) + (user[1] - y).powi(2) + (user[2] - z).powi(2);
         let nearest = self.users.iter().map(far).fold(f64::INFINITY, f64::min).min(1e18).sqrt();
         let weight = (1.0 + closing) / (1000.0 + nearest);
-        // The exponent: numbers above zero are ordered as their bits are.
+        // The exponent of a positive number.
         weight.to_bits() >> 52
     }
 }
 
-/// How far two bodies may come towards each other in this tick, along the line between their centres, in steps.
+/// The most by which two bodies may approach in this tick along the line between their centres, in steps.
 fn closing(body: &Collider, other: &Collider) -> f64 {
     let at = |body: &Collider| [body.at.x, body.at.y, body.at.z].map(f64::from);
     let (here, there) = (at(body), at(other));
@@ -141,19 +139,20 @@ fn place(objects: &Objects, row: u32) -> [f64; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solid::{Block, RoundedBox};
+    use crate::solid::{GridBox, RoundedBox};
     use space::GridPoint;
 
-    /// A body at `x` that may move by so much along the axis in this tick.
+    /// A body at `x` that may move along the axis by `by` steps in this tick.
     fn body(x: i32, by: i32) -> Collider {
         let mut body = Collider::new(GridPoint::new(x, 0, 0), RoundedBox { core: [100; 3], radius: 0 }, SOLID);
-        let Block { low, high } = body.block();
-        body.reach = Block { low: [low[0] + by.min(0), low[1], low[2]], high: [high[0] + by.max(0), high[1], high[2]] };
+        let GridBox { low, high } = body.block();
+        body.reach =
+            GridBox { low: [low[0] + by.min(0), low[1], low[2]], high: [high[0] + by.max(0), high[1], high[2]] };
         body
     }
 
     #[test]
-    fn who_comes_closer_matters_more_than_who_is_fast() {
+    fn closing_counts_and_speed_does_not() {
         let still = body(1_000, 0);
         assert_eq!(closing(&body(0, 50), &still), 50.0);
         assert_eq!(closing(&body(0, -500), &still), 0.0, "it goes away, however fast");

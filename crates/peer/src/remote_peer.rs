@@ -2,7 +2,7 @@
 
 use motion::clock::{Clock, Exchange};
 use space::{NodeId, Time};
-use wire::peer::{Motion, Owns, Report, Watch};
+use wire::peer::{MotionUpdate, Owns, Report, Watch};
 use wire::{DATAGRAM_MAX, ToPeer};
 
 use super::words::Pace;
@@ -16,7 +16,7 @@ const QUICK_ANSWERS: u32 = 8;
 
 /// Another peer.
 #[derive(Clone, Debug)]
-pub struct Neighbour {
+pub struct RemotePeer {
     /// The way to it.
     pub link: LinkId,
     /// Its number, after its hello.
@@ -38,16 +38,16 @@ pub struct Neighbour {
     answers: u32,
     pinged_at: Option<Time>,
     owns: Vec<Owns>,
-    motions: Vec<Motion>,
+    motions: Vec<MotionUpdate>,
     watches: Vec<Watch>,
     /// How often its user speaks.
     pub pace: Pace,
 }
 
-impl Neighbour {
+impl RemotePeer {
     /// A link that just opened.
-    pub fn new(link: LinkId, now: Time) -> Neighbour {
-        Neighbour {
+    pub fn new(link: LinkId, now: Time) -> RemotePeer {
+        RemotePeer {
             link,
             node: None,
             name: String::new(),
@@ -120,7 +120,7 @@ impl Neighbour {
     }
 
     /// To be in the next report.
-    pub fn tell(&mut self, motion: Motion) {
+    pub fn tell(&mut self, motion: MotionUpdate) {
         self.motions.push(motion);
     }
 

@@ -1,15 +1,15 @@
 //! Objects that other peers move: replicas, each in its owner's clock.
 
-use motion::adaptive::Mover;
-use motion::{Predicted, Replica, Scene, Update};
+use motion::adaptive::MovingBall;
+use motion::{CollisionScene, Predicted, Replica, Update};
 use space::{ObjectId, Time};
 use wire::peer::Owns;
 
-use super::rules::Rules;
+use super::settings::PeerSettings;
 
 /// An object of another peer.
 #[derive(Clone, Debug)]
-pub struct Other {
+pub struct RemoteObject {
     /// Its name.
     pub object: ObjectId,
     /// Its radius, in metres.
@@ -24,16 +24,16 @@ pub struct Other {
     is_stale: bool,
 }
 
-impl Other {
+impl RemoteObject {
     /// An object that was announced, and is nowhere yet.
-    pub fn new(object: ObjectId, owns: &Owns, is_certain: bool, rules: &Rules) -> Other {
+    pub fn new(object: ObjectId, owns: &Owns, is_certain: bool, settings: &PeerSettings) -> RemoteObject {
         let radius = f64::from(owns.radius);
-        Other {
+        RemoteObject {
             object,
             radius,
             aura: owns.aura,
             is_certain,
-            replica: Replica::new(rules.replica(radius)),
+            replica: Replica::new(settings.replica(radius)),
             now: None,
             is_stale: true,
         }
@@ -45,7 +45,7 @@ impl Other {
     }
 
     /// Takes in an update of its owner. Says whether it was believed; one heard before is, and changes nothing.
-    pub fn handle(&mut self, update: &Update, scene: &Scene) -> bool {
+    pub fn handle(&mut self, update: &Update, scene: &CollisionScene) -> bool {
         match self.replica.handle(update, scene) {
             Ok(_) | Err(motion::track::Rejected::Duplicate | motion::track::Rejected::Old) => true,
             Err(_) => false,
@@ -53,7 +53,7 @@ impl Other {
     }
 
     /// Works out where it is, at a moment of its owner's clock.
-    pub fn predict(&mut self, owner_time: Time, scene: &Scene) {
+    pub fn predict(&mut self, owner_time: Time, scene: &CollisionScene) {
         self.now = self.replica.predict(owner_time, scene);
         self.is_stale = self.replica.is_stale(owner_time);
     }
@@ -74,8 +74,8 @@ impl Other {
     }
 
     /// The same for those who ask what is close; `None` for one that has not been heard of for too long.
-    pub fn mover(&self) -> Option<Mover> {
+    pub fn mover(&self) -> Option<MovingBall> {
         let Predicted { pos, vel, acc, .. } = self.now.filter(|_| !self.is_stale)?;
-        Some(Mover { pos, vel, acc, radius: self.radius })
+        Some(MovingBall { pos, vel, acc, radius: self.radius })
     }
 }
