@@ -1,5 +1,5 @@
-//! Many nodes are one world: whatever is lost, delayed, doubled, cut off, frozen or killed, no object has two owners, none is
-//! lost, nothing overlaps across borders, all find together again, and audiences are complete when all is well.
+//! Many nodes are one world: whatever is lost, delayed, doubled, cut off, frozen or killed, no object has two owners,
+//! none is lost, nothing overlaps across borders, all find together again, and audiences are complete when all is well.
 //!
 //! A failure names the seed: `lab cluster --seeds FROM..TO --scale-to 1` repeats it.
 
@@ -42,14 +42,15 @@ fn who_carries_keeps_what_is_carried_across_borders() {
     assert!(carried.iter().all(|&times| times > 0) && carried.iter().sum::<u64>() > 30, "{carried:?}");
 }
 
-/// All of the first, in half of which connections break, and those behind them that once broke a promise, when none did.
+/// All of the first, in half of which connections break, and those behind them that once broke a promise, when none
+/// did.
 ///
-/// 62: what a dead node may have taken was put down where somebody else was by then. 1: suspicion and acceptance waited for each other. 7 and 33: who rested was forgotten between
-/// two losses. 162: who stood in another's room could not change hands. 237: an object gave back a room that it still stood in.
-/// 607: an object was given on before its giver knew.
-/// 1168, and before other things changed 1290 and 1881: who carried something waited for ever, as a room was in the way of its
-/// load where that room did not count. 1685: a run ended before all had the time to find together after its last outage. 1542:
-/// who had given an object on did not know that it went on, and a copy of it was adopted.
+/// 62: what a dead node may have taken was put down where somebody else was by then. 1: suspicion and acceptance waited
+/// for each other. 7 and 33: who rested was forgotten between two losses. 162: who stood in another's room could not
+/// change hands. 237: an object gave back a room that it still stood in. 607: an object was given on before its giver
+/// knew. 1168, and before other things changed 1290 and 1881: who carried something waited for ever, as a room was in
+/// the way of its load where that room did not count. 1685: a run ended before all had the time to find together after
+/// its last outage. 1542: who had given an object on did not know that it went on, and a copy of it was adopted.
 const SEEDS: std::ops::Range<u64> = 0..240;
 const ONCE_BROKEN: [u64; 6] = [607, 1168, 1290, 1542, 1685, 1881];
 

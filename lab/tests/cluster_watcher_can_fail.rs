@@ -1,5 +1,5 @@
-//! The promises of a cluster can be broken: for every mistake that is made on purpose, the watcher finds the promise that
-//! it breaks.
+//! The promises of a cluster can be broken: for every mistake that is made on purpose, the watcher finds the promise
+//! that it breaks.
 
 use lab::cluster::{Fault, Settings, run};
 

@@ -1,4 +1,4 @@
-//! The command line as a stranger meets it: help, refusals, exit codes, and nothing but results on stdout.
+//! The command line: help, refusals, exit codes, and only results on stdout.
 
 mod shell;
 
@@ -155,7 +155,7 @@ fn the_lab_writes_its_report_and_prints_verdicts() {
     assert_eq!(document["verdicts"].as_array().unwrap().len(), 9);
 }
 
-/// Keeps out: hours of work were lost for a folder that nobody had looked at before.
+/// Keeps out: hours of work were lost because the folder could not be written.
 #[test]
 fn a_folder_that_cannot_be_written_is_named_before_the_work() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lab"));

@@ -1,5 +1,5 @@
-//! One object and three nodes, one of which may die or be cut off: in all interleavings up to a stated depth the object is
-//! never lost and never doubled. Mistakes that were made on purpose are found.
+//! One object and three nodes, one of which may die or be cut off: in all interleavings up to a stated depth the object
+//! is never lost and never doubled. Mistakes that were made on purpose are found.
 
 use lab::cluster::explore::{Mistake, Settings, explore};
 
@@ -17,7 +17,8 @@ fn never_lost_and_never_doubled() {
 
 #[test]
 fn mistakes_are_found() {
-    // That an old offer is taken again shows only in deeper ways than these: `node/src/cluster/handover.rs` tries that one.
+    // That an old offer is taken again shows only in deeper ways than these: `node/src/cluster/handover.rs` tries that
+    // one.
     for mistake in [Mistake::AcknowledgesAtOnce, Mistake::AdoptsWithoutAsking] {
         let settings =
             Settings { depth: 14, upsets: 2, states_max: 150_000, mistake: Some(mistake), ..Settings::default() };

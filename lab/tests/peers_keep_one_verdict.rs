@@ -1,5 +1,5 @@
-//! Over contested encounters on bad networks no host keeps two verdicts about one contact, and after delivery all hosts keep
-//! the same; every object has one owner, audiences are complete within their bound, and nothing honest is refused.
+//! Over contested encounters on bad networks no host keeps two verdicts about one contact, and after delivery all hosts
+//! keep the same; every object has one owner, audiences are complete within their bound, and nothing honest is refused.
 //!
 //! `lab peers --contests 100000` does the same among up to 32 hosts, for an hour.
 

@@ -1,5 +1,5 @@
-//! Thousands of simulated seconds with losses, cuts, partitions, restarts and hostile clients: every promise is kept, and
-//! a seed repeats its run to the bit. Most seeds are fixed; one is new every hour, and printed if it fails.
+//! Thousands of simulated seconds with losses, cuts, partitions, restarts and hostile clients: every promise is kept,
+//! and a seed repeats its run to the bit. Most seeds are fixed; one is new every hour, and printed if it fails.
 
 use lab::simulation::{Report, Settings, run};
 

@@ -1,8 +1,9 @@
 //! What does it cost to know which objects should hear each other, beyond knowing which overlap?
 //!
 //! Each case runs on the same frames as its peers, one after the other within each tick, and the order rotates. *Beyond
-//! the pairs* is the processor time of everything, less that of the same broad phase on the same frames when all that is
-//! asked for is the pairs and which of them began and ended. The peer is the plain grid, which tells the pairs alone.
+//! the pairs* is the processor time of everything, less that of the same broad phase on the same frames when all that
+//! is asked for is the pairs and which of them began and ended. The peer is the plain grid, which tells the pairs
+//! alone.
 
 use std::hint::black_box;
 
@@ -24,9 +25,9 @@ use crate::study::{Progress, Report, Results, Study, refused};
 
 /// What do relations, audiences and groups cost, beyond the pairs?
 ///
-/// Relations, audiences and groups against the plain grid on the same frames, the papers' best algorithm against ours, and
-/// repaired groups against fresh ones. Fails if a case misses what it must reach, unless worlds smaller than the default
-/// are asked for.
+/// Relations, audiences and groups against the plain grid on the same frames, the papers' best algorithm against ours,
+/// and repaired groups against fresh ones. Fails if a case misses what it must reach, unless worlds smaller than the
+/// default are asked for.
 #[derive(Args, Clone, Debug, Serialize)]
 pub struct Settings {
     /// Objects of the large world

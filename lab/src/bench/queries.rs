@@ -23,8 +23,8 @@ use crate::study::{Progress, Report, Results, Study, refused};
 
 /// How fast is a question about a place answered: what is there, what is first on a path, what is nearest?
 ///
-/// Objects within a sphere or a box, first on a ray or a path, nearest: by the finder, and by a loop over all objects. The
-/// answers are compared; a difference fails the command.
+/// Objects within a sphere or a box, first on a ray or a path, nearest: by the finder, and by a loop over all objects.
+/// The answers are compared; a difference fails the command.
 #[derive(Args, Clone, Debug, Serialize)]
 pub struct Settings {
     /// How many objects there are

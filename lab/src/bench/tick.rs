@@ -1,8 +1,9 @@
 //! What does a whole tick of a server cost, from the bytes that arrive to the bytes that are sent?
 //!
-//! A plaza full of target seekers, all moving. Some of them are clients that send a move datagram in every tick and hear
-//! those around them. The server is the one that serves users, with the area of interest that users have by default; the
-//! plaza is as wide as it takes for a client to hear `--listened` objects. Making the clients' datagrams is not counted.
+//! A plaza full of target seekers, all moving. Some of them are clients that send a move datagram in every tick and
+//! hear those around them. The server is the one that serves users, with the area of interest that users have by
+//! default; the plaza is as wide as it takes for a client to hear `--listened` objects. Making the clients' datagrams
+//! is not counted.
 
 use ::world::{Plaza, World};
 use clap::Args;
@@ -32,8 +33,8 @@ const PARTS: [&str; 7] = ["receive", "inputs", "world", "follow", "audience", "f
 
 /// What does a whole tick of a server cost, from bytes to bytes?
 ///
-/// Runs a server with a plaza full of seekers and says what a tick costs, from the bytes that arrive to the bytes that are
-/// sent, and how many bytes those are.
+/// Runs a server with a plaza full of seekers and says what a tick costs, from the bytes that arrive to the bytes that
+/// are sent, and how many bytes those are.
 #[derive(Args, Clone, Debug, Serialize)]
 pub struct Settings {
     /// How many avatars there are, clients included

@@ -19,8 +19,8 @@ use crate::stopwatch::Stopwatch;
 use crate::study::range::range;
 use crate::study::{Progress, Report, Results, Study};
 
-/// Milliseconds beyond what the network takes that users do not notice: a tick to wait for and a tick to send, with room
-/// for a busy machine. People begin to notice at about a tenth of a second.
+/// Milliseconds beyond what the network takes that users do not notice: a tick to wait for and a tick to send, with
+/// room for a busy machine. People begin to notice at about a tenth of a second.
 const UNNOTICED_MS: f64 = 100.0;
 /// A network: its name, milliseconds each way, how much more some packets take, and the share that is lost.
 const NETWORKS: [(&str, f64, f64, f64); 3] =
@@ -28,9 +28,9 @@ const NETWORKS: [(&str, f64, f64, f64); 3] =
 
 /// Paper 002, section 3.5: do four users at once notice a delay?
 ///
-/// Lets four users walk into each other and apart again, over a real server and real sockets of this machine, and measures
-/// how long it takes until another sees what one did. Fails if that is noticeable beyond what the network itself takes, or
-/// if two were ever in one place.
+/// Lets four users walk into each other and apart again, over a real server and real sockets of this machine, and
+/// measures how long it takes until another sees what one did. Fails if that is noticeable beyond what the network
+/// itself takes, or if two were ever in one place.
 #[derive(Args, Clone, Debug, Serialize)]
 pub struct Settings {
     /// For how long, per network

@@ -19,8 +19,8 @@ use crate::study::{Progress, Report, Results, Study, refused};
 
 /// A world with a crowd, from above: does it keep its promise?
 ///
-/// Runs a world with a crowd, checks after every tick that nothing overlaps, and draws it from above. Fails if something
-/// does.
+/// Runs a world with a crowd, checks after every tick that nothing overlaps, and draws it from above. Fails if
+/// something does.
 #[derive(Args, Clone, Debug, Serialize)]
 pub struct Settings {
     /// The world file [default: the built-in plaza]
@@ -128,8 +128,8 @@ impl Study for Settings {
     }
 
     fn page(report: &Report<Settings>) -> Page {
-        let caption = "Fixed objects are grey, those that move by a rule violet, movable ones brown, avatars blue. Lines \
-                       are the paths of the last three seconds.";
+        let caption = "Fixed objects are grey, those that move by a rule violet, movable ones brown, avatars blue. \
+                       Lines are the paths of the last three seconds.";
         let figure = Figure::new("from-above", caption, report.facts.picture.clone());
         let sections = vec![
             section("At the end", [PageBlock::Figures(vec![figure])]),

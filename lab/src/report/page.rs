@@ -34,7 +34,6 @@ pub enum PageBlock {
     Table(Table),
 }
 
-/// A plot.
 #[derive(Clone, Debug)]
 pub struct Figure {
     /// The name of its file, without ending.

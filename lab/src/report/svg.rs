@@ -9,7 +9,6 @@ pub struct Color(pub &'static str);
 impl Color {
     /// Our own method, in every plot.
     pub const OURS: Color = Color("#D55E00");
-    /// The background.
     pub const PAPER: Color = Color("#FFFFFF");
     pub const INK: Color = Color("#22262B");
     /// Text that stays in the background.
@@ -61,10 +60,10 @@ impl Svg {
 
     /// A filled rectangle between two corners.
     pub fn rectangle(&mut self, (left, top): (f64, f64), (right, bottom): (f64, f64), color: Color, opacity: f64) {
-        let (width, height) = (right - left, bottom - top);
+        let (width, height, color) = (right - left, bottom - top, color.0);
         self.push(format_args!(
-            r#"<rect x="{left:.1}" y="{top:.1}" width="{width:.1}" height="{height:.1}" fill="{}" opacity="{opacity}"/>"#,
-            color.0
+            r#"<rect x="{left:.1}" y="{top:.1}" width="{width:.1}" height="{height:.1}" {}/>"#,
+            format_args!(r#"fill="{color}" opacity="{opacity}""#)
         ));
     }
 
@@ -101,10 +100,10 @@ impl Svg {
         };
         // A third of its size below its middle is where a text stands; viewers disagree on `dominant-baseline`.
         let baseline = y + 0.35 * size;
+        let (color, text) = (color.0, escaped(text));
         self.push(format_args!(
-            r#"<text x="{x:.1}" y="{baseline:.1}" font-size="{size}" fill="{}" text-anchor="{anchor}"{style}>{}</text>"#,
-            color.0,
-            escaped(text)
+            r#"<text x="{x:.1}" y="{baseline:.1}" font-size="{size}" fill="{color}" {}>{text}</text>"#,
+            format_args!(r#"text-anchor="{anchor}"{style}"#)
         ));
     }
 

@@ -25,7 +25,6 @@ pub struct Timeline {
     pub traces: Vec<Trace>,
     /// Moments, each with a vertical line and a name.
     pub moments: Vec<(f64, String)>,
-    /// Shaded spans.
     pub spans: Vec<(f64, f64)>,
 }
 

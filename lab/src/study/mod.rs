@@ -1,7 +1,8 @@
 //! What every experiment and every bench is: settings, a run, rows, claims, a page.
 //!
-//! A study is one struct of settings. clap reads it from the command line and checks the ranges; serde writes it into the
-//! report; [`command_line`] makes from it the command that repeats the run. The rest is the same for all: see [`runner`].
+//! A study is one struct of settings. clap reads it from the command line and checks the ranges; serde writes it into
+//! the report; [`command_line`] makes from it the command that repeats the run. The rest is the same for all: see
+//! [`runner`].
 
 pub mod range;
 pub mod runner;

@@ -1,12 +1,12 @@
 //! How long does each method take from new positions to the complete list of pairs?
 //!
 //! All methods see the same frames in the same run, one after the other within a tick, in an order that is drawn anew
-//! for each: what the machine does to one it does to all, and none always follows the one that empties the cache. Methods
-//! run along, unmeasured, for the last ticks of the warm-up, so that none is judged by its first tick. Every list of every
-//! tick is compared; with that of a reference, also unmeasured, if there is only one method.
+//! for each: what the machine does to one it does to all, and none always follows the one that empties the cache.
+//! Methods run along, unmeasured, for the last ticks of the warm-up, so that none is judged by its first tick. Every
+//! list of every tick is compared; with that of a reference, also unmeasured, if there is only one method.
 //!
-//! A machine that others share takes time from single ticks. Of several runs on the same frames each tick counts with the
-//! least that it took, so what is left is what the method needs for that tick.
+//! A machine that others share takes time from single ticks. Of several runs on the same frames each tick counts with
+//! the least that it took, so what is left is what the method needs for that tick.
 
 mod runner;
 
@@ -108,9 +108,9 @@ pub struct Row {
     pub sphere_tests: u64,
     /// Memory held at the end, without the caller's own.
     pub bytes_per_object: f64,
-    /// Whether its pairs were the right ones on every tick: those of brute force if it took part; else, of a method alone,
-    /// those of the reference; else those that more than half of the methods found. Without such a majority no method
-    /// agrees.
+    /// Whether its pairs were the right ones on every tick: those of brute force if it took part; else, of a method
+    /// alone, those of the reference; else those that more than half of the methods found. Without such a majority no
+    /// method agrees.
     pub agrees: bool,
 }
 

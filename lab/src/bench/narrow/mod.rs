@@ -30,8 +30,8 @@ use crate::study::{Progress, Report, Results, Study, refused};
 
 /// How fast is it known whether two bodies touch: sphere-tree against sphere-tree, and parry3d's mesh against mesh?
 ///
-/// Two bodies that touch, nearly touch or are deep in each other: by a walk down their sphere-trees, and by parry3d's mesh
-/// against mesh. Answers that contradict each other fail the command.
+/// Two bodies that touch, nearly touch or are deep in each other: by a walk down their sphere-trees, and by parry3d's
+/// mesh against mesh. Answers that contradict each other fail the command.
 #[derive(Args, Clone, Debug, Serialize)]
 pub struct Settings {
     /// Both bodies: a file (.obj, .gltf, .glb, .tri), or a shape by name

@@ -57,7 +57,8 @@ fn tests_made(report: &Report<Settings>) -> String {
         return String::new();
     }
     format!(
-        " Brute force is helped by today's processors: it tests eight pairs at once. Tests per frame with {} objects: {}.",
+        " Brute force is helped by today's processors: it tests eight pairs at once. Tests per frame with {} objects: \
+         {}.",
         grouped(objects as u64),
         made.join(", ")
     )
@@ -167,8 +168,8 @@ fn update_shares(report: &Report<Settings>) -> ClaimResult {
     };
     let is_greater = sweep.iter().zip(&grid).all(|(sweep, grid)| sweep > grid);
     let evidence = format!(
-        "Sweep and prune: {}. Grid: {}. A share counts as the paper's if it is within {SHARE_MARGIN} points of its range, \
-         which was read from a figure. Sweep and prune's share is {} the greater one.",
+        "Sweep and prune: {}. Grid: {}. A share counts as the paper's if it is within {SHARE_MARGIN} points of its \
+         range, which was read from a figure. Sweep and prune's share is {} the greater one.",
         range(&sweep),
         range(&grid),
         if is_greater { "always" } else { "not always" }

@@ -141,8 +141,8 @@ pub fn voxels(report: &Report<Settings>) -> Option<Figure> {
             series("updates", "#D55E00", |row| row.updates),
         ],
     };
-    let caption = "The paper's grid in the same room, with cubes for voxels. An update is an object that enters or leaves one. A \
-                   test takes far less time than an update: eight are made at once.";
+    let caption = "The paper's grid in the same room, with cubes for voxels. An update is an object that enters or \
+                   leaves one. A test takes far less time than an update: eight are made at once.";
     drawn("voxels".to_owned(), caption, &chart)
 }
 

@@ -25,8 +25,8 @@ use crate::stopwatch::Stopwatch;
 use crate::study::range::range;
 use crate::study::{Progress, Report, Results, Study};
 
-/// The paper's methods, and those of today. The pairs of the first one move the room on. Told apart by the colour-blind;
-/// `style.css` knows the colours too.
+/// The paper's methods, and those of today. The pairs of the first one move the room on. Told apart by the
+/// colour-blind; `style.css` knows the colours too.
 const LOOKS: [Look; 8] = [
     look("brute-force", "brute force", "#6B7280"),
     look("octree", "octree", "#CC79A7"),

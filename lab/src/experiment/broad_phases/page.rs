@@ -36,9 +36,10 @@ pub fn rates(report: &Report<Settings>, movement: Movement) -> Table {
 fn room(report: &Report<Settings>) -> [String; 3] {
     let [width, height, depth] = report.facts.room;
     let setting = format!(
-        "The room measures {width} x {height} x {depth}. Objects are 1 x 1 x 1, fly straight on at {} per frame without \
-         turning, and on contact negate the components of their velocity that led into the other, chosen from their \
-         boxes' intervals. The grid has 10 x 4 x 10 voxels and the octree three levels, the best that the paper found.",
+        "The room measures {width} x {height} x {depth}. Objects are 1 x 1 x 1, fly straight on at {} per frame \
+         without turning, and on contact negate the components of their velocity that led into the other, chosen from \
+         their boxes' intervals. The grid has 10 x 4 x 10 voxels and the octree three levels, the best that the paper \
+         found.",
         report.settings.speed
     );
     let choices = "What the paper leaves open: an object is a sphere of radius 0.5, so that its box is the paper's; a \
@@ -59,9 +60,9 @@ fn room(report: &Report<Settings>) -> [String; 3] {
 }
 
 fn speed(report: &Report<Settings>) -> Vec<PageBlock> {
-    let mut text = "The paper says that its objects have a linear velocity, and not which. Sweep and prune swaps neighbours \
-                    in sorted lists as they pass each other, so that its work grows with how far they move. The hybrid and \
-                    the sweep on one axis keep sorted lists as well."
+    let mut text = "The paper says that its objects have a linear velocity, and not which. Sweep and prune swaps \
+                    neighbours in sorted lists as they pass each other, so that its work grows with how far they move. \
+                    The hybrid and the sweep on one axis keep sorted lists as well."
         .to_owned();
     let figure = figures::speeds(report);
     if figure.is_none() {

@@ -71,7 +71,8 @@ fn scenes(settings: &Settings) -> Vec<RoomSetup> {
     scenes
 }
 
-/// Runs all methods in every frame of a room. The pairs of the first one move it on, and are what the others should find.
+/// Runs all methods in every frame of a room. The pairs of the first one move it on, and are what the others should
+/// find.
 pub fn run_room(
     mut room: FlightRoom,
     frames: u32,

@@ -75,8 +75,8 @@ pub fn claim(rows: &[VoxelRow]) -> ClaimResult {
     let fastest = rows.iter().min_by(|one, other| one.frame_us().total_cmp(&other.frame_us()));
     let evidence = match (rows.first(), rows.last(), fastest) {
         (Some(largest), Some(smallest), Some(fastest)) => format!(
-            "With {} objects, 1 wide: voxels of {} mean {} tests and {:.1} updates per frame, voxels of {} {} and {:.1}. \
-             Fastest are those of {}.",
+            "With {} objects, 1 wide: voxels of {} mean {} tests and {:.1} updates per frame, voxels of {} {} and \
+             {:.1}. Fastest are those of {}.",
             grouped(largest.objects as u64),
             largest.edge,
             grouped(largest.sphere_tests.round() as u64),

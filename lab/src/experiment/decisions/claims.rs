@@ -22,8 +22,8 @@ pub fn all(rows: &[Row]) -> Vec<ClaimResult> {
             "Ohlenburg",
             of_rule(Rule::Paper).map(|row| row.counts.undecided() == 0).collect::<Vec<_>>(),
             format!(
-                "Two deciders or none in up to {:.2} % of encounters without loss and {:.2} % with it: each host counts back \
-                 from its own detection. On the newest values it is {:.2} % and {:.2} %.",
+                "Two deciders or none in up to {:.2} % of encounters without loss and {:.2} % with it: each host \
+                 counts back from its own detection. On the newest values it is {:.2} % and {:.2} %.",
                 worst(Rule::Paper, false),
                 worst(Rule::Paper, true),
                 worst(Rule::Newest, false),

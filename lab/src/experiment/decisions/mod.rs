@@ -27,8 +27,9 @@ const HOSTS: [NodeId; 2] = [NodeId::new(1), NodeId::new(2)];
 
 /// Ohlenburg's paper: whose word counts when two hosts see a collision?
 ///
-/// Lets two hosts see their objects collide, thousands of times per setting, and counts which of them decide under which
-/// rule. Fails if two decide in one term, if a failure has no explanation, or if hosts end with different verdicts.
+/// Lets two hosts see their objects collide, thousands of times per setting, and counts which of them decide under
+/// which rule. Fails if two decide in one term, if a failure has no explanation, or if hosts end with different
+/// verdicts.
 #[derive(Args, Clone, Debug, Serialize)]
 pub struct Settings {
     /// Encounters per setting
@@ -149,8 +150,8 @@ impl Study for Settings {
             let Row { rule, policy, loss, latency_ms, k, d, tau_c, counts } = row;
             let Counts { other, both_in_one_term, verdicts_differ, unanswered, .. } = counts;
             format!(
-                "{} {} at loss {loss}, {latency_ms} ms, k {k}, d {d}, tau_c {tau_c}: {other} other, {both_in_one_term} both \
-                 in one term, {verdicts_differ} verdicts differ, {unanswered} claims unanswered",
+                "{} {} at loss {loss}, {latency_ms} ms, k {k}, d {d}, tau_c {tau_c}: {other} other, {both_in_one_term} \
+                 both in one term, {verdicts_differ} verdicts differ, {unanswered} claims unanswered",
                 rule.name(),
                 policy.name(),
             )

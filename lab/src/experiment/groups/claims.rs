@@ -6,7 +6,6 @@ use crate::report::claim::{ClaimResult, judged};
 use crate::report::number::{count, grouped, significant};
 use crate::study::Report;
 
-/// Every claim.
 pub fn all(report: &Report<Settings>) -> Vec<ClaimResult> {
     vec![minimum(report), relations_suffice(report), near_fresh(report), exact_channel(report), in_time(report)]
 }
@@ -54,8 +53,9 @@ fn relations_suffice(report: &Report<Settings>) -> ClaimResult {
         "000 section 3.1, 004 section 2",
         all.iter().map(|row| !row.is_crowd && row.copies_per_needed <= 2.0),
         format!(
-            "No listener is missed and none hears what it need not. But objects that share several relations hear every update \
-             several times; more than two copies of each update we call too many. Per needed copy, and per tick: {}.",
+            "No listener is missed and none hears what it need not. But objects that share several relations hear \
+             every update several times; more than two copies of each update we call too many. Per needed copy, and \
+             per tick: {}.",
             texts.join(", ")
         ),
     )

@@ -1,8 +1,8 @@
 //! Predictive interest: are two joined in time, when their auras are widened by how far they get?
 //!
-//! An update that is sent now arrives up to a *horizon* later. Two objects meet when their plain auras begin to overlap;
-//! they were joined *in time* if they had heard each other for at least the horizon by then. The papers' target seekers
-//! turn without notice, so that only their speed can be known.
+//! An update that is sent now arrives up to a *horizon* later. Two objects meet when their plain auras begin to
+//! overlap; they were joined *in time* if they had heard each other for at least the horizon by then. The papers'
+//! target seekers turn without notice, so that only their speed can be known.
 
 use std::collections::BTreeMap;
 

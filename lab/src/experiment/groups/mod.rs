@@ -1,5 +1,5 @@
-//! Four ways to deliver updates: relations as groups, the cover, a channel per object, and cells. What does each cost in
-//! groups, memberships, copies and changes?
+//! Four ways to deliver updates: relations as groups, the cover, a channel per object, and cells. What does each cost
+//! in groups, memberships, copies and changes?
 //!
 //! An object *needs* the updates of every object whose aura overlaps its own. A group delivers an update to all other
 //! members, once per group that two share. A channel per object has the sender's neighbours for members. A cell has for
@@ -33,9 +33,9 @@ use crate::study::{Progress, Report, Results, Study, refused};
 
 /// Paper 004 and beyond: which objects get a copy of an update, and how many copies are there?
 ///
-/// Delivers updates in four ways on the same worlds: relations as groups, the cover, a channel per object, and cells. Counts
-/// groups, memberships, copies and changes, and how many meetings were joined in time by auras that were widened; and writes
-/// plots, numbers and a page.
+/// Delivers updates in four ways on the same worlds: relations as groups, the cover, a channel per object, and cells.
+/// Counts groups, memberships, copies and changes, and how many meetings were joined in time by auras that were
+/// widened; and writes plots, numbers and a page.
 #[derive(Args, Clone, Debug, Serialize)]
 pub struct Settings {
     /// Objects of the uniform worlds

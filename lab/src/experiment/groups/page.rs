@@ -17,24 +17,25 @@ const LOOKS: [Look; 4] = [
 
 pub fn page(report: &Report<Settings>) -> Page {
     let worlds = format!(
-        "Uniform worlds of {} objects at 1 to 200 % coverage; 40 crowds of 100 with a mean of 30 neighbours; one crowd of \
-         200 with a mean of 60, 90 and 120. Objects move 0.05 radius per tick, for {} ticks. Figures have the \
+        "Uniform worlds of {} objects at 1 to 200 % coverage; 40 crowds of 100 with a mean of 30 neighbours; one crowd \
+         of 200 with a mean of 60, 90 and 120. Objects move 0.05 radius per tick, for {} ticks. Figures have the \
          worlds by their neighbours per object: the last three are the single crowds.",
         grouped(report.settings.objects as u64),
         grouped(u64::from(report.settings.ticks)),
     );
-    let ways = "Relations: every maximal set of objects that overlap pairwise is a group, as the papers propose; one that \
-                changes is another group. Cover: few groups such that every overlapping pair shares one, repaired from \
-                tick to tick. Channel per object: all that overlap an object are in its channel. Cells: as wide as an aura; \
-                an object is in the group of every cell that a neighbour's centre may be in, and sends to its own.";
+    let ways = "Relations: every maximal set of objects that overlap pairwise is a group, as the papers propose; one \
+                that changes is another group. Cover: few groups such that every overlapping pair shares one, repaired \
+                from tick to tick. Channel per object: all that overlap an object are in its channel. Cells: as wide \
+                as an aura; an object is in the group of every cell that a neighbour's centre may be in, and sends to \
+                its own.";
     let unicast = "Over unicast none of them is needed: each update is encoded once and its bytes copied to each \
-                   listener. That is what an audience is for; it delivers what a channel per object does, with nothing to \
-                   subscribe to.";
+                   listener. That is what an audience is for; it delivers what a channel per object does, with nothing \
+                   to subscribe to.";
     let early = "An update is under way for up to a horizon of ticks. Widened by what their objects can move in that \
-                 time, auras join two objects before their plain auras meet: the papers' target seekers at 5 % coverage, \
-                 which turn without notice. What that costs is more hearings.";
-    let lead = "Four ways to deliver updates to the objects that need them, on the same worlds: what they cost in groups, \
-                memberships, copies and changes.";
+                 time, auras join two objects before their plain auras meet: the papers' target seekers at 5 % \
+                 coverage, which turn without notice. What that costs is more hearings.";
+    let lead = "Four ways to deliver updates to the objects that need them, on the same worlds: what they cost in \
+                groups, memberships, copies and changes.";
     let sections = vec![
         section("What came out", [PageBlock::Verdicts(report.claims.clone())]),
         section("The worlds and the ways", [worlds.as_str(), ways, unicast].map(PageBlock::text)),

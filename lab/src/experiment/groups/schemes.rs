@@ -63,8 +63,8 @@ impl RelationGroups {
 
 type Cell = [i32; 3];
 
-/// Cells as wide as an aura. Objects that may have a neighbour in a cell are in its group; an update goes to the cell of
-/// its sender's centre alone, so that no object gets it twice.
+/// Cells as wide as an aura. Objects that may have a neighbour in a cell are in its group; an update goes to the cell
+/// of its sender's centre alone, so that no object gets it twice.
 #[derive(Debug, Default)]
 pub struct CellGroups {
     /// The members of each cell's group.

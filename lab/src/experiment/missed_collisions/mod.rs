@@ -1,6 +1,6 @@
-//! Paper 002, figure 2.10: a peer that did not hear of a move walks through the one that made it. Here it is counted how
-//! often, for peers that use the last position they heard, for peers that predict by dead reckoning, and for a server
-//! that settles every move. Beside it the paper's survey of topologies, in messages per tick.
+//! Paper 002, figure 2.10: a peer that did not hear of a move walks through the one that made it. Here it is counted
+//! how often, for peers that use the last position they heard, for peers that predict by dead reckoning, and for a
+//! server that settles every move. Beside it the paper's survey of topologies, in messages per tick.
 
 mod encounter;
 mod page;
@@ -29,9 +29,9 @@ const LATENCIES_MS: [u32; 2] = [0, 100];
 
 /// Paper 002, figure 2.10: how often do avatars walk through each other when messages are lost?
 ///
-/// Lets two avatars walk into each other over a network that loses messages, and counts how often they end up inside each
-/// other: with peers that use what they heard last, with dead reckoning, and with a server. Fails if the server misses
-/// a collision.
+/// Lets two avatars walk into each other over a network that loses messages, and counts how often they end up inside
+/// each other: with peers that use what they heard last, with dead reckoning, and with a server. Fails if the server
+/// misses a collision.
 #[derive(Args, Clone, Debug, Serialize)]
 pub struct Settings {
     /// Encounters per setting
@@ -56,7 +56,7 @@ pub struct Row {
     pub loss: f64,
     /// From one host to the other.
     pub latency_ms: u32,
-    /// Encounters in which the two would collide if nobody looked.
+    /// Encounters: the two would collide if neither stopped.
     pub encounters: u32,
     /// Encounters in which they were inside each other at some time.
     pub missed: u32,

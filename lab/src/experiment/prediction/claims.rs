@@ -229,8 +229,8 @@ fn prevents_entering(report: &Report<Settings>) -> ClaimResult {
         "Remote collision prediction prevents remote objects from entering others",
         [discrete <= 1e-6, exact <= 1e-6],
         format!(
-            "Deepest in a wall: {without:.2} m without; {discrete:.2} m tested at frames, as in the paper, which sees a \
-             contact up to a frame late; {exact:.1e} m at contact times."
+            "Deepest in a wall: {without:.2} m without; {discrete:.2} m tested at frames, as in the paper, which sees \
+             a contact up to a frame late; {exact:.1e} m at contact times."
         ),
     )
 }
@@ -246,8 +246,8 @@ fn little_on_random_motion(report: &Report<Settings>) -> ClaimResult {
         "Tracking is of little benefit for random motion",
         [mean("b1") >= 0.95 * mean("a1"), mean("b2") >= 0.95 * mean("a2")],
         format!(
-            "Another velocity every 0.1 to 0.5 s, no walls, {LATENCY_MS} ms: a1 {:.3} m at {:.2} messages/s, b1 {:.3} m, e1 \
-             {:.3} m, g2 {:.3} m at {:.2}, best {:.3} m at {:.2}; an update every frame leaves {:.3} m.",
+            "Another velocity every 0.1 to 0.5 s, no walls, {LATENCY_MS} ms: a1 {:.3} m at {:.2} messages/s, b1 {:.3} \
+             m, e1 {:.3} m, g2 {:.3} m at {:.2}, best {:.3} m at {:.2}; an update every frame leaves {:.3} m.",
             mean("a1"),
             traffic("a1"),
             mean("b1"),

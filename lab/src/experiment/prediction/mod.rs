@@ -41,8 +41,8 @@ const LIMITS: [f64; 9] = [0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0];
 
 /// Ohlenburg's paper: does predicting collisions make replicas better?
 ///
-/// Lets an owner move along the paper's path, corridors and random walks, and an observer watch by sixteen methods; judges
-/// each claim, and writes plots, numbers and a page. Fails only if what must hold does not: a goal that is
+/// Lets an owner move along the paper's path, corridors and random walks, and an observer watch by sixteen methods;
+/// judges each claim, and writes plots, numbers and a page. Fails only if what must hold does not: a goal that is
 /// missed is a result.
 #[derive(Args, Clone, Debug, Serialize)]
 pub struct Settings {
@@ -132,7 +132,6 @@ pub struct BestParameters {
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     pub method: &'static str,
-    /// One-way latency.
     pub latency_ms: u32,
     /// The observer's frames per second.
     pub observer_hz: u32,

@@ -24,7 +24,6 @@ const SPEED: f64 = 40.0 * PI / 15.0;
 #[derive(Clone, Debug)]
 pub struct MotionPath {
     motion: Motion,
-    /// The walls.
     pub scene: CollisionScene,
     /// Centres of other hosts' objects, which stand, and their radius.
     pub remotes: Vec<(DVec3, f64)>,

@@ -134,9 +134,9 @@ fn linear(rows: &[Row]) -> ClaimResult {
         "000 section 4",
         found.iter().map(|(_, power)| *power <= 1.25),
         format!(
-            "Comparisons grow with this power of the number of objects, 1 being linear, 2 brute force, and nearly meaning \
-             1.25: {}. On one axis, the objects whose intervals overlap grow with the two-thirds power, so 1.67 is what \
-             to expect without clusters.",
+            "Comparisons grow with this power of the number of objects, 1 being linear, 2 brute force, and nearly \
+             meaning 1.25: {}. On one axis, the objects whose intervals overlap grow with the two-thirds power, so \
+             1.67 is what to expect without clusters.",
             texts.join(", ")
         ),
     )

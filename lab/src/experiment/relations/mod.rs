@@ -1,7 +1,7 @@
 //! Papers 000 (graphs 1 to 8) and 004 (figure 3): how many comparisons and how much time do relations take?
 //!
-//! The papers' target seekers, after clustering has set in; all algorithms on the same frames, one after the other within
-//! each frame, the order rotating. All must find the same relations.
+//! The papers' target seekers, after clustering has set in; all algorithms on the same frames, one after the other
+//! within each frame, the order rotating. All must find the same relations.
 
 mod claims;
 mod page;
@@ -83,7 +83,6 @@ pub struct Row {
     pub share_of_brute_force: f64,
     pub ms_per_frame: f64,
     pub relations: f64,
-    /// Overlapping pairs.
     pub pairs: f64,
     /// Whether the relations were the same as those of all others, in every frame.
     pub agrees: bool,

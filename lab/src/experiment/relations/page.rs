@@ -22,8 +22,8 @@ pub fn page(report: &Report<Settings>) -> Page {
     let figures =
         |of: &dyn Fn(f32) -> Figure| [PageBlock::Figures(all_coverages(&report.rows).into_iter().map(of).collect())];
     let lead = format!(
-        "Storey, Lu and Morgan find the objects that should hear each other by comparing objects with growing spheres. We \
-         built their algorithms again and counted. {}",
+        "Storey, Lu and Morgan find the objects that should hear each other by comparing objects with growing spheres. \
+         We built their algorithms again and counted. {}",
         ClaimResult::tally(&report.claims)
     );
     let sections = vec![
@@ -58,9 +58,10 @@ fn world(report: &Report<Settings>) -> [String; 2] {
         grouped(u64::from(report.settings.warm)),
     );
     let counting = format!(
-        "A comparison is a test of two spheres: an object with a relation's, or with a member's. Every one counts, also \
-         when an object meets the same member in several relations; `distinct` counts those once. What ours counts are the \
-         tests of its broad phase; from the pairs on it works on sets. All algorithms found the same relations{}.",
+        "A comparison is a test of two spheres: an object with a relation's, or with a member's. Every one counts, \
+         also when an object meets the same member in several relations; `distinct` counts those once. What ours \
+         counts are the tests of its broad phase; from the pairs on it works on sets. All algorithms found the same \
+         relations{}.",
         if agree { ", in every frame" } else { ": but NOT in this run" },
     );
     [setting, counting]

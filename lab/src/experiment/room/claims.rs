@@ -72,8 +72,8 @@ fn faster(report: &Report<Settings>, claim: &str, percent: f64, trees: [(&str, u
         NOT_MEASURED.to_owned()
     } else {
         format!(
-            "{first} takes {narrow:.0} % less time in the narrow phase than {second}, and {whole:.0} % less for the whole \
-             frame."
+            "{first} takes {narrow:.0} % less time in the narrow phase than {second}, and {whole:.0} % less for the \
+             whole frame."
         )
     };
     ClaimResult { outcome, ..judged(claim, "paper 003, section 8, figure 7", [], evidence) }
@@ -170,7 +170,8 @@ fn ours(report: &Report<Settings>, objects: usize, claim: &str) -> ClaimResult {
         row.iter().map(|row| row.fps >= SMOOTH),
         row.map_or(NOT_MEASURED.to_owned(), |row| {
             format!(
-                "{} frames per second: {:.2} ms for updating, {:.2} for the broad phase, {:.2} for {:.0} walks down trees.",
+                "{} frames per second: {:.2} ms for updating, {:.2} for the broad phase, {:.2} for {:.0} walks down \
+                 trees.",
                 grouped(row.fps as u64), row.update_ms, row.broad_ms, row.narrow_ms, row.pairs
             )
         }),

@@ -1,8 +1,8 @@
 //! Paper 003, figures 7 to 9: broad phase and sphere-trees together, in a room full of flying bodies.
 //!
-//! The paper lets boxes and bunnies fly, finds their pairs by Sweep & Prune and where they touch by sphere-trees, and asks
-//! which trees are fastest, where the time goes, and how many bodies are too many. Here the room, the octree and Combined
-//! are built again; ours is the default broad phase and our best trees. Rendering is left out.
+//! The paper lets boxes and bunnies fly, finds their pairs by Sweep & Prune and where they touch by sphere-trees, and
+//! asks which trees are fastest, where the time goes, and how many bodies are too many. Here the room, the octree and
+//! Combined are built again; ours is the default broad phase and our best trees. Rendering is left out.
 
 mod claims;
 mod figures;

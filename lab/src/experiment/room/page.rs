@@ -10,8 +10,8 @@ use kinesphere::table::Table;
 
 pub fn page(report: &Report<Settings>) -> Page {
     let lead = format!(
-        "Rocha, Rodrigues and Taddeo let boxes and bunnies fly through a room and find their contacts with Sweep & Prune and \
-         sphere-trees. {}",
+        "Rocha, Rodrigues and Taddeo let boxes and bunnies fly through a room and find their contacts with Sweep & \
+         Prune and sphere-trees. {}",
         ClaimResult::tally(&report.claims)
     );
     let sections = vec![
@@ -29,20 +29,20 @@ pub fn page(report: &Report<Settings>) -> Page {
 
 fn setting(report: &Report<Settings>) -> String {
     format!(
-        "The room measures 100 x 25 x 100. Bodies are about 1 x 1 x 1, boxes of 12 triangles or rabbit-like ones of about \
-         1,500; they fly straight on at {} per frame without turning, and where trees touch, the velocity's components along \
-         the deepest contact's normal are negated. The broad phase looks at their bounding spheres.",
+        "The room measures 100 x 25 x 100. Bodies are about 1 x 1 x 1, boxes of 12 triangles or rabbit-like ones of \
+         about 1,500; they fly straight on at {} per frame without turning, and where trees touch, the velocity's \
+         components along the deepest contact's normal are negated. The broad phase looks at their bounding spheres.",
         report.settings.speed
     )
 }
 
 fn measuring(report: &Report<Settings>) -> String {
     format!(
-        "All trees see the same pairs of the same {} frames, one after the other within each frame, on one core; what our \
-         tree of depth 3 finds moves the room on. A walk finds all pairs of leaves that overlap. Counted is processor time \
-         without rendering; the paper's frame rates, of Java on a PC of 3.06 GHz, cannot be compared with \
-         these, its ratios can. The paper counts levels with the root: its 3 are our depth 2. Its trees stand behind \
-         Sweep & Prune, ours behind our own broad phase; the time of the walks alone compares the trees.",
+        "All trees see the same pairs of the same {} frames, one after the other within each frame, on one core; what \
+         our tree of depth 3 finds moves the room on. A walk finds all pairs of leaves that overlap. Counted is \
+         processor time without rendering; the paper's frame rates, of Java on a PC of 3.06 GHz, cannot be compared \
+         with these, its ratios can. The paper counts levels with the root: its 3 are our depth 2. Its trees stand \
+         behind Sweep & Prune, ours behind our own broad phase; the time of the walks alone compares the trees.",
         grouped(u64::from(report.settings.frames)),
     )
 }

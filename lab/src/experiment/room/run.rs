@@ -186,7 +186,8 @@ impl Flight<'_> {
 }
 
 impl TreeRunner {
-    /// Walks down the trees of each pair; for those that touch, notes the direction of the second at the deepest contact.
+    /// Walks down the trees of each pair; for those that touch, notes the direction of the second at the deepest
+    /// contact.
     fn walk(&mut self, room: &FlightRoom, pairs: &[Pair], found: &mut Vec<(Pair, Vec3)>) -> u64 {
         let columns = room.spheres().columns();
         // A body's sphere is around its tree's root; nothing turns.

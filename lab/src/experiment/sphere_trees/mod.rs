@@ -119,9 +119,9 @@ impl Study for Settings {
     }
 
     fn page(report: &Report<Settings>) -> Page {
-        let lead = "Sphere-trees by four methods. E is how far the worst ball of a level sticks out, as a share of the radius \
-                    of the smallest ball around the mesh; OV is the volume outside that the level fills, as a share of the \
-                    mesh's.";
+        let lead = "Sphere-trees by four methods. E is how far the worst ball of a level sticks out, as a share of the \
+                    radius of the smallest ball around the mesh; OV is the volume outside that the level fills, as a \
+                    share of the mesh's.";
         let sections = vec![
             section("Claims", [PageBlock::Verdicts(report.claims.clone())]),
             section("More balls", [PageBlock::Figures(figures(&report.rows))]),
