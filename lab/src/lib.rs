@@ -27,25 +27,25 @@ pub mod simulation;
 pub mod stopwatch;
 pub mod study;
 
-use study::runner::Entry;
+use study::runner::StudyEntry;
 
 /// All studies, in the order of the help text.
-pub const STUDIES: &[Entry] = &[
-    Entry::of::<experiment::broad_phases::Settings>(),
-    Entry::of::<experiment::prediction::Settings>(),
-    Entry::of::<experiment::decisions::Settings>(),
-    Entry::of::<experiment::relations::Settings>(),
-    Entry::of::<experiment::groups::Settings>(),
-    Entry::of::<experiment::world::Settings>(),
-    Entry::of::<experiment::missed_collisions::Settings>(),
-    Entry::of::<experiment::four_users::Settings>(),
-    Entry::of::<experiment::room::Settings>(),
-    Entry::of::<experiment::sphere_trees::Settings>(),
-    Entry::of::<bench::broad_phase::Settings>(),
-    Entry::of::<bench::interest::Settings>(),
-    Entry::of::<bench::motion::Settings>(),
-    Entry::of::<bench::narrow::Settings>(),
-    Entry::of::<bench::queries::Settings>(),
-    Entry::of::<bench::tick::Settings>(),
-    Entry::of::<bench::world::Settings>(),
+pub const STUDIES: &[StudyEntry] = &[
+    StudyEntry::of::<experiment::broad_phases::Settings>(),
+    StudyEntry::of::<experiment::prediction::Settings>(),
+    StudyEntry::of::<experiment::decisions::Settings>(),
+    StudyEntry::of::<experiment::relations::Settings>(),
+    StudyEntry::of::<experiment::groups::Settings>(),
+    StudyEntry::of::<experiment::world::Settings>(),
+    StudyEntry::of::<experiment::missed_collisions::Settings>(),
+    StudyEntry::of::<experiment::four_users::Settings>(),
+    StudyEntry::of::<experiment::room::Settings>(),
+    StudyEntry::of::<experiment::sphere_trees::Settings>(),
+    StudyEntry::of::<bench::broad_phase::Settings>(),
+    StudyEntry::of::<bench::interest::Settings>(),
+    StudyEntry::of::<bench::motion::Settings>(),
+    StudyEntry::of::<bench::narrow::Settings>(),
+    StudyEntry::of::<bench::queries::Settings>(),
+    StudyEntry::of::<bench::tick::Settings>(),
+    StudyEntry::of::<bench::world::Settings>(),
 ];

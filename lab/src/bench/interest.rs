@@ -17,8 +17,7 @@ use space::workload::{self, Motion, Workload, WorkloadError};
 use space::{BroadPhase, Kinesphere, Slot, Spheres};
 
 use crate::crowds;
-use crate::report::number::significant;
-use crate::report::table;
+use crate::report::csv::to_table;
 use crate::stopwatch::{Stopwatch, timed};
 use crate::study::range::range;
 use crate::study::{Progress, Report, Results, Study, refused};
@@ -99,20 +98,7 @@ impl Study for Settings {
     }
 
     fn text(Report { settings, rows, .. }: &Report<Settings>) -> String {
-        let table = table(
-            rows,
-            &[
-                ("case", |row| row.case.to_owned()),
-                ("ratio", |row| significant(row.ratio)),
-                ("must", |row| significant(row.must)),
-                ("goal", |row| significant(row.goal)),
-                ("whole", |row| significant(row.ours)),
-                ("less", |row| significant(row.less)),
-                ("over", |row| significant(row.peer)),
-                ("objects", |row| row.objects.to_string()),
-                ("neighbours", |row| significant(row.neighbours)),
-            ],
-        );
+        let table = to_table(rows);
         let meanings: Vec<String> = rows.iter().map(|row| format!("{}: {}", row.case, row.of)).collect();
         let Settings { ticks, warm, seed, .. } = settings;
         format!("{table}\n{}\n{ticks} ticks after {warm}, seed {seed}\n", meanings.join("\n"))

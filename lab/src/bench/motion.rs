@@ -16,8 +16,8 @@ use space::impact::Ballistic;
 use space::workload::Random;
 use space::{DVec3, Time};
 
-use crate::report::number::{grouped, significant};
-use crate::report::table;
+use crate::report::csv::to_table;
+use crate::report::number::grouped;
 use crate::stopwatch::{Elapsed, Stopwatch, TickTimes, timed};
 use crate::study::range::range;
 use crate::study::{Progress, Report, Results, Study};
@@ -157,17 +157,7 @@ impl Study for Settings {
     }
 
     fn text(Report { settings, facts, rows, .. }: &Report<Settings>) -> String {
-        let table = table(
-            rows,
-            &[
-                ("method", |row| row.method.to_owned()),
-                ("cpu ms", |row| significant(row.times.cpu_ms_mean)),
-                ("min", |row| significant(row.times.cpu_ms_min)),
-                ("max", |row| significant(row.times.cpu_ms_max)),
-                ("wall ms", |row| significant(row.times.wall_ms_mean)),
-                ("ns/replica", |row| significant(row.ns_per_replica)),
-            ],
-        );
+        let table = to_table(rows);
         format!(
             "{} replicas among {} objects, {} updates per second each, {} ticks after {}, seed {}\n\
              {:.1} % have a bounce behind them or ahead\n\n{table}\n\

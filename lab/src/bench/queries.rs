@@ -15,8 +15,8 @@ use space::{Slot, Sphere, Spheres, Vec3};
 
 use super::workload_name;
 use crate::allocator::growth;
+use crate::report::csv::to_table;
 use crate::report::number::{grouped, significant};
-use crate::report::table;
 use crate::stopwatch::{Stopwatch, timed};
 use crate::study::range::range;
 use crate::study::{Progress, Report, Results, Study, refused};
@@ -137,16 +137,7 @@ impl Study for Settings {
     }
 
     fn text(Report { settings, facts, rows, .. }: &Report<Settings>) -> String {
-        let table = table(
-            rows,
-            &[
-                ("question", |row| row.question.to_owned()),
-                ("found", |row| significant(row.found)),
-                ("cpu us", |row| significant(row.cpu_us)),
-                ("loop cpu us", |row| significant(row.loop_cpu_us)),
-                ("ratio", |row| significant(row.ratio)),
-            ],
-        );
+        let table = to_table(rows);
         format!(
             "{} objects, seed {}: {} ms to take in all, {} ms per tick to take in what moved, {} bytes per object\n\n\
              {table}\n",

@@ -17,8 +17,8 @@ use wire::{
     Channel, Effect, Endpoint, Event, Hello, InputStep, LinkId, Moves, Participant, ToClient, ToServer, VERSION,
 };
 
+use crate::report::csv::to_table;
 use crate::report::number::{grouped, significant};
-use crate::report::table;
 use crate::stopwatch::{Elapsed, Reading, Stopwatch, TickTimes, between};
 use crate::study::range::range;
 use crate::study::{Progress, Report, Results, Study, refused};
@@ -143,15 +143,7 @@ impl Study for Settings {
     }
 
     fn text(Report { settings, facts, rows, .. }: &Report<Settings>) -> String {
-        let table = table(
-            rows,
-            &[
-                ("stage", |row| row.stage.to_owned()),
-                ("cpu ms", |row| significant(row.times.cpu_ms_mean)),
-                ("min", |row| significant(row.times.cpu_ms_min)),
-                ("max", |row| significant(row.times.cpu_ms_max)),
-            ],
-        );
+        let table = to_table(rows);
         format!(
             "{table}\nA whole tick: {} ms of processor time (must {}, goal {}), {} ms on the wall.\n\
              {} objects, {} of them moving; {} clients hear {:.1} each, within {:.1} m; \

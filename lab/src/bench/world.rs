@@ -11,8 +11,8 @@ use serde::Serialize;
 use space::workload::{Random, Wishes};
 use space::{NodeId, Tick, Vec3};
 
+use crate::report::csv::to_table;
 use crate::report::number::{grouped, significant};
-use crate::report::table;
 use crate::stopwatch::{Reading, Stopwatch, between};
 use crate::study::range::range;
 use crate::study::{Progress, Report, Results, Study, refused};
@@ -149,14 +149,7 @@ impl Study for Settings {
     }
 
     fn text(Report { settings, facts, rows, .. }: &Report<Settings>) -> String {
-        let table = table(
-            rows,
-            &[
-                ("stage", |row| row.stage.to_owned()),
-                ("cpu ms/tick", |row| significant(row.cpu_ms_mean)),
-                ("ns/avatar", |row| significant(row.ns_per_avatar)),
-            ],
-        );
+        let table = to_table(rows);
         format!(
             "{} avatars, {} % of them walking, {} objects in all, {} ticks after {}, seed {}\n\n{table}\n\
              A tick takes {} ms ({} at most), {} ns per avatar: {} avatars at 30 Hz on one core.\n\

@@ -14,7 +14,7 @@ use kinesphere::serve::{Options, Service};
 use serde::Serialize;
 use world::Plaza;
 
-use crate::report::table;
+use crate::report::csv::to_table;
 use crate::stopwatch::Stopwatch;
 use crate::study::range::range;
 use crate::study::{Progress, Report, Results, Study};
@@ -86,20 +86,7 @@ impl Study for Settings {
     }
 
     fn text(report: &Report<Settings>) -> String {
-        let table = table(
-            &report.rows,
-            &[
-                ("network", |row| row.network.to_owned()),
-                ("one way", |row| row.one_way_ms.to_string()),
-                ("jitter", |row| row.jitter_ms.to_string()),
-                ("loss", |row| format!("{}%", 100.0 * row.loss)),
-                ("p50", |row| format!("{:.1}", row.update_latency_ms.p50)),
-                ("p99", |row| format!("{:.1}", row.update_latency_ms.p99)),
-                ("max", |row| format!("{:.1}", row.update_latency_ms.max)),
-                ("beyond the network", |row| format!("{:.1}", row.beyond_network_ms)),
-                ("violations", |row| row.violations.to_string()),
-            ],
-        );
+        let table = to_table(&report.rows);
         let noticed = if report.facts.holds { "No user notices a delay" } else { "A user notices a delay" };
         format!(
             "Four users: from one's input to when another hears of its effect, in milliseconds.\n\n{table}\n\

@@ -6,14 +6,13 @@ use ::world::spec::{CrowdSpec, Shape};
 use ::world::{Kind, ObjectView, Plaza, Spec, World};
 use clap::Args;
 use kinesphere::failure::Failure;
-use kinesphere::table::Table;
 use kinesphere::world_file::load;
 use serde::Serialize;
 
+use crate::report::csv::to_table;
 use crate::report::number::grouped;
 use crate::report::page::{Figure, Page, PageBlock, section};
 use crate::report::svg::{Anchor, Color, Svg};
-use crate::report::table;
 use crate::stopwatch::Stopwatch;
 use crate::study::{Progress, Report, Results, Study, refused};
 
@@ -124,7 +123,7 @@ impl Study for Settings {
 
     fn text(report: &Report<Settings>) -> String {
         let ticks = grouped(u64::from(report.settings.ticks));
-        format!("{}: {ticks} ticks\n\n{}\n{}\n", report.facts.world, numbers(&report.rows), summary(&report.facts))
+        format!("{}: {ticks} ticks\n\n{}\n{}\n", report.facts.world, to_table(&report.rows), summary(&report.facts))
     }
 
     fn page(report: &Report<Settings>) -> Page {
@@ -133,7 +132,7 @@ impl Study for Settings {
         let figure = Figure::new("from-above", caption, report.facts.picture.clone());
         let sections = vec![
             section("At the end", [PageBlock::Figures(vec![figure])]),
-            section("The objects", [PageBlock::Table(numbers(&report.rows))]),
+            section("The objects", [PageBlock::Table(to_table(&report.rows))]),
         ];
         Page::new(&format!("The world `{}`, from above", report.facts.world), summary(&report.facts), sections)
     }
@@ -150,18 +149,6 @@ fn summary(seen: &WorldSeen) -> String {
     };
     let WorldSeen { contacts, pairs, hash, .. } = seen;
     format!("{contacts:.1} contacts and {pairs:.1} pairs that may meet per tick. {overlap} State {hash}.")
-}
-
-fn numbers(rows: &[Row]) -> Table {
-    table(
-        rows,
-        &[
-            ("kind", |row| row.kind.to_owned()),
-            ("objects", |row| row.objects.to_string()),
-            ("way, m", |row| format!("{:.1}", row.way_m)),
-            ("moving", |row| row.moving.to_string()),
-        ],
-    )
 }
 
 const KINDS: [&str; 4] = ["fixed", "moving", "movable", "avatar"];

@@ -7,11 +7,6 @@ pub fn count(value: f64) -> String {
     grouped(value.round() as u64)
 }
 
-/// A fraction, in percent.
-pub fn percent(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
-}
-
 /// With as many digits after the point as three significant ones need.
 pub fn significant(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {

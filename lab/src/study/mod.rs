@@ -13,6 +13,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::report::claim::ClaimResult;
+use crate::report::csv::to_table;
 use crate::report::page::{Document, Page};
 use crate::stopwatch::Stopwatch;
 
@@ -39,8 +40,10 @@ pub trait Study: Args + Serialize + Sized {
     /// Measures. Settings that cannot be used together are a [`Failure::Input`].
     fn run(&self, stopwatch: &mut dyn Stopwatch, progress: Progress<'_>) -> Result<Results<Self>, Failure>;
 
-    /// The tables for a terminal. The runner appends the claims.
-    fn text(report: &Report<Self>) -> String;
+    /// The tables for a terminal. The claims are appended.
+    fn text(report: &Report<Self>) -> String {
+        to_table(&report.rows).to_string()
+    }
 
     /// The papers' claims and ours, judged by the rows.
     fn claims(_report: &Report<Self>) -> Vec<ClaimResult> {

@@ -15,22 +15,22 @@ use crate::stopwatch::ProcessClock;
 
 /// A study in the list of commands.
 #[derive(Clone, Copy)]
-pub struct Entry {
+pub struct StudyEntry {
     pub name: &'static str,
     pub command: fn() -> Command,
     pub run: fn(&ArgMatches) -> Result<(), Failure>,
 }
 
-impl Entry {
+impl StudyEntry {
     /// The entry of the study with these settings.
-    pub const fn of<S: Study>() -> Entry {
-        Entry { name: S::NAME, command: command::<S>, run: run_from::<S> }
+    pub const fn of<S: Study>() -> StudyEntry {
+        StudyEntry { name: S::NAME, command: command::<S>, run: run_from::<S> }
     }
 }
 
 /// All of these as subcommands; those of benches are in a subcommand of their own.
-pub fn with_subcommands(lab: Command, studies: &[Entry]) -> Command {
-    let (benches, experiments): (Vec<&Entry>, Vec<&Entry>) =
+pub fn with_subcommands(lab: Command, studies: &[StudyEntry]) -> Command {
+    let (benches, experiments): (Vec<&StudyEntry>, Vec<&StudyEntry>) =
         studies.iter().partition(|study| study.name.starts_with("bench "));
     let bench = Command::new("bench")
         .about("Measures how fast something is, against its rivals")
@@ -42,7 +42,7 @@ pub fn with_subcommands(lab: Command, studies: &[Entry]) -> Command {
 }
 
 /// Runs the study that the command line names.
-pub fn run_named(matches: &ArgMatches, studies: &[Entry]) -> Result<(), Failure> {
+pub fn run_named(matches: &ArgMatches, studies: &[StudyEntry]) -> Result<(), Failure> {
     let (mut name, mut matches) = matches.subcommand().expect("clap requires a subcommand");
     let mut full = name.to_owned();
     if let Some(inner) = matches.subcommand() {

@@ -22,8 +22,7 @@ use space::{Quat, Vec3};
 pub use coherence::Coherence;
 
 use crate::allocator::growth;
-use crate::report::number::significant;
-use crate::report::table;
+use crate::report::csv::to_table;
 use crate::stopwatch::{Stopwatch, timed};
 use crate::study::range::range;
 use crate::study::{Progress, Report, Results, Study, refused};
@@ -134,30 +133,8 @@ impl Study for Settings {
     }
 
     fn text(Report { settings, facts, rows, .. }: &Report<Settings>) -> String {
-        let cases = table(
-            rows,
-            &[
-                ("case", |row| row.case.clone()),
-                ("ratio", |row| significant(row.ratio)),
-                ("ours, us", |row| significant(row.cpu_us)),
-                ("parry3d, us", |row| significant(row.parry_cpu_us)),
-                ("may touch", |row| format!("{:.0} %", 100.0 * row.touching)),
-                ("operations", |row| significant(row.operations)),
-            ],
-        );
-        let frames = table(
-            &facts.coherence,
-            &[
-                ("frame by frame", |row| row.case.clone()),
-                ("touch, us", |row| significant(row.touches_us)),
-                ("remembered, us", |row| significant(row.memory_us)),
-                ("spared", |row| format!("{:.0} %", 100.0 * row.spared)),
-                ("walk, us", |row| significant(row.walk_us)),
-                ("front, us", |row| significant(row.front_us)),
-                ("front pairs", |row| significant(row.front_pairs)),
-                ("blocks", |row| significant(row.blocks)),
-            ],
-        );
+        let cases = to_table(rows);
+        let frames = to_table(&facts.coherence);
         format!(
             "{}: {} triangles; {} tree of depth {}, {} leaves, {} bytes, right to {:.4} m\n{cases}\n{frames}",
             settings.mesh,

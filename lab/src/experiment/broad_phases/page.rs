@@ -3,9 +3,9 @@
 use super::{Row, Settings, figures};
 use crate::experiment::flight_room::Movement;
 use crate::report::claim::ClaimResult;
+use crate::report::csv::to_table;
 use crate::report::number::{count, grouped};
 use crate::report::page::{Page, PageBlock, section};
-use crate::report::table;
 use crate::study::{Report, Study};
 use kinesphere::table::Table;
 
@@ -80,19 +80,9 @@ fn voxels(report: &Report<Settings>) -> Vec<PageBlock> {
     if figure.is_none() {
         text += " Not measured: that takes a room of at most 1,000 objects.";
     }
-    let table = table(
-        &report.facts.voxels,
-        &[
-            ("voxels", |row| row.voxels.map(|count| count.to_string()).join(" x ")),
-            ("edge", |row| row.edge.to_string()),
-            ("tests per frame", |row| count(row.sphere_tests)),
-            ("updates per frame", |row| format!("{:.1}", row.updates)),
-            ("µs per frame", |row| format!("{:.1}", row.frame_us())),
-        ],
-    );
     let mut blocks = vec![PageBlock::Text(text), PageBlock::Figures(figure.into_iter().collect())];
     if !report.facts.voxels.is_empty() {
-        blocks.push(PageBlock::Table(table));
+        blocks.push(PageBlock::Table(to_table(&report.facts.voxels)));
     }
     blocks
 }

@@ -8,16 +8,15 @@ mod sighting;
 
 use clap::Args;
 use kinesphere::failure::Failure;
-use kinesphere::table::Table;
 use motion::decision::{EpisodeSettings, Policy};
 use serde::{Serialize, Serializer};
 use space::NodeId;
 
 use self::sighting::{CLOCK_ERROR_US, EPOCH_US};
 use crate::report::claim::ClaimResult;
+use crate::report::csv::to_table;
 use crate::report::number::grouped;
 use crate::report::page::{Page, PageBlock, section};
-use crate::report::table;
 use crate::stopwatch::Stopwatch;
 use crate::study::range::range;
 use crate::study::{Progress, Report, Results, Study};
@@ -124,7 +123,8 @@ impl Study for Settings {
 
     /// The settings that are meant to work.
     fn text(report: &Report<Settings>) -> String {
-        numbers(report.rows.iter().filter(|row| row.k == 0 || row.is_sufficient())).to_string()
+        let shown: Vec<&Row> = report.rows.iter().filter(|row| row.k == 0 || row.is_sufficient()).collect();
+        to_table(&shown).to_string()
     }
 
     fn claims(report: &Report<Settings>) -> Vec<ClaimResult> {
@@ -139,7 +139,7 @@ impl Study for Settings {
         );
         let sections = vec![
             section("Claims", [PageBlock::Verdicts(report.claims.clone())]),
-            section("All settings", [PageBlock::Table(numbers(&report.rows))]),
+            section("All settings", [PageBlock::Table(to_table(&report.rows))]),
         ];
         Page::new("Whose word counts?", lead, sections)
     }
@@ -158,31 +158,6 @@ impl Study for Settings {
         };
         report.rows.iter().filter(|row| row.counts.broken() > 0).take(5).map(sentence).collect()
     }
-}
-
-fn numbers<'r>(rows: impl IntoIterator<Item = &'r Row>) -> Table {
-    fn share(count: u64, row: &Row) -> String {
-        format!("{:.2} %", 100.0 * count as f64 / row.counts.encounters.max(1) as f64)
-    }
-    table(
-        rows,
-        &[
-            ("rule", |row| row.rule.name().to_owned()),
-            ("policy", |row| row.policy.name().to_owned()),
-            ("loss", |row| row.loss.to_string()),
-            ("ms", |row| row.latency_ms.to_string()),
-            ("k", |row| row.k.to_string()),
-            ("d", |row| row.d.to_string()),
-            ("tau_c", |row| row.tau_c.to_string()),
-            ("none", |row| share(row.counts.none, row)),
-            ("one", |row| share(row.counts.one, row)),
-            ("both", |row| share(row.counts.both, row)),
-            ("uninformed", |row| grouped(row.counts.uninformed)),
-            ("outside", |row| grouped(row.counts.outside)),
-            ("different terms", |row| grouped(row.counts.different_terms)),
-            ("other", |row| grouped(row.counts.other)),
-        ],
-    )
 }
 
 fn serialize_rule<S: Serializer>(rule: &Rule, serializer: S) -> Result<S::Ok, S::Error> {

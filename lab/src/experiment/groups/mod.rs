@@ -15,7 +15,6 @@ mod schemes;
 use clap::Args;
 use interest::{Graph, GroupChange, GroupCover, greedy_cover};
 use kinesphere::failure::Failure;
-use kinesphere::table::Table;
 use serde::Serialize;
 use space::workload::{self, Motion, Workload, WorkloadError};
 use space::{BroadPhase, Kinesphere};
@@ -24,9 +23,8 @@ use self::meetings::Meetings;
 use self::schemes::{CellGroups, Mean, RelationGroups};
 use crate::crowds;
 use crate::report::claim::ClaimResult;
-use crate::report::number::{count, grouped, significant};
+use crate::report::csv::to_table;
 use crate::report::page::{Document, Page};
-use crate::report::table;
 use crate::stopwatch::Stopwatch;
 use crate::study::range::range;
 use crate::study::{Progress, Report, Results, Study, refused};
@@ -106,7 +104,7 @@ impl Study for Settings {
     }
 
     fn text(report: &Report<Settings>) -> String {
-        format!("{}\n{}", numbers(&report.rows), meeting_numbers(&report.facts.meetings))
+        format!("{}\n{}", to_table(&report.rows), to_table(&report.facts.meetings))
     }
 
     fn claims(report: &Report<Settings>) -> Vec<ClaimResult> {
@@ -212,36 +210,6 @@ fn run_world(name: &str, mut workload: Workload, ticks: u32, progress: &mut dyn 
         row("channel-per-object", objects, needed as usize, needed, 2.0 * edge_changes.mean()),
         row("cells", cells.len(), cells.memberships(), cells.copies(), cell_changes.mean()),
     ]
-}
-
-fn numbers(rows: &[Row]) -> Table {
-    table(
-        rows,
-        &[
-            ("world", |row| row.world.clone()),
-            ("scheme", |row| row.scheme.to_owned()),
-            ("groups", |row| format!("{}{}", count(row.groups), if row.is_crowd { "+" } else { "" })),
-            ("fresh", |row| row.fresh_groups.map_or(String::new(), |fresh| grouped(fresh as u64))),
-            ("memberships", |row| count(row.memberships)),
-            ("copies/needed", |row| significant(row.copies_per_needed)),
-            ("changes/tick", |row| significant(row.changes_per_tick)),
-            ("edges/tick", |row| significant(row.edge_changes_per_tick)),
-        ],
-    )
-}
-
-fn meeting_numbers(meetings: &[Meetings]) -> Table {
-    table(
-        meetings,
-        &[
-            ("widened by ticks", |row| row.widened_ticks.to_string()),
-            ("horizon", |row| row.horizon_ticks.to_string()),
-            ("meetings", |row| grouped(row.meetings)),
-            ("in time", |row| grouped(row.in_time)),
-            ("share", |row| significant(row.share_in_time)),
-            ("hearings/plain", |row| significant(row.hearings_per_plain)),
-        ],
-    )
 }
 
 fn row_of<'r>(rows: &'r [Row], world: &str, scheme: &str) -> Option<&'r Row> {

@@ -1,8 +1,9 @@
 //! The page: the four ways beside each other, over how crowded a world is.
 
-use super::{Row, Settings, meeting_numbers, numbers};
+use super::{Row, Settings};
 use crate::report::axis::PlotAxis;
 use crate::report::chart::{Chart, Look, look, series_by};
+use crate::report::csv::to_table;
 use crate::report::layer;
 use crate::report::number::grouped;
 use crate::report::page::{Figure, Page, PageBlock, section};
@@ -40,10 +41,10 @@ pub fn page(report: &Report<Settings>) -> Page {
         section("What came out", [PageBlock::Verdicts(report.claims.clone())]),
         section("The worlds and the ways", [worlds.as_str(), ways, unicast].map(PageBlock::text)),
         section("Beside each other", [PageBlock::Figures(figures(&report.rows))]),
-        section("The numbers", [PageBlock::Table(numbers(&report.rows))]),
+        section("The numbers", [PageBlock::Table(to_table(&report.rows))]),
         section(
             "Joined before they meet",
-            [PageBlock::text(early), PageBlock::Table(meeting_numbers(&report.facts.meetings))],
+            [PageBlock::text(early), PageBlock::Table(to_table(&report.facts.meetings))],
         ),
     ];
     Page::new("Which objects get a copy?", lead, sections)

@@ -8,16 +8,14 @@ mod topologies;
 
 use clap::Args;
 use kinesphere::failure::Failure;
-use kinesphere::table::Table;
 use rayon::prelude::*;
 use serde::Serialize;
 
 use self::encounter::Way;
 use self::topologies::TopologyRow;
 use crate::report::claim::{ClaimResult, judged};
-use crate::report::number::grouped;
+use crate::report::csv::to_table;
 use crate::report::page::{Document, Page};
-use crate::report::table;
 use crate::stopwatch::Stopwatch;
 use crate::study::range::range;
 use crate::study::{Progress, Report, Results, Study};
@@ -92,7 +90,7 @@ impl Study for Settings {
     }
 
     fn text(report: &Report<Settings>) -> String {
-        format!("{}\n{}", missed_table(&report.rows), topology_table(&report.facts.topologies))
+        format!("{}\n{}", to_table(&report.rows), to_table(&report.facts.topologies))
     }
 
     fn claims(report: &Report<Settings>) -> Vec<ClaimResult> {
@@ -191,33 +189,6 @@ fn judge(rows: &[Row], topologies: &[TopologyRow]) -> Vec<ClaimResult> {
             ),
         ),
     ]
-}
-
-fn missed_table(rows: &[Row]) -> Table {
-    table(
-        rows,
-        &[
-            ("method", |row| row.method.to_owned()),
-            ("latency ms", |row| row.latency_ms.to_string()),
-            ("loss", |row| row.loss.to_string()),
-            ("missed %", |row| format!("{:.1}", row.missed_percent)),
-            ("deepest m", |row| format!("{:.3}", row.deepest_m)),
-            ("messages/s", |row| format!("{:.1}", row.messages_per_s)),
-        ],
-    )
-}
-
-fn topology_table(rows: &[TopologyRow]) -> Table {
-    table(
-        rows,
-        &[
-            ("topology", |row| row.topology.to_owned()),
-            ("users", |row| row.users.to_string()),
-            ("messages/tick", |row| grouped(row.messages as u64)),
-            ("copies/tick", |row| grouped(row.copies as u64)),
-            ("busiest host", |row| grouped(row.busiest as u64)),
-        ],
-    )
 }
 
 #[cfg(test)]

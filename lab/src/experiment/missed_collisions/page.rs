@@ -1,9 +1,10 @@
 //! The page: what is missed as more is lost, and what is sent as users grow.
 
 use super::topologies::TopologyRow;
-use super::{LATENCIES_MS, Row, Settings, missed_table, topology_table};
+use super::{LATENCIES_MS, Row, Settings};
 use crate::report::axis::PlotAxis;
 use crate::report::chart::{Chart, Look, look, series_by};
+use crate::report::csv::to_table;
 use crate::report::number::grouped;
 use crate::report::page::{Figure, Page, PageBlock, section};
 use crate::study::Report;
@@ -38,8 +39,8 @@ pub fn page(report: &Report<Settings>) -> Page {
     let missed = LATENCIES_MS.map(|latency_ms| missed(rows, latency_ms)).to_vec();
     let sections = vec![
         section("Claims", [PageBlock::Verdicts(report.claims.clone())]),
-        section("Missed collisions: figure 2.10", [PageBlock::Figures(missed), PageBlock::Table(missed_table(rows))]),
-        section("Topologies: section 2.5", [PageBlock::Figures(traffic), PageBlock::Table(topology_table(topologies))]),
+        section("Missed collisions: figure 2.10", [PageBlock::Figures(missed), PageBlock::Table(to_table(rows))]),
+        section("Topologies: section 2.5", [PageBlock::Figures(traffic), PageBlock::Table(to_table(topologies))]),
     ];
     Page::new("How often do avatars walk through each other?", lead, sections)
 }

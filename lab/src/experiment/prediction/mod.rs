@@ -24,7 +24,7 @@ use self::method::TrackingMethod;
 use self::path::MotionPath;
 use self::run::{Circumstances, ErrorSummary, TrackingRun, run as run_one};
 use crate::report::claim::ClaimResult;
-use crate::report::number::significant;
+use crate::report::csv::to_table;
 use crate::report::page::{Document, Page};
 use crate::stopwatch::Stopwatch;
 use crate::study::range::range;
@@ -274,11 +274,11 @@ impl Study for Settings {
         format!(
             "The paper's path\n\n{}\nHeld-out corridors, {LATENCY_MS} ms, {} seeds\n\n{}\n\
              At equal traffic, {LATENCY_MS} ms\n\n{}\nGoals for `best`\n\n{}",
-            page::rows(&report.rows),
+            to_table(&report.rows),
             report.settings.seeds,
-            page::rows(&report.facts.corridors),
-            page::equal_traffic(&report.facts),
-            page::goals(&report.facts),
+            to_table(&report.facts.corridors),
+            to_table(&report.facts.equal_traffic),
+            to_table(&report.facts.goals),
         )
     }
 
@@ -444,11 +444,6 @@ fn parameters(paper: &MotionPath) -> Parameters {
             message_bytes: best.message_bytes(),
         },
     }
-}
-
-/// A number for a table.
-fn metres(value: f64) -> String {
-    if value == 0.0 { "0".to_owned() } else { significant(value) }
 }
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
 //! The experiment as tables and as a page.
 
-use super::{LATENCY_MS, Row, Settings, TrackingFacts, figures, metres};
+use super::{Settings, figures};
 use crate::report::claim::ClaimResult;
+use crate::report::csv::to_table;
 use crate::report::page::{Page, PageBlock, section};
-use crate::report::table;
 use crate::study::Report;
-use kinesphere::table::Table;
 
 pub fn page(report: &Report<Settings>) -> Page {
     let facts = &report.facts;
@@ -18,15 +17,15 @@ pub fn page(report: &Report<Settings>) -> Page {
     );
     let sections = vec![
         section("Does the paper hold?", [PageBlock::Verdicts(report.claims.clone())]),
-        section("Goals", [PageBlock::Table(goals(facts))]),
+        section("Goals", [PageBlock::Table(to_table(&facts.goals))]),
         section("What it looks like", [PageBlock::Figures(figures::all(report))]),
-        section("At equal traffic", [PageBlock::text(EQUAL), PageBlock::Table(equal_traffic(facts))]),
-        section("The paper's path", [PageBlock::text(METHODS), PageBlock::Table(rows(&report.rows))]),
-        section("Corridors", [PageBlock::text(CORRIDORS), PageBlock::Table(rows(&facts.corridors))]),
-        section("Lost messages", [PageBlock::Table(rows(&facts.loss))]),
-        section("Smoothing", [PageBlock::text(SMOOTHING), PageBlock::Table(smoothing(facts))]),
-        section("Other frame rates", [PageBlock::Table(rows(&facts.frame_rates))]),
-        section("Random motion", [PageBlock::Table(rows(&facts.random))]),
+        section("At equal traffic", [PageBlock::text(EQUAL), PageBlock::Table(to_table(&facts.equal_traffic))]),
+        section("The paper's path", [PageBlock::text(METHODS), PageBlock::Table(to_table(&report.rows))]),
+        section("Corridors", [PageBlock::text(CORRIDORS), PageBlock::Table(to_table(&facts.corridors))]),
+        section("Lost messages", [PageBlock::Table(to_table(&facts.loss))]),
+        section("Smoothing", [PageBlock::text(SMOOTHING), PageBlock::Table(to_table(&facts.convergence))]),
+        section("Other frame rates", [PageBlock::Table(to_table(&facts.frame_rates))]),
+        section("Random motion", [PageBlock::Table(to_table(&facts.random))]),
     ];
     Page::new("Does predicting collisions make replicas better?", lead, sections)
 }
@@ -42,77 +41,3 @@ const CORRIDORS: &str = "Steered at random between two walls, with seeds that no
 
 const SMOOTHING: &str = "Errors of what is predicted and of what is shown, and the largest step that a viewer sees \
     from one frame to the next beyond what motion explains. All other tables speak of what is predicted.";
-
-fn smoothing(facts: &TrackingFacts) -> Table {
-    table(
-        &facts.convergence,
-        &[
-            ("method", |row| row.method.to_owned()),
-            ("convergence", |row| row.convergence.to_owned()),
-            ("predicted, mean m", |row| metres(row.mean_m)),
-            ("shown, mean m", |row| metres(row.shown_mean_m)),
-            ("largest jump m", |row| metres(row.jump_max_m)),
-        ],
-    )
-}
-
-/// All rows, one line each.
-pub fn rows(rows: &[Row]) -> Table {
-    fn list(values: &[f64], digits: usize) -> String {
-        values.iter().map(|&value| format!("{value:.digits$}")).collect::<Vec<_>>().join(" ")
-    }
-    table(
-        rows,
-        &[
-            ("method", |row| row.method.to_owned()),
-            ("ms", |row| row.latency_ms.to_string()),
-            ("Hz", |row| row.observer_hz.to_string()),
-            ("loss", |row| row.loss.to_string()),
-            ("mean m", |row| metres(row.summary.mean_m)),
-            ("rms m", |row| metres(row.summary.rms_m)),
-            ("max m", |row| metres(row.summary.max_m)),
-            ("messages", |row| format!("{:.1}", row.summary.messages)),
-            ("bytes/s", |row| format!("{:.0}", row.summary.bytes_per_s)),
-            ("in a wall m", |row| match row.summary.penetration_m {
-                depth if depth < 1e-6 => "0".to_owned(),
-                depth => metres(depth),
-            }),
-            ("after collisions m", |row| list(&row.summary.at_collision_m, 2)),
-            ("in windows m", |row| list(&row.summary.window_mean_m, 2)),
-            ("messages there", |row| list(&row.summary.window_messages, 0)),
-        ],
-    )
-}
-
-/// Each claim of one method over another.
-pub fn equal_traffic(facts: &TrackingFacts) -> Table {
-    table(
-        &facts.equal_traffic,
-        &[
-            ("path", |row| row.path.to_owned()),
-            ("method", |row| row.method.to_owned()),
-            ("messages/s", |row| format!("{:.2}", row.messages_per_s)),
-            ("mean m", |row| metres(row.mean_m)),
-            ("in windows m", |row| metres(row.window_mean_m)),
-            ("simpler", |row| row.simpler.to_owned()),
-            ("limit m", |row| metres(row.simpler_limit_m)),
-            ("messages/s", |row| format!("{:.2}", row.simpler_messages_per_s)),
-            ("mean m", |row| metres(row.simpler_mean_m)),
-            ("in windows m", |row| metres(row.simpler_window_mean_m)),
-        ],
-    )
-}
-
-/// Goals and what was reached, at [`LATENCY_MS`].
-pub fn goals(facts: &TrackingFacts) -> Table {
-    debug_assert_eq!(LATENCY_MS, 200, "the goals are set for 200 ms");
-    table(
-        &facts.goals,
-        &[
-            ("goal", |goal| goal.what.to_owned()),
-            ("at most", |goal| metres(goal.at_most)),
-            ("reached", |goal| metres(goal.reached)),
-            ("met", |goal| if goal.is_met { "yes" } else { "NO" }.to_owned()),
-        ],
-    )
-}

@@ -14,16 +14,13 @@ use interest::published::{
     Axis, Budget, CliqueFinder, Comparisons, ExpandingSphere, OrderedAxis, OrderedRelations, RelationFinder, Relations,
 };
 use kinesphere::failure::Failure;
-use kinesphere::table::Table;
 use serde::Serialize;
 use space::workload::{self, Motion, Workload, WorkloadError};
 use space::{Pair, Slot, Spheres};
 
 use crate::report::chart::{Look, look};
 use crate::report::claim::ClaimResult;
-use crate::report::number::{count, grouped, percent, significant};
 use crate::report::page::Page;
-use crate::report::table;
 use crate::stopwatch::{Stopwatch, timed};
 use crate::study::range::range;
 use crate::study::{Progress, Report, Results, Study, refused};
@@ -108,10 +105,6 @@ impl Study for Settings {
         }
         progress(total, total);
         Ok((rows, ()))
-    }
-
-    fn text(report: &Report<Settings>) -> String {
-        numbers(&report.rows).to_string()
     }
 
     fn claims(report: &Report<Settings>) -> Vec<ClaimResult> {
@@ -232,22 +225,6 @@ fn fingerprint(relations: &Relations) -> (usize, u64) {
     let mix = |hash: u64, number: u64| (hash ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     let hash = |members: &[Slot]| members.iter().fold(members.len() as u64, |hash, slot| mix(hash, slot.row() as u64));
     (relations.len(), relations.iter().map(hash).fold(0, u64::wrapping_add))
-}
-
-fn numbers(rows: &[Row]) -> Table {
-    table(
-        rows,
-        &[
-            ("algorithm", |row| row.algorithm.to_owned()),
-            ("objects", |row| grouped(row.objects as u64)),
-            ("coverage", |row| format!("{} %", row.coverage)),
-            ("comparisons", |row| count(row.comparisons_raw)),
-            ("distinct", |row| count(row.comparisons_distinct)),
-            ("share", |row| percent(row.share_of_brute_force)),
-            ("ms", |row| significant(row.ms_per_frame)),
-            ("relations", |row| count(row.relations)),
-        ],
-    )
 }
 
 fn row_of<'r>(rows: &'r [Row], objects: usize, coverage: f32, algorithm: &str) -> Option<&'r Row> {

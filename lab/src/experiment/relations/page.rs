@@ -1,9 +1,10 @@
 //! The page, with graphs 1 to 8 of paper 000: comparisons and time by the number of objects, one of each per coverage.
 
-use super::{LOOKS, Row, Settings, all_coverages, numbers};
+use super::{LOOKS, Row, Settings, all_coverages};
 use crate::report::axis::PlotAxis;
 use crate::report::chart::{Chart, series_by};
 use crate::report::claim::ClaimResult;
+use crate::report::csv::to_table;
 use crate::report::number::grouped;
 use crate::report::page::{Figure, Page, PageBlock, section};
 use crate::study::Report;
@@ -31,7 +32,7 @@ pub fn page(report: &Report<Settings>) -> Page {
         section("The world", world(report).map(PageBlock::Text)),
         section("Comparisons: graphs 1 to 4 of paper 000, figure 3 of paper 004", figures(&comparisons)),
         section("Time: graphs 5 to 8 of paper 000", figures(&time)),
-        section("The numbers", [PageBlock::Table(numbers(&report.rows))]),
+        section("The numbers", [PageBlock::Table(to_table(&report.rows))]),
     ];
     Page::new("How many comparisons do relations take?", lead, sections)
 }

@@ -172,7 +172,11 @@ fn ours(report: &Report<Settings>, objects: usize, claim: &str) -> ClaimResult {
             format!(
                 "{} frames per second: {:.2} ms for updating, {:.2} for the broad phase, {:.2} for {:.0} walks down \
                  trees.",
-                grouped(row.fps as u64), row.update_ms, row.broad_ms, row.narrow_ms, row.pairs
+                grouped(row.fps as u64),
+                row.update_ms,
+                row.broad_ms,
+                row.narrow_ms,
+                row.pairs
             )
         }),
     )

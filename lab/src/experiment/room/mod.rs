@@ -17,7 +17,6 @@ use serde::Serialize;
 
 use crate::report::claim::ClaimResult;
 use crate::report::page::Page;
-use crate::report::table;
 use crate::stopwatch::Stopwatch;
 use crate::study::range::range;
 use crate::study::{Progress, Report, Results, Study, refused};
@@ -107,25 +106,6 @@ impl Study for Settings {
 
     fn run(&self, stopwatch: &mut dyn Stopwatch, progress: Progress<'_>) -> Result<Results<Settings>, Failure> {
         run::run_bodies(self, &run::BODIES, &run::TREES, stopwatch, progress).map_err(refused)
-    }
-
-    fn text(report: &Report<Settings>) -> String {
-        let table = table(
-            &report.rows,
-            &[
-                ("bodies", |row| row.bodies.to_owned()),
-                ("method", |row| row.method.to_owned()),
-                ("depth", |row| row.depth.to_string()),
-                ("objects", |row| row.objects.to_string()),
-                ("fps", |row| format!("{:.0}", row.fps)),
-                ("update ms", |row| format!("{:.4}", row.update_ms)),
-                ("broad ms", |row| format!("{:.4}", row.broad_ms)),
-                ("narrow ms", |row| format!("{:.4}", row.narrow_ms)),
-                ("pairs", |row| format!("{:.1}", row.pairs)),
-                ("touching", |row| format!("{:.1}", row.touching)),
-            ],
-        );
-        table.to_string()
     }
 
     fn claims(report: &Report<Settings>) -> Vec<ClaimResult> {

@@ -2,9 +2,9 @@
 
 use super::{Row, Settings, TreeInfo, figures};
 use crate::report::claim::ClaimResult;
+use crate::report::csv::to_table;
 use crate::report::number::grouped;
 use crate::report::page::{Page, PageBlock, section};
-use crate::report::table;
 use crate::study::Report;
 use kinesphere::table::Table;
 
@@ -18,7 +18,11 @@ pub fn page(report: &Report<Settings>) -> Page {
         section("Does the paper hold?", [PageBlock::Verdicts(report.claims.clone())]),
         section(
             "The room",
-            [PageBlock::Text(setting(report)), PageBlock::Text(measuring(report)), PageBlock::Table(trees(report))],
+            [
+                PageBlock::Text(setting(report)),
+                PageBlock::Text(measuring(report)),
+                PageBlock::Table(to_table(&report.facts.trees)),
+            ],
         ),
         section("Rabbit-like bodies", [PageBlock::Figures(figures::of(report, "rabbit"))]),
         section("Boxes", [PageBlock::Figures(figures::of(report, "box"))]),
@@ -76,17 +80,4 @@ fn pivot(report: &Report<Settings>, bodies: &str, cell: impl Fn(&Row) -> String)
         table.row(std::iter::once(grouped(objects as u64)).chain(trees.iter().map(of)));
     }
     (!trees.is_empty()).then_some(table)
-}
-
-fn trees(report: &Report<Settings>) -> Table {
-    table(
-        &report.facts.trees,
-        &[
-            ("bodies", |tree| tree.bodies.to_owned()),
-            ("method", |tree| figures::label(tree.method).to_owned()),
-            ("depth", |tree| tree.depth.to_string()),
-            ("leaves", |tree| tree.leaves.to_string()),
-            ("E max", |tree| format!("{:.3}", tree.error)),
-        ],
-    )
 }

@@ -9,7 +9,6 @@ use clap::Args;
 use kinesphere::failure::Failure;
 use kinesphere::levels::Levels;
 use kinesphere::mesh_file::load;
-use kinesphere::table::Table;
 use serde::Serialize;
 use shapes::mesh::catalog;
 use shapes::sphere_tree::metrics::{LevelMetrics, measure};
@@ -18,8 +17,8 @@ use shapes::sphere_tree::{Method, Object, build};
 use crate::report::axis::PlotAxis;
 use crate::report::chart::{Chart, Look, look, series_by};
 use crate::report::claim::ClaimResult;
+use crate::report::csv::to_table;
 use crate::report::page::{Figure, Page, PageBlock, section};
-use crate::report::table;
 use crate::stopwatch::{Stopwatch, timed};
 use crate::study::{Progress, Report, Results, Study, refused};
 use claims::Comparison;
@@ -110,10 +109,6 @@ impl Study for Settings {
         Ok((rows, TreeFacts { comparisons }))
     }
 
-    fn text(report: &Report<Settings>) -> String {
-        numbers(&report.rows).to_string()
-    }
-
     fn claims(report: &Report<Settings>) -> Vec<ClaimResult> {
         claims::all(&report.facts.comparisons, &report.rows)
     }
@@ -125,7 +120,7 @@ impl Study for Settings {
         let sections = vec![
             section("Claims", [PageBlock::Verdicts(report.claims.clone())]),
             section("More balls", [PageBlock::Figures(figures(&report.rows))]),
-            section("All levels", [PageBlock::Table(numbers(&report.rows))]),
+            section("All levels", [PageBlock::Table(to_table(&report.rows))]),
         ];
         Page::new("How closely can spheres wrap a shape?", lead, sections)
     }
@@ -153,24 +148,6 @@ fn row(mesh: &str, method: Method, level: &LevelMetrics, build_cpu_s: f64) -> Ro
         ov: level.ov,
         build_cpu_s,
     }
-}
-
-fn numbers(rows: &[Row]) -> Table {
-    table(
-        rows,
-        &[
-            ("mesh", |row| row.mesh.clone()),
-            ("method", |row| row.method.to_owned()),
-            ("level", |row| row.level.to_string()),
-            ("spheres", |row| row.spheres.to_string()),
-            ("E max", |row| format!("{:.4}", row.e_max)),
-            ("E avg", |row| format!("{:.4}", row.e_avg)),
-            ("miss %", |row| format!("{:.2}", row.miss_percent)),
-            ("gap", |row| format!("{:.4}", row.gap)),
-            ("OV", |row| format!("{:.3}", row.ov)),
-            ("build CPU s", |row| format!("{:.2}", row.build_cpu_s)),
-        ],
-    )
 }
 
 /// How far balls stick out, and how much they fill, with ever more of them: one plot of each per mesh.
