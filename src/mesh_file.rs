@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use shapes::mesh::{Format, Limits, TriangleMesh, catalog, read};
+use shapes::mesh::{Format, MeshLimits, TriangleMesh, catalog, read};
 
 use crate::failure::Failure;
 
@@ -21,7 +21,7 @@ pub fn load(name: &str) -> Result<TriangleMesh, Failure> {
     let format = Format::of_name(name)
         .ok_or_else(|| Failure::Input(format!("{name}: expected a file that ends in .obj, .gltf, .glb or .tri")))?;
     let size = fs::metadata(path).map_err(|error| Failure::Input(format!("{name}: {error}")))?.len();
-    let most = Limits::default().bytes as u64;
+    let most = MeshLimits::default().bytes as u64;
     if size > most {
         return Err(Failure::Input(format!("{name}: {size} bytes, expected at most {most}")));
     }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Component, Path};
 
-use shapes::mesh::{self, Format, Limits, TriangleMesh};
+use shapes::mesh::{self, Format, MeshLimits, TriangleMesh};
 use world::Spec;
 
 use crate::failure::Failure;
@@ -21,7 +21,7 @@ fn load_mesh(folder: &Path, name: &str) -> Result<TriangleMesh, String> {
     let format = Format::of_name(name).ok_or("expected a file that ends in .obj, .gltf, .glb or .tri")?;
     let bytes = beside(folder, name)?;
     let mut buffers = |name: &str| beside(folder, name).ok();
-    mesh::read_with(&bytes, format, &Limits::default(), &mut buffers).map_err(|error| error.to_string())
+    mesh::read_with(&bytes, format, &MeshLimits::default(), &mut buffers).map_err(|error| error.to_string())
 }
 
 /// The bytes of a file in the world file's folder or below it: a world file is no way to read anything else.

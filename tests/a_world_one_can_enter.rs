@@ -338,7 +338,7 @@ fn a_server_that_cannot_start_says_why_in_one_sentence() {
         ("store check --data /nonexistent".to_owned(), 2, "there is no world in /nonexistent"),
         (format!("store check --data {data}"), 1, "is in use by process"),
         ("bots http://127.0.0.1:1".to_owned(), 1, "does not answer"),
-        ("bots localhost".to_owned(), 2, "is no address of a server"),
+        ("bots localhost".to_owned(), 2, "is not a server's address"),
         ("serve --in-memory --listen 192.0.2.1:7777".to_owned(), 1, "this machine has no such address"),
         ("serve --in-memory --operator-token short".to_owned(), 2, "at least 16 visible"),
         ("serve --in-memory --origin nonsense".to_owned(), 2, "expected an origin, as in https://host"),
@@ -358,7 +358,7 @@ fn a_server_that_cannot_start_says_why_in_one_sentence() {
         (format!("token --data {data} --hours 0"), 2, "0 is not in 1..="),
         (format!("why a b --server {}", server.url()), 1, "Nobody is called"),
         ("why a b --server http://127.0.0.1:1".to_owned(), 1, "does a server run there?"),
-        ("why a b --server nonsense".to_owned(), 2, "is no address of a server"),
+        ("why a b --server nonsense".to_owned(), 2, "is not a server's address"),
         (format!("store export {data}/world.redb --data {data}"), 1, "is in use by process"),
         ("relay 127.0.0.1:1 --loss 2".to_owned(), 2, "from 0 to 1"),
     ] {

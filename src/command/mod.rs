@@ -50,7 +50,7 @@ pub enum Command {
     Store(store::StoreCommand),
     /// Build, show and check sphere-trees.
     #[command(subcommand, after_help = "Example: kinesphere tree build rabbit -o rabbit.tree")]
-    Tree(tree::Tree),
+    Tree(tree::TreeCommand),
 }
 
 /// The runtime that a command's tasks run on.

@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 use kinesphere::picture::to_png;
 use kinesphere::table::Table;
 use serde::Serialize;
+use shapes::mesh::corners_of;
 use shapes::sphere_tree::file::{Interior, TreeFile, from_bytes, to_bytes};
 use shapes::sphere_tree::{
     Ball, MAX_MARGIN, MIN_MARGIN, Method, Object, Solid, SolidError, SphereTree, build, certify, certify_solid,
@@ -28,7 +29,7 @@ const TOLERANCE: f64 = 1e-6;
 
 /// What to do with a tree.
 #[derive(Subcommand)]
-pub enum Tree {
+pub enum TreeCommand {
     /// Build a tree around a mesh, with a certificate, and write it to a file.
     #[command(after_help = "Example: kinesphere tree build rabbit --method best --depth 3 -o rabbit.tree")]
     Build(Build),
@@ -104,11 +105,11 @@ struct Row {
 }
 
 /// Runs the command.
-pub fn run(tree: Tree) -> Result<(), Failure> {
-    match tree {
-        Tree::Build(arguments) => run_build(&arguments),
-        Tree::Show(arguments) => run_show(&arguments),
-        Tree::Check(arguments) => run_check(&arguments),
+pub fn run(command: TreeCommand) -> Result<(), Failure> {
+    match command {
+        TreeCommand::Build(arguments) => run_build(&arguments),
+        TreeCommand::Show(arguments) => run_show(&arguments),
+        TreeCommand::Check(arguments) => run_check(&arguments),
     }
 }
 
@@ -127,7 +128,7 @@ fn run_build(arguments: &Build) -> Result<(), Failure> {
         Failure::Machine(format!("cannot write {}: {error}\nName another file with -o.", arguments.output.display()))
     };
     try_to_write(&arguments.output).map_err(unwritten)?;
-    let vertices: Vec<_> = mesh.vertices().iter().map(|vertex| vertex.as_dvec3()).collect();
+    let vertices = mesh.wide_vertices();
     let built = build(&vertices, mesh.triangles(), method, &caps)
         .map_err(|error| Failure::Input(format!("{}: {error}", arguments.mesh)))?;
     let file = match arguments.solid {
@@ -204,11 +205,10 @@ fn run_show(arguments: &Show) -> Result<(), Failure> {
 fn run_check(arguments: &Check) -> Result<(), Failure> {
     let read = read_tree(&arguments.file)?;
     let mesh = load(&arguments.mesh)?;
-    let vertices: Vec<_> = mesh.vertices().iter().map(|vertex| vertex.as_dvec3()).collect();
+    let vertices = mesh.wide_vertices();
     let object = Object::new(&vertices, mesh.triangles())
         .map_err(|error| Failure::Input(format!("{}: {error}", arguments.mesh)))?;
-    let corners: Vec<_> =
-        mesh.triangles().iter().map(|corners| corners.map(|corner| vertices[corner as usize])).collect();
+    let corners = corners_of(&vertices, mesh.triangles());
     let wrong = |reason: String| Failure::Check(format!("{}: {reason}", arguments.file.display()));
     let mut inside = String::new();
     let regions = match read.solid() {

@@ -8,7 +8,7 @@ use crate::radix;
 /// The intersection graph of a world: objects are its vertices, overlapping pairs its edges.
 ///
 /// ```
-/// use interest::Graph;
+/// use kinesphere_interest::Graph;
 /// use space::{Pair, Slot};
 ///
 /// let mut graph = Graph::new();

@@ -18,7 +18,7 @@
 //! - **[`published`]** has the algorithms of the papers that the idea comes from. Their relations are the maximal cliques.
 //!
 //! ```
-//! use interest::{Audience, Aura, Subscription};
+//! use kinesphere_interest::{Audience, Aura, Subscription};
 //! use space::Vec3;
 //!
 //! let mut audience = Audience::new();
@@ -40,7 +40,7 @@
 //! audience.move_to(bob, Vec3::new(21.0, 0.0, 0.0))?;
 //! audience.update();
 //! assert!(audience.hears(ann, bob), "connected until 22 metres, not 20: no flicker");
-//! # Ok::<(), interest::AuraError>(())
+//! # Ok::<(), kinesphere_interest::AuraError>(())
 //! ```
 //!
 //! Groups and relations follow the pairs that a broad phase of `space` says began and ended. There is no clock, no socket

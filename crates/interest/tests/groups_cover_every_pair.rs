@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use interest::{Graph, GroupChange, GroupCover, GroupId, greedy_cover};
+use kinesphere_interest::{Graph, GroupChange, GroupCover, GroupId, greedy_cover};
 use space::workload::{Motion, Random, Settings, Workload};
 use space::{BroadPhase, Kinesphere, Pair, Slot, Sphere, Spheres};
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use interest::{Audience, AudienceSearch, AudienceSettings, Aura, Subscription};
+use kinesphere_interest::{Audience, AudienceSearch, AudienceSettings, Aura, Subscription};
 use space::workload::Random;
 use space::{Slot, Sphere, Vec3};
 
@@ -235,7 +235,7 @@ fn a_pair_at_the_border_does_not_flicker() {
 fn what_makes_no_sense_is_refused_and_changes_nothing() {
     let mut audience = Audience::new();
     let ann = audience.insert(Vec3::ZERO, Aura::new(1.0)).unwrap();
-    let refused = |result: Result<(), interest::AuraError>| result.unwrap_err().to_string();
+    let refused = |result: Result<(), kinesphere_interest::AuraError>| result.unwrap_err().to_string();
     assert_eq!(
         refused(audience.set_aura(ann, Aura::one_sided(1.0, -2.0))),
         "slot 0: `nimbus` is -2, expected 0 to 1e8 metres"

@@ -1,8 +1,8 @@
 //! Crowds with exponentially many relations, or with millions of pairs: every tick stays within its budget of work and
 //! memory, reports a crowd, and groups and audiences are exact still.
 
-use interest::published::{Budget, CliqueFinder, Cliques, RelationFinder, Relations};
-use interest::{Audience, AudienceSearch, AudienceSettings, Aura, Graph, GroupCover};
+use kinesphere_interest::published::{Budget, CliqueFinder, Cliques, RelationFinder, Relations};
+use kinesphere_interest::{Audience, AudienceSearch, AudienceSettings, Aura, Graph, GroupCover};
 use space::{BroadPhase, Kinesphere, Pair, PairChanges, Slot, Sphere, Spheres, Vec3};
 
 /// Each object collides with all others but one: 2 to the power of `pairs` relations.

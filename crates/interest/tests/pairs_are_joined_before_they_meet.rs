@@ -1,7 +1,7 @@
 //! With auras widened by how far their objects get in a horizon, two objects are joined at least a horizon before their
 //! plain auras meet: whatever they do, if nobody is faster than it said.
 
-use interest::{Audience, Aura};
+use kinesphere_interest::{Audience, Aura};
 use space::workload::Random;
 use space::{Slot, Sphere, Vec3};
 

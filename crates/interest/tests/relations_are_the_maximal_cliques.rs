@@ -1,8 +1,8 @@
 //! All finders return exactly the maximal cliques of the intersection graph, as an independent enumeration finds them
 //! over the brute-force graph: on thousands of random worlds, in any order, with any radii, tick after tick.
 
-use interest::Graph;
-use interest::published::{
+use kinesphere_interest::Graph;
+use kinesphere_interest::published::{
     Axis, Budget, CliqueFinder, Cliques, ExpandingSphere, OrderedAxis, OrderedRelations, RelationFinder, Relations,
 };
 use space::workload::{Motion, Random, Settings, Workload};

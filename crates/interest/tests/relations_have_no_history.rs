@@ -1,8 +1,8 @@
 //! The relations and crowds of a graph do not depend on the changes that led to it, nor on whether all were followed: they
 //! are those found from the graph alone. Budgets are tight, so that components become crowds and cease to be.
 
-use interest::Graph;
-use interest::published::{Budget, Cliques};
+use kinesphere_interest::Graph;
+use kinesphere_interest::published::{Budget, Cliques};
 use space::workload::Random;
 use space::{Pair, Slot};
 

@@ -14,7 +14,7 @@
 //! An owner and an observer, over a link with a latency of 100 ms that loses every fourth message:
 //!
 //! ```
-//! use motion::{Algorithm, CollisionScene, KinematicState, Owner, Replica, ReplicaSettings, SendRule};
+//! use kinesphere_motion::{Algorithm, CollisionScene, KinematicState, Owner, Replica, ReplicaSettings, SendRule};
 //! use space::{DVec3, NodeId, ObjectId, Time};
 //!
 //! let (scene, settings) = (CollisionScene::empty(), ReplicaSettings::default());

@@ -2,8 +2,8 @@
 
 mod walk;
 
-use motion::crowd::Crowd;
-use motion::{Algorithm, Replica, ReplicaSettings};
+use kinesphere_motion::crowd::Crowd;
+use kinesphere_motion::{Algorithm, Replica, ReplicaSettings};
 use space::Time;
 use space::impact::Ballistic;
 use space::workload::Random;

@@ -3,8 +3,8 @@
 
 #![cfg(feature = "shapes")]
 
-use motion::adaptive::{AdaptiveSettings, MovingBall, proximity};
-use motion::adaptive_trees::{Formed, tree_proximity};
+use kinesphere_motion::adaptive::{AdaptiveSettings, MovingBall, proximity};
+use kinesphere_motion::adaptive_trees::{Formed, tree_proximity};
 use shapes::BallTree;
 use space::workload::Random;
 use space::{DQuat, DVec3, Vec3};

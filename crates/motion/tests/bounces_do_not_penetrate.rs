@@ -3,10 +3,10 @@
 
 mod walk;
 
-use motion::collision_prediction::{CONTACTS_MAX, CollisionMode, Response, Trajectory};
-use motion::curve::{AccelerationPolicy, Curve};
-use motion::scene::{CollisionScene, SceneObject, SceneShape};
-use motion::{Algorithm, KinematicState, Replica, ReplicaSettings};
+use kinesphere_motion::collision_prediction::{CONTACTS_MAX, CollisionMode, Response, Trajectory};
+use kinesphere_motion::curve::{AccelerationPolicy, Curve};
+use kinesphere_motion::scene::{CollisionScene, SceneObject, SceneShape};
+use kinesphere_motion::{Algorithm, KinematicState, Replica, ReplicaSettings};
 use space::impact::Ballistic;
 use space::workload::Random;
 use space::{DVec3, Time};

@@ -3,7 +3,7 @@
 
 mod walk;
 
-use motion::adaptive::{Adaptive, AdaptiveSettings, MovingBall, Tightening, closest, proximity};
+use kinesphere_motion::adaptive::{Adaptive, AdaptiveSettings, MovingBall, Tightening, closest, proximity};
 use space::DVec3;
 use space::workload::Random;
 use walk::vector;

@@ -2,9 +2,9 @@
 
 mod walk;
 
-use motion::convergence::{Convergence, ConvergenceSettings, Display, Shown};
-use motion::scene::CollisionScene;
-use motion::{Predicted, rotation};
+use kinesphere_motion::convergence::{Convergence, ConvergenceSettings, Display, Shown};
+use kinesphere_motion::scene::CollisionScene;
+use kinesphere_motion::{Predicted, rotation};
 use space::workload::Random;
 use space::{DVec3, Time};
 use walk::{orientation, room, vector};

@@ -2,7 +2,7 @@
 //! or large the angular velocity.
 
 use dashu_float::{FBig, round::mode::HalfEven};
-use motion::dead_reckoning::{first_integral, second_integral};
+use kinesphere_motion::dead_reckoning::{first_integral, second_integral};
 use space::DVec3;
 use space::workload::Random;
 

@@ -3,9 +3,9 @@
 
 mod walk;
 
-use motion::bounds::{self, Delay};
-use motion::scene::CollisionScene;
-use motion::{Algorithm, KinematicState, Owner, Replica, ReplicaSettings, SendRule};
+use kinesphere_motion::bounds::{self, Delay};
+use kinesphere_motion::scene::CollisionScene;
+use kinesphere_motion::{Algorithm, KinematicState, Owner, Replica, ReplicaSettings, SendRule};
 use space::workload::Random;
 use space::{DQuat, DVec3, NodeId, ObjectId, Time};
 use walk::{Walk, algorithms, room};

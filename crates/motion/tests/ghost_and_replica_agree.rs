@@ -3,14 +3,14 @@
 
 mod walk;
 
-use motion::state::Sequence;
-use motion::{Owner, Replica, ReplicaSettings, SendRule};
+use kinesphere_motion::state::Sequence;
+use kinesphere_motion::{Owner, Replica, ReplicaSettings, SendRule};
 use space::workload::Random;
 use space::{NodeId, ObjectId, Time};
 use walk::{Walk, algorithms, room};
 
 /// What a wire might do: positions to the millimetre, the rest to `f32`.
-fn rounded(update: &motion::Update) -> motion::Update {
+fn rounded(update: &kinesphere_motion::Update) -> kinesphere_motion::Update {
     let mut rounded = *update;
     rounded.state.pos = (rounded.state.pos * 1e3).round() / 1e3;
     rounded.state.vel = rounded.state.vel.as_vec3().as_dvec3();
@@ -75,7 +75,7 @@ fn an_object_at_rest_sends_one_message_per_heartbeat() {
         let mut sent = Vec::new();
         for frame in 0..=60 * 60 {
             let at = Time::from_micros(frame * 1_000_000 / 60);
-            let truth = motion::KinematicState::at_rest(at, space::DVec3::ONE);
+            let truth = kinesphere_motion::KinematicState::at_rest(at, space::DVec3::ONE);
             if owner.frame(&truth, None, 0.5, &scene).unwrap().update.is_some() {
                 sent.push(at.micros());
             }

@@ -3,11 +3,11 @@
 
 mod walk;
 
-use motion::adaptive::{AdaptiveSettings, MovingBall, proximity};
-use motion::company::predict_together;
-use motion::convergence::{ConvergenceSettings, Display, Shown};
-use motion::owner::{Collision, Lead};
-use motion::{Algorithm, Owner, Replica, ReplicaSettings, SendRule, bounds};
+use kinesphere_motion::adaptive::{AdaptiveSettings, MovingBall, proximity};
+use kinesphere_motion::company::predict_together;
+use kinesphere_motion::convergence::{ConvergenceSettings, Display, Shown};
+use kinesphere_motion::owner::{Collision, Lead};
+use kinesphere_motion::{Algorithm, Owner, Replica, ReplicaSettings, SendRule, bounds};
 use space::workload::Random;
 use space::{DVec3, NodeId, ObjectId, Time};
 use walk::{Walk, algorithms, room, state, update, vector};

@@ -3,8 +3,8 @@
 
 mod walk;
 
-use motion::scene::CollisionScene;
-use motion::{Algorithm, KinematicState, Owner, Replica, ReplicaSettings, SendRule, rotation};
+use kinesphere_motion::scene::CollisionScene;
+use kinesphere_motion::{Algorithm, KinematicState, Owner, Replica, ReplicaSettings, SendRule, rotation};
 use space::workload::Random;
 use space::{DVec3, NodeId, ObjectId, Time};
 use walk::{algorithms, orientation, state, update, vector};
@@ -97,7 +97,7 @@ fn a_steady_turn_has_no_error_in_model_seven() {
             let turned = rotation::advanced(rot, angvel, t);
             KinematicState {
                 stamp: Time::default(),
-                pos: start + rot * motion::dead_reckoning::first_integral(angvel, t, body_vel),
+                pos: start + rot * kinesphere_motion::dead_reckoning::first_integral(angvel, t, body_vel),
                 vel: turned * body_vel,
                 acc: DVec3::ZERO,
                 rot: turned,

@@ -1,16 +1,16 @@
-//! Exact answers about two shapes: whether they touch, how far they are apart, when they meet.
+//! The narrow phase: whether two shapes touch, their distance, and their first contact in motion.
 //!
-//! A broad phase says who is near by bounding spheres; here shapes have faces and corners. Spheres, boxes, capsules
-//! and triangles are answered in closed form, hulls through parry3d, all of it relative to the first shape and in `f64`, so
-//! that the distance from the world's origin does not matter.
+//! A broad phase finds pairs of bounding spheres that overlap; here shapes have faces and corners. Spheres, boxes,
+//! capsules and triangles have closed forms, hulls use parry3d. Everything is computed in `f64` relative to the first
+//! shape, so the distance from the world's origin does not matter.
 //!
 //! ```
 //! use space::Vec3;
-//! use kinesphere_shapes::{Motion, Pose, Shape, exact};
+//! use kinesphere_shapes::{RigidMotion, Pose, Shape, exact};
 //!
 //! let (avatar, wall) = (Shape::capsule(0.6, 0.3)?, Shape::cuboid(Vec3::new(0.1, 2.0, 5.0))?);
-//! let walk = Motion::new(Pose::IDENTITY, Pose::at(Vec3::X * 4.0));
-//! let stands = Motion::rest(Pose::at(Vec3::X * 2.4));
+//! let walk = RigidMotion::new(Pose::IDENTITY, Pose::at(Vec3::X * 4.0));
+//! let stands = RigidMotion::rest(Pose::at(Vec3::X * 2.4));
 //! assert!((exact::distance(&avatar, &walk.from, &wall, &stands.from) - 2.0).abs() < 1e-6);
 //!
 //! let contact = exact::first_contact(&avatar, &walk, &wall, &stands, 0.0).unwrap();
@@ -19,22 +19,22 @@
 //! # Ok::<(), kinesphere_shapes::ShapeError>(())
 //! ```
 //!
-//! - [`Shape`], [`Pose`], [`Motion`]: what is asked about.
-//! - [`decompose`]: a mesh as a few convex parts.
-//! - [`sphere_tree`]: shapes wrapped in balls; [`traversal`]: where two of them touch, as exactly as there is time for.
-//! - [`proximity`]: the questions, at a level of precision; [`exact`]: the same at the highest.
+//! - [`Shape`], [`Pose`], [`RigidMotion`]: the subjects of every query.
+//! - [`proximity`]: the queries, at a level of precision; [`exact`]: the same at the highest.
+//! - [`mesh`]: triangle meshes; [`decompose`]: a mesh as a few convex parts.
+//! - [`sphere_tree`]: trees of balls around meshes; [`traversal`]: the interruptible walk down two of them.
 
 #![deny(unsafe_code)]
 
 mod advance;
 mod ball_tree;
 mod balls;
-mod body;
 mod closed;
 mod convex;
 mod decompose;
 pub mod exact;
 mod feature;
+mod geometry;
 pub mod mesh;
 mod parry;
 pub mod peer;
@@ -49,7 +49,7 @@ pub mod traversal;
 
 pub use ball_tree::{BallNode, BallTree, BallTreeError, Patch};
 pub use decompose::{Decomposition, DecompositionError, decompose};
-pub use pose::{Motion, Pose};
+pub use pose::{Pose, RigidMotion};
 pub use proximity::{Approximate, Closest, Contact, Feature, Penetration, Precision};
 pub use shape::{Bounds, Shape, ShapeError};
 pub use solid::{Balls, Hull, Mesh};

@@ -6,7 +6,7 @@
 mod shapes;
 
 use kinesphere_shapes::mesh::generated;
-use kinesphere_shapes::{Motion, Pose, Shape, exact};
+use kinesphere_shapes::{Pose, RigidMotion, Shape, exact};
 use shapes::{CONVEX, KINDS, motion, shape};
 use space::workload::Random;
 use space::{Quat, Vec3};
@@ -14,7 +14,7 @@ use space::{Quat, Vec3};
 /// Distances of places rounded to `f32`, a few metres from the origin.
 const ROUNDING: f32 = 4e-6;
 
-fn check(who: &str, a: &Shape, am: &Motion, b: &Shape, bm: &Motion, gap: f32, moments: usize) -> Option<f32> {
+fn check(who: &str, a: &Shape, am: &RigidMotion, b: &Shape, bm: &RigidMotion, gap: f32, moments: usize) -> Option<f32> {
     let contact = exact::first_contact(a, am, b, bm, gap);
     let at = |time: f32| exact::distance(a, &am.at(time), b, &bm.at(time));
     let start = at(0.0);
@@ -89,7 +89,7 @@ fn fast_objects_head_on_do_not_tunnel() {
             for speed in [10.0, 1e3, 1e5] {
                 let lift = if i == 4 || j == 4 { Vec3::Y * 0.01 } else { Vec3::ZERO };
                 let way = |from: f32, to: f32, lift: Vec3| {
-                    Motion::new(Pose::at(Vec3::X * from * speed + lift), Pose::at(Vec3::X * to * speed + lift))
+                    RigidMotion::new(Pose::at(Vec3::X * from * speed + lift), Pose::at(Vec3::X * to * speed + lift))
                 };
                 let met = exact::first_contact(a, &way(-1.0, 1.1, lift), b, &way(1.0, -0.9, Vec3::ZERO), 0.0);
                 let contact = met.unwrap_or_else(|| panic!("{} and {} tunnel at {speed}", a.name(), b.name()));
@@ -106,17 +106,17 @@ fn turns_are_swept() {
     let rod = Shape::cuboid(Vec3::new(2.0, 0.1, 0.1)).unwrap();
     let ball = Shape::sphere(0.2).unwrap();
     let quarter =
-        Motion::new(Pose::IDENTITY, Pose::new(Vec3::ZERO, Quat::from_rotation_z(std::f32::consts::FRAC_PI_2)));
-    let rest = Motion::rest(Pose::at(Vec3::new(1.2, 1.2, 0.0)));
+        RigidMotion::new(Pose::IDENTITY, Pose::new(Vec3::ZERO, Quat::from_rotation_z(std::f32::consts::FRAC_PI_2)));
+    let rest = RigidMotion::rest(Pose::at(Vec3::new(1.2, 1.2, 0.0)));
     let time = check("rod", &rod, &quarter, &ball, &rest, 0.0, 500).expect("the rod sweeps through the ball");
     // Half-way less what rod and ball are thick.
     let expected = (45f32.to_radians() - (0.3f32 / (1.2 * 2f32.sqrt())).asin()) / 90f32.to_radians();
     assert!((time - expected).abs() < 1e-3, "{time} for {expected}");
     // An upright capsule turns within its own place.
     let avatar = Shape::capsule(0.6, 0.3).unwrap();
-    let turn = Motion::new(Pose::IDENTITY, Pose::new(Vec3::ZERO, Quat::from_rotation_y(2.0)));
+    let turn = RigidMotion::new(Pose::IDENTITY, Pose::new(Vec3::ZERO, Quat::from_rotation_y(2.0)));
     let wall = Shape::cuboid(Vec3::new(0.1, 2.0, 2.0)).unwrap();
-    let beside = Motion::rest(Pose::at(Vec3::X * 0.401));
+    let beside = RigidMotion::rest(Pose::at(Vec3::X * 0.401));
     assert_eq!(exact::first_contact(&avatar, &turn, &wall, &beside, 0.01), None);
 }
 
@@ -129,9 +129,9 @@ fn touching_and_leaving_is_no_contact() {
         Shape::mesh(generated::cuboid(Vec3::new(10.0, 1.0, 10.0)).unwrap()),
     ];
     let start = Vec3::new(0.3, 1.0 + 0.9 + 0.005, 0.2);
-    let go = |by: Vec3| Motion::new(Pose::at(start), Pose::at(start + by));
+    let go = |by: Vec3| RigidMotion::new(Pose::at(start), Pose::at(start + by));
     for floor in &floor {
-        let meets = |by: Vec3| exact::first_contact(&avatar, &go(by), floor, &Motion::rest(Pose::IDENTITY), 0.01);
+        let meets = |by: Vec3| exact::first_contact(&avatar, &go(by), floor, &RigidMotion::rest(Pose::IDENTITY), 0.01);
         assert_eq!(meets(Vec3::Y), None, "{}", floor.name());
         assert_eq!(meets(Vec3::X), None, "{}", floor.name());
         assert_eq!(meets(Vec3::ZERO), None, "{}", floor.name());
@@ -143,8 +143,8 @@ fn touching_and_leaving_is_no_contact() {
 #[test]
 fn nonsense_is_met_at_once() {
     let ball = Shape::sphere(1.0).unwrap();
-    let far = Motion::rest(Pose::at(Vec3::X * 100.0));
-    let bad = Motion::new(Pose::IDENTITY, Pose::at(Vec3::new(0.0, f32::INFINITY, 0.0)));
+    let far = RigidMotion::rest(Pose::at(Vec3::X * 100.0));
+    let bad = RigidMotion::new(Pose::IDENTITY, Pose::at(Vec3::new(0.0, f32::INFINITY, 0.0)));
     assert_eq!(exact::first_contact(&ball, &bad, &ball, &far, 0.0).map(|contact| contact.time), Some(0.0));
     assert_eq!(exact::first_contact(&ball, &far, &ball, &far, f32::NAN).map(|contact| contact.time), Some(0.0));
 }

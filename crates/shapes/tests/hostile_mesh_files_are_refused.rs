@@ -7,7 +7,7 @@
 
 mod mesh_files;
 
-use kinesphere_shapes::mesh::{Format, Limits, MeshError, TriangleMesh, generated, read, read_with};
+use kinesphere_shapes::mesh::{Format, MeshError, MeshLimits, TriangleMesh, generated, read, read_with};
 use mesh_files::{buffer, glb, gltf, json, obj, tri};
 use proptest::prelude::*;
 use space::Vec3;
@@ -80,12 +80,12 @@ fn buffers_in_other_files_are_the_callers() {
     let missing = read(file.as_bytes(), Format::Gltf).unwrap_err();
     assert_eq!(missing.to_string(), "buffer 0: no such file: `parts/box.bin`");
     let mut asked = Vec::new();
-    let found = read_with(file.as_bytes(), Format::Gltf, &Limits::default(), &mut |name| {
+    let found = read_with(file.as_bytes(), Format::Gltf, &MeshLimits::default(), &mut |name| {
         asked.push(name.to_string());
         Some(buffer(&mesh))
     });
     assert_eq!((found.unwrap().triangles().len(), asked), (12, vec!["parts/box.bin".to_string()]));
-    let short = read_with(file.as_bytes(), Format::Gltf, &Limits::default(), &mut |_| Some(vec![0; 10]));
+    let short = read_with(file.as_bytes(), Format::Gltf, &MeshLimits::default(), &mut |_| Some(vec![0; 10]));
     assert_eq!(short.unwrap_err().to_string(), "buffer 0: 240 bytes promised, 10 found");
 }
 
@@ -127,10 +127,10 @@ fn promises_are_not_believed() {
         broken[8..12].copy_from_slice(&length.to_le_bytes());
         assert!(read(&broken, Format::Gltf).is_err(), "a length of {length} was read");
     }
-    let many = Limits { vertices: 7, ..Limits::default() };
+    let many = MeshLimits { vertices: 7, ..MeshLimits::default() };
     let refused = read_with(file.as_bytes(), Format::Gltf, &many, &mut |_| None).unwrap_err();
     assert_eq!(refused, MeshError::TooMuch { what: "vertices", count: 8, limit: 7 });
-    let few = Limits { bytes: 100, ..Limits::default() };
+    let few = MeshLimits { bytes: 100, ..MeshLimits::default() };
     for (format, file) in samples() {
         let refused = read_with(&file, format, &few, &mut |_| None).unwrap_err();
         assert_eq!(refused, MeshError::TooMuch { what: "bytes", count: file.len(), limit: 100 });

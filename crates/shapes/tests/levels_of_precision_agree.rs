@@ -7,7 +7,7 @@ use kinesphere_shapes::BallTree;
 use kinesphere_shapes::mesh::catalog::shape;
 use kinesphere_shapes::sphere_tree::Method;
 use kinesphere_shapes::traversal::wrap;
-use kinesphere_shapes::{Motion, Pose, Precision, Shape, exact, proximity};
+use kinesphere_shapes::{Pose, Precision, RigidMotion, Shape, exact, proximity};
 use space::workload::Random;
 use space::{Quat, Vec3};
 
@@ -94,15 +94,15 @@ fn balls_are_the_union_of_their_balls() {
         let (partner, _) = other(&mut random, level);
         let at = Pose::new(random.in_ball(), turn(&mut random));
         let bt = Pose::new(random.in_ball() * 1.5, turn(&mut random));
-        let there = Motion::new(bt, Pose::new(bt.position + random.in_ball() * 3.0, bt.rotation));
+        let there = RigidMotion::new(bt, Pose::new(bt.position + random.in_ball() * 3.0, bt.rotation));
         let found = exact::distance(&balls, &at, &partner, &bt);
-        let contact = exact::first_contact(&balls, &Motion::rest(at), &partner, &there, 0.01);
+        let contact = exact::first_contact(&balls, &RigidMotion::rest(at), &partner, &there, 0.01);
         let (mut least, mut first, mut deepest) = (f32::INFINITY, None::<f32>, None::<f32>);
         for node in tree.ends(level) {
             let ball = tree.ball(node);
             let (one, place) = (Shape::sphere(ball.radius).unwrap(), Pose::at(at.transform(ball.center)));
             least = least.min(exact::distance(&one, &place, &partner, &bt));
-            if let Some(contact) = exact::first_contact(&one, &Motion::rest(place), &partner, &there, 0.01) {
+            if let Some(contact) = exact::first_contact(&one, &RigidMotion::rest(place), &partner, &there, 0.01) {
                 first = Some(first.map_or(contact.time, |time| time.min(contact.time)));
             }
             if let Some(overlap) = exact::penetration(&one, &place, &partner, &bt) {
@@ -143,8 +143,8 @@ fn contacts_at_a_level_are_never_late() {
         let beside = random.in_ball() * 0.5;
         let (from, to) = (pose(&mut random, way * 2.5), pose(&mut random, way * -2.5 + beside));
         let spins = random.unit() < 0.5;
-        let motion = Motion::new(from, if spins { to } else { Pose::new(to.position, from.rotation) });
-        let still = Motion::rest(pose(&mut random, Vec3::ZERO));
+        let motion = RigidMotion::new(from, if spins { to } else { Pose::new(to.position, from.rotation) });
+        let still = RigidMotion::rest(pose(&mut random, Vec3::ZERO));
         let exact = exact::first_contact(&partner, &motion, mesh, &still, 0.0);
         let found = proximity::first_contact(&partner, &motion, mesh, &still, 0.0, Precision::Level(level));
         if let Some(exact) = exact {

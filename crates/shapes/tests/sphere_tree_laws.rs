@@ -3,8 +3,8 @@
 
 mod tree_meshes;
 
-use kinesphere_shapes::sphere_tree::combined::{Reducer, build_combined};
 use kinesphere_shapes::sphere_tree::metrics::{farthest_out, measure};
+use kinesphere_shapes::sphere_tree::published::combined::{Reducer, build_combined};
 use kinesphere_shapes::sphere_tree::{Ball, Method, Object, SphereTree, build, certify, error_of, refit};
 use space::DVec3;
 use space::workload::Random;

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 /// Items sorted into numbered buckets. Memory is kept from fill to fill.
 ///
 /// ```
-/// use space::Buckets;
+/// use kinesphere_space::Buckets;
 ///
 /// let mut buckets = Buckets::default();
 /// buckets.fill(3, [(2, 'a'), (0, 'b'), (2, 'c')].into_iter());

@@ -1,7 +1,7 @@
 //! Values as bytes: little endian, with variable-length integers, for messages, snapshots and files.
 //!
 //! ```
-//! use space::bytes::{Reader, Writer};
+//! use kinesphere_space::bytes::{Reader, Writer};
 //!
 //! let mut bytes = Vec::new();
 //! let mut writer = Writer::new(&mut bytes);
@@ -11,7 +11,7 @@
 //! assert_eq!(reader.varint(1_000, "age")?, 300);
 //! assert_eq!(reader.text(8, "name")?, "ann");
 //! reader.end()?;
-//! # Ok::<(), space::bytes::Malformed>(())
+//! # Ok::<(), kinesphere_space::bytes::Malformed>(())
 //! ```
 //!
 //! A [`Reader`] trusts nothing: any bytes end in a value or in [`Malformed`], and memory is reserved only for what the

@@ -5,7 +5,7 @@
 //! random number without a seed: positions go in, pairs come out, and the same input gives the same output.
 //!
 //! ```
-//! use space::{BroadPhase, Kinesphere, Pair, Sphere, Spheres, Vec3};
+//! use kinesphere_space::{BroadPhase, Kinesphere, Pair, Sphere, Spheres, Vec3};
 //!
 //! let mut spheres = Spheres::new();
 //! let ann = spheres.insert(Sphere::new(Vec3::new(0.0, 0.0, 0.0), 1.0))?;
@@ -21,7 +21,7 @@
 //! spheres.move_to(bob, Vec3::new(7.5, 0.0, 0.0))?;
 //! broad_phase.pairs(&spheres, &mut pairs);
 //! assert_eq!(pairs, [Pair::new(bob, cat)]);
-//! # Ok::<(), space::SpheresError>(())
+//! # Ok::<(), kinesphere_space::SpheresError>(())
 //! ```
 //!
 //! - [`Spheres`] holds the objects, column by column, and remembers what moved.

@@ -242,14 +242,14 @@ impl Spheres {
     /// what was known about it speaks of that one. A clone may be asked about a state of the original.
     ///
     /// ```
-    /// # use space::{Sphere, Spheres, Vec3};
+    /// # use kinesphere_space::{Sphere, Spheres, Vec3};
     /// let mut spheres = Spheres::new();
     /// let ann = spheres.insert(Sphere::new(Vec3::ZERO, 1.0))?;
     /// let seen = spheres.edition();
     /// spheres.remove(ann)?;
     /// let bob = spheres.insert(Sphere::new(Vec3::ONE, 1.0))?;
     /// assert!(bob == ann && spheres.was_taken_since(seen, ann));
-    /// # Ok::<(), space::SpheresError>(())
+    /// # Ok::<(), kinesphere_space::SpheresError>(())
     /// ```
     pub fn was_taken_since(&self, seen: Edition, slot: Slot) -> bool {
         self.arrivals.get(slot.row()).is_some_and(|&arrival| arrival > seen.revision)

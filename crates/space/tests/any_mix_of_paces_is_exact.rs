@@ -3,9 +3,9 @@
 //!
 //! A failure prints the seed and the tick; a world depends on nothing else.
 
-use space::broad::BruteForce;
-use space::workload::Random;
-use space::{BroadPhase, Kinesphere, Pair, Slot, Sphere, Spheres, Vec3};
+use kinesphere_space::broad::BruteForce;
+use kinesphere_space::workload::Random;
+use kinesphere_space::{BroadPhase, Kinesphere, Pair, Slot, Sphere, Spheres, Vec3};
 
 /// Spheres that go straight on and are reflected by the walls of a room.
 struct Room {

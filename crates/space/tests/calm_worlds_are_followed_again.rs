@@ -1,8 +1,8 @@
 //! A world that was wild for a while is not given up for good; and no tick is slow when it is followed again.
 
-use space::broad::PlainGrid;
-use space::workload::Random;
-use space::{BroadPhase, Kinesphere, Slot, Sphere, Spheres, Vec3};
+use kinesphere_space::broad::PlainGrid;
+use kinesphere_space::workload::Random;
+use kinesphere_space::{BroadPhase, Kinesphere, Slot, Sphere, Spheres, Vec3};
 
 /// One object in so many goes straight, everybody teleports for forty ticks, and then they go straight again.
 #[test]

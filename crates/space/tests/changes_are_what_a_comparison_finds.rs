@@ -6,9 +6,9 @@
 
 mod scenes;
 
+use kinesphere_space::workload::{Motion, Settings, Workload};
+use kinesphere_space::{BroadPhase, Kinesphere, Pair, PairChanges, Sphere, Spheres, Vec3};
 use scenes::SCENES;
-use space::workload::{Motion, Settings, Workload};
-use space::{BroadPhase, Kinesphere, Pair, PairChanges, Sphere, Spheres, Vec3};
 
 /// The method's own account beside a comparison.
 struct Accounts {

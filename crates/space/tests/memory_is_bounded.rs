@@ -1,8 +1,8 @@
 //! The default broad phase takes memory for the objects there are, not for the space between them, nor for those that
 //! were.
 
-use space::workload::{Random, Settings, Workload};
-use space::{BroadPhase, Kinesphere, Slot, Sphere, Spheres, Vec3};
+use kinesphere_space::workload::{Random, Settings, Workload};
+use kinesphere_space::{BroadPhase, Kinesphere, Slot, Sphere, Spheres, Vec3};
 
 /// Lets the method look for so many ticks, moving the objects in between.
 fn look(kinesphere: &mut Kinesphere, spheres: &mut Spheres, ticks: usize, mut step: impl FnMut(&mut Spheres, usize)) {

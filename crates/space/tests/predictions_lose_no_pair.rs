@@ -5,10 +5,10 @@
 
 mod scenes;
 
+use kinesphere_space::broad::{BruteForce, PlainGrid};
+use kinesphere_space::workload::{Motion, Settings, Workload};
+use kinesphere_space::{BroadPhase, Kinesphere, Pair, Sphere, Spheres};
 use scenes::{SCENES, Scene, World};
-use space::broad::{BruteForce, PlainGrid};
-use space::workload::{Motion, Settings, Workload};
-use space::{BroadPhase, Kinesphere, Pair, Sphere, Spheres};
 
 const TICKS: u64 = 400;
 

@@ -5,12 +5,12 @@
 
 mod scenes;
 
+use kinesphere_space::broad::Finder;
+use kinesphere_space::broad::query::{Hit, Neighbour};
+use kinesphere_space::impact::spheres::contact;
+use kinesphere_space::workload::Random;
+use kinesphere_space::{Slot, Sphere, Spheres, Vec3};
 use scenes::SCENES;
-use space::broad::Finder;
-use space::broad::query::{Hit, Neighbour};
-use space::impact::spheres::contact;
-use space::workload::Random;
-use space::{Slot, Sphere, Spheres, Vec3};
 
 fn all(spheres: &Spheres) -> impl Iterator<Item = (Slot, Sphere)> + '_ {
     spheres.slots().map(|slot| (slot, spheres.get(slot).unwrap()))

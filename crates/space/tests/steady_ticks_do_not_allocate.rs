@@ -1,7 +1,7 @@
 //! A world that goes on as it did takes no memory that the default broad phase does not already have.
 
-use space::workload::{Motion, Random, Settings, Workload};
-use space::{BroadPhase, Kinesphere, Slot, Sphere, Spheres, Vec3};
+use kinesphere_space::workload::{Motion, Random, Settings, Workload};
+use kinesphere_space::{BroadPhase, Kinesphere, Slot, Sphere, Spheres, Vec3};
 
 /// The ticks of some steady ones that allocated, and how many bytes each took.
 fn allocating_ticks(settings: &Settings, ticks: usize) -> Vec<(usize, u64)> {

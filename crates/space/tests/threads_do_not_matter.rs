@@ -2,10 +2,10 @@
 
 mod scenes;
 
+use kinesphere_space::workload::{Motion, Settings, Workload};
+use kinesphere_space::{BroadPhase, Kinesphere, Pair, Spheres, Work};
 use rayon::ThreadPool;
 use scenes::SCENES;
-use space::workload::{Motion, Settings, Workload};
-use space::{BroadPhase, Kinesphere, Pair, Spheres, Work};
 
 /// The method with so many threads, in a pool of its own.
 struct Team {

@@ -2,9 +2,9 @@
 //! others, whether all move or a few, and whatever their sizes. Work is counted, not timed, so that it is the same on every
 //! machine.
 
-use space::broad::PlainGrid;
-use space::workload::{Motion, Random, Settings, Workload};
-use space::{BroadPhase, Kinesphere, Slot, Sphere, Spheres, Vec3};
+use kinesphere_space::broad::PlainGrid;
+use kinesphere_space::workload::{Motion, Random, Settings, Workload};
+use kinesphere_space::{BroadPhase, Kinesphere, Slot, Sphere, Spheres, Vec3};
 
 /// The greatest and the mean of some counts.
 fn most_and_mean(counts: &[u64]) -> (u64, f64) {

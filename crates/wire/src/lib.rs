@@ -5,14 +5,14 @@
 //! bytes become values.
 //!
 //! ```
-//! use wire::{ToServer, VERSION, Hello};
+//! use kinesphere_wire::{ToServer, VERSION, Hello};
 //!
 //! let hello = ToServer::Hello(Hello { version: VERSION, nickname: "Ann".into(), ..Hello::default() });
 //! let bytes = hello.encode();
-//! assert_eq!(bytes[0], wire::kind::HELLO);
+//! assert_eq!(bytes[0], kinesphere_wire::kind::HELLO);
 //! assert_eq!(ToServer::decode(&bytes)?, hello);
 //! assert!(ToServer::decode(&bytes[..3]).is_err());
-//! # Ok::<(), wire::DecodeError>(())
+//! # Ok::<(), kinesphere_wire::DecodeError>(())
 //! ```
 //!
 //! - Input is not trusted: any bytes decode to a message or to a [`DecodeError`]. Nothing panics, and memory is bounded

@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use space::{NodeId, Tick, Vec3};
-//! use world::{Act, Input, Plaza, World};
+//! use kinesphere_world::{Act, Input, Plaza, World};
 //!
 //! let mut world = World::new(Plaza::default().spec())?;
 //! let ann = NodeId::new(1);
@@ -20,7 +20,7 @@
 //!     assert_eq!(world.first_overlap(), None);
 //! }
 //! assert!(world.object(avatar).unwrap().position().distance(start) > 1.0);
-//! # Ok::<(), world::SpecError>(())
+//! # Ok::<(), kinesphere_world::SpecError>(())
 //! ```
 //!
 //! - [`Spec`] describes a world before its first tick; it comes from a file or from [`Plaza`].

@@ -3,9 +3,9 @@
 mod crowd;
 
 use crowd::{Person, empty, object};
+use kinesphere_world::spec::{ObjectKind, Shape, Spec};
+use kinesphere_world::{Act, World};
 use space::Vec3;
-use world::spec::{ObjectKind, Shape, Spec};
-use world::{Act, World};
 
 fn hull() -> Shape {
     Shape::hull(&[Vec3::ZERO, Vec3::X * 0.5, Vec3::Y * 0.5, Vec3::Z * 0.5, Vec3::splat(0.4)]).unwrap()

@@ -4,9 +4,9 @@
 mod crowd;
 
 use crowd::Hostile;
+use kinesphere_world::{Border, GridBox, Guest, PlacedSolid, Placing, Plaza, PutError, Room, RoundedBox, World};
 use space::workload::Random;
 use space::{GridPoint, NodeId, ObjectId};
-use world::{Border, GridBox, Guest, PlacedSolid, Placing, Plaza, PutError, Room, RoundedBox, World};
 
 const OTHER: NodeId = NodeId::new(2);
 

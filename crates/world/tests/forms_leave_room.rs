@@ -3,11 +3,11 @@
 mod crowd;
 
 use crowd::{Person, empty, object};
+use kinesphere_world::spec::{Deformation, ObjectKind, Shape, Spec};
+use kinesphere_world::{Act, Route, World};
 use shapes::mesh::catalog::shape;
 use shapes::{Pose, exact};
 use space::Vec3;
-use world::spec::{Deformation, ObjectKind, Shape, Spec};
-use world::{Act, Route, World};
 
 fn with_flag() -> Spec {
     let mut spec = empty();

@@ -3,10 +3,10 @@
 mod crowd;
 
 use crowd::{Person, empty, object};
+use kinesphere_world::spec::{ObjectKind, Shape};
+use kinesphere_world::{Act, ContactPolicy, SKIN, World};
 use space::workload::Random;
 use space::{ObjectId, Vec3, snap};
-use world::spec::{ObjectKind, Shape};
-use world::{Act, ContactPolicy, SKIN, World};
 
 /// Two run for one place from both sides, again and again: each gets it about as often.
 #[test]
@@ -124,6 +124,6 @@ fn nobody_is_blocked_by_nothing() {
 
 fn gap(world: &World, one: ObjectId, other: ObjectId) -> f32 {
     let (one, other) = (world.object(one).unwrap(), world.object(other).unwrap());
-    let pose = |object: &world::ObjectView<'_>| shapes::Pose::new(object.position(), object.turn.quat());
+    let pose = |object: &kinesphere_world::ObjectView<'_>| shapes::Pose::new(object.position(), object.turn.quat());
     shapes::exact::distance(one.shape, &pose(&one), other.shape, &pose(&other))
 }

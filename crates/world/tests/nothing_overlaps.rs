@@ -6,11 +6,11 @@
 mod crowd;
 
 use crowd::{Hostile, Person, empty, object};
+use kinesphere_world::spec::{ObjectKind, Shape, Spec};
+use kinesphere_world::{Act, ContactPolicy, Input, Plaza, Route, World};
 use proptest::prelude::*;
 use space::workload::Random;
 use space::{NodeId, Quat, Tick, Vec3};
-use world::spec::{ObjectKind, Shape, Spec};
-use world::{Act, ContactPolicy, Input, Plaza, Route, World};
 
 /// Steps a world under hostile inputs and looks at everybody after each tick.
 fn hold(world: &mut World, seed: u64, senders: u64, ticks: u32) {

@@ -6,6 +6,8 @@ mod crowd;
 use std::sync::{Arc, LazyLock};
 
 use crowd::{Hostile, empty, object};
+use kinesphere_world::spec::{Deformation, ObjectKind, Shape, Spec};
+use kinesphere_world::{ContactPolicy, Route, World};
 use shapes::BallTree;
 use shapes::mesh::TriangleMesh;
 use shapes::mesh::catalog::shape;
@@ -14,8 +16,6 @@ use shapes::traversal::wrap;
 use shapes::{Pose, exact};
 use space::workload::Random;
 use space::{Quat, Vec3};
-use world::spec::{Deformation, ObjectKind, Shape, Spec};
-use world::{ContactPolicy, Route, World};
 
 static WRAPPED: LazyLock<Vec<(TriangleMesh, Arc<BallTree>)>> = LazyLock::new(|| {
     ["torus", "chair", "box"]
@@ -96,7 +96,7 @@ fn assert_meshes_apart(world: &World, meshes: &[Option<Shape>], name: &str) {
     let is_wrapped = |index: usize| meshes.get(all[index].id.number() as usize - 1).is_some_and(Option::is_some);
     for one in (0..all.len()).filter(|&one| is_wrapped(one)) {
         for other in (0..all.len()).filter(|&other| other != one) {
-            if all[one].kind == world::Kind::Fixed && all[other].kind == world::Kind::Fixed {
+            if all[one].kind == kinesphere_world::Kind::Fixed && all[other].kind == kinesphere_world::Kind::Fixed {
                 continue;
             }
             let pose = |index: usize| Pose::new(all[index].position(), all[index].turn.quat());

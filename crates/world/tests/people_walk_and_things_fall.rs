@@ -3,9 +3,9 @@
 mod crowd;
 
 use crowd::{Person, empty, object};
+use kinesphere_world::spec::{ObjectKind, Shape};
+use kinesphere_world::{Act, ContactPolicy, Kind, RefusalReason, Route, World};
 use space::Vec3;
-use world::spec::{ObjectKind, Shape};
-use world::{Act, ContactPolicy, Kind, RefusalReason, Route, World};
 
 fn block(x: f32, y: f32, z: f32) -> Shape {
     Shape::Box { half: Vec3::new(x, y, z) }

@@ -3,9 +3,9 @@
 mod crowd;
 
 use crowd::{Person, empty, object};
+use kinesphere_world::spec::{ObjectKind, Shape, Spec};
+use kinesphere_world::{Kind, Placing, Route, World};
 use space::{ObjectId, Vec3};
-use world::spec::{ObjectKind, Shape, Spec};
-use world::{Kind, Placing, Route, World};
 
 fn block(x: f32, y: f32, z: f32) -> Shape {
     Shape::Box { half: Vec3::new(x, y, z) }

@@ -5,10 +5,10 @@ mod crowd;
 use std::sync::Arc;
 
 use crowd::Hostile;
+use kinesphere_world::spec::{ObjectKind, Shape, Spec};
+use kinesphere_world::{Plaza, World, journal};
 use shapes::mesh::TriangleMesh;
 use space::Vec3;
-use world::spec::{ObjectKind, Shape, Spec};
-use world::{Plaza, World, journal};
 
 fn courtyard() -> Spec {
     let no_mesh = &mut |_: &str| -> Result<TriangleMesh, String> { Err("no mesh here".to_owned()) };
@@ -128,7 +128,7 @@ fn forged_snapshots_make_no_overlap() {
             let at = random.whole(12, bytes.len() as u32 - 8) as usize;
             bytes[at] = random.whole(0, 256) as u8;
         }
-        world::forge_fingerprint(&mut bytes);
+        kinesphere_world::forge_fingerprint(&mut bytes);
         match World::restore(Arc::clone(&spec), &bytes) {
             Err(_) => refused += 1,
             Ok(mut world) => {

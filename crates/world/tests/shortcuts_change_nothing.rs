@@ -1,7 +1,7 @@
 //! Those who walk past everybody are settled by a shortcut, and walls that cannot be reached yet are not looked for. The
 //! long way comes to the same, to the bit.
 
-use world::{Plaza, World};
+use kinesphere_world::{Plaza, World};
 
 #[test]
 fn shortcuts_change_nothing() {

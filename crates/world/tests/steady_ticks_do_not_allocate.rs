@@ -2,8 +2,8 @@
 
 mod crowd;
 
+use kinesphere_world::{Act, Input, Plaza, World};
 use space::{NodeId, Tick, Vec3};
-use world::{Act, Input, Plaza, World};
 
 #[test]
 fn steady_ticks_do_not_allocate() {

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use world::{Spec, World};
+use kinesphere_world::{Spec, World};
 
 const DOCUMENT: &str = include_str!("../../../docs/world-file.md");
 

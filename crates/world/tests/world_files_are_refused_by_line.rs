@@ -1,9 +1,9 @@
 //! A bad world file gets an error that names the file, the line, and what was expected.
 
+use kinesphere_world::spec::Spec;
+use kinesphere_world::{World, WorldFileError};
 use shapes::mesh::TriangleMesh;
 use space::Vec3;
-use world::spec::Spec;
-use world::{World, WorldFileError};
 
 fn load(text: &str) -> Result<World, WorldFileError> {
     let spec = Spec::from_toml(text, "square.toml", &mut tetrahedron)?;

@@ -6,10 +6,10 @@ mod crowd;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use kinesphere_world::World;
+use kinesphere_world::spec::Spec;
 use proptest::prelude::*;
 use shapes::mesh::TriangleMesh;
-use world::World;
-use world::spec::Spec;
 
 const CASES: u32 = 300;
 

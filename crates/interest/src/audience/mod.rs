@@ -57,7 +57,7 @@ pub enum AudienceSearch {
 /// It hands out slots as [`Spheres`] does: the same insertions and removals, in the same order, give the same slots.
 ///
 /// ```
-/// use interest::{Audience, Aura, Subscription};
+/// use kinesphere_interest::{Audience, Aura, Subscription};
 /// use space::Vec3;
 ///
 /// let mut audience = Audience::new();
@@ -66,7 +66,7 @@ pub enum AudienceSearch {
 /// audience.update();
 /// assert_eq!(audience.entered(), [Subscription { listener: owl, speaker: ann }]);
 /// assert!(audience.hears(owl, ann) && !audience.hears(ann, owl));
-/// # Ok::<(), interest::AuraError>(())
+/// # Ok::<(), kinesphere_interest::AuraError>(())
 /// ```
 #[derive(Debug)]
 pub struct Audience {

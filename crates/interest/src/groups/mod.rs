@@ -64,7 +64,7 @@ pub enum GroupChange {
 /// The groups of a world, kept up to date.
 ///
 /// ```
-/// use interest::GroupCover;
+/// use kinesphere_interest::GroupCover;
 /// use space::Pair;
 ///
 /// let mut groups = GroupCover::new();

@@ -1,10 +1,10 @@
 //! Random owners' motions, shared by the tests of several laws.
 #![allow(dead_code, reason = "not every law needs every helper")]
 
-use motion::scene::{CollisionScene, SceneObject, SceneShape};
-use motion::state::{Flags, KinematicState, Sequence, Update};
-use motion::trend::Trend;
-use motion::{Algorithm, rotation};
+use kinesphere_motion::scene::{CollisionScene, SceneObject, SceneShape};
+use kinesphere_motion::state::{Flags, KinematicState, Sequence, Update};
+use kinesphere_motion::trend::Trend;
+use kinesphere_motion::{Algorithm, rotation};
 use space::workload::Random;
 use space::{DQuat, DVec3, NodeId, ObjectId, Time};
 

@@ -5,7 +5,7 @@
 #![allow(dead_code)] // Not every test asks for everything.
 
 use kinesphere_shapes::mesh::{TriangleMesh, generated};
-use kinesphere_shapes::{Balls, Motion, Pose, Shape};
+use kinesphere_shapes::{Balls, Pose, RigidMotion, Shape};
 use space::workload::Random;
 use space::{DQuat, DVec3, Quat, Vec3};
 
@@ -67,7 +67,7 @@ pub fn pose(random: &mut Random, far: f32) -> Pose {
 }
 
 /// A way between two poses; one in three does not turn, one in six does not move.
-pub fn motion(random: &mut Random, far: f32) -> Motion {
+pub fn motion(random: &mut Random, far: f32) -> RigidMotion {
     let from = pose(random, far);
     let mut to = pose(random, far);
     match random.whole(0, 6) {
@@ -75,7 +75,7 @@ pub fn motion(random: &mut Random, far: f32) -> Motion {
         2 => to.position = from.position,
         _ => {}
     }
-    Motion::new(from, to)
+    RigidMotion::new(from, to)
 }
 
 /// The farthest point of a convex shape along `direction`, in the world.

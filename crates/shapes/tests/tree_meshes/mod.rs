@@ -1,6 +1,7 @@
 //! Meshes that trees are tried on: all shapes that are shipped, random ones, and broken ones.
 
 use kinesphere_shapes::mesh::catalog::{NAMES, shape};
+use kinesphere_shapes::mesh::corners_of;
 use space::DVec3;
 use space::workload::Random;
 
@@ -15,7 +16,7 @@ impl Case {
     /// The corners of each triangle.
     #[allow(dead_code)]
     pub fn corners(&self) -> Vec<[DVec3; 3]> {
-        self.triangles.iter().map(|corners| corners.map(|corner| self.vertices[corner as usize])).collect()
+        corners_of(&self.vertices, &self.triangles)
     }
 }
 
@@ -29,11 +30,7 @@ pub fn shipped() -> Vec<Case> {
 #[allow(dead_code)]
 pub fn shipped_one(name: &str) -> Case {
     let mesh = shape(name).unwrap_or_else(|| panic!("{name} is not shipped"));
-    Case {
-        name: name.to_owned(),
-        vertices: mesh.vertices().iter().map(|vertex| vertex.as_dvec3()).collect(),
-        triangles: mesh.triangles().to_vec(),
-    }
+    Case { name: name.to_owned(), vertices: mesh.wide_vertices(), triangles: mesh.triangles().to_vec() }
 }
 
 /// A mesh that depends on the seed: a soup, a torn or turned shape, needles, points, something huge or far away.

@@ -3,9 +3,9 @@
 
 use std::fmt::Display;
 
-use space::broad::BruteForce;
-use space::workload::{Motion, Random, Settings, Workload};
-use space::{BroadPhase, Pair, Slot, Sphere, Spheres, Vec3};
+use kinesphere_space::broad::BruteForce;
+use kinesphere_space::workload::{Motion, Random, Settings, Workload};
+use kinesphere_space::{BroadPhase, Pair, Slot, Sphere, Spheres, Vec3};
 
 use super::methods;
 

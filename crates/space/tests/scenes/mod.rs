@@ -2,8 +2,8 @@
 //!
 //! A scene depends on its seed and on nothing else, so that a failure's name, seed and tick repeat it.
 
-use space::workload::Random;
-use space::{Slot, Sphere, Spheres, Vec3};
+use kinesphere_space::workload::Random;
+use kinesphere_space::{Slot, Sphere, Spheres, Vec3};
 
 /// A way to fill a world and to move it.
 #[derive(Clone, Copy)]

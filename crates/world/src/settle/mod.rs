@@ -14,7 +14,7 @@ pub(crate) use order::TurnOrder;
 pub(crate) use ride::longest_arm;
 pub(crate) use surroundings::CLOSEST_M;
 
-use shapes::{Motion, Pose, Shape, exact};
+use shapes::{Pose, RigidMotion, Shape, exact};
 use space::bits::Bits;
 use space::fetch_ahead;
 use space::{DVec3, Grid, ObjectId, Quat, Turn, snap};
@@ -456,7 +456,7 @@ impl Settler<'_> {
         let position = body.at.position();
         let shape = &self.shapes[self.objects.card(row).shape as usize];
         let pose = |turn: Turn| Pose::new(position, turn.quat());
-        let motion = Motion::new(pose(from), pose(to));
+        let motion = RigidMotion::new(pose(from), pose(to));
         // Guests and walls were tested with the box around the body, which has room for every turn.
         let near = self.scratch.surroundings.near().iter().map(|near| near.other);
         let others: Vec<(u32, Pose)> = near.filter_map(|other| self.pose_of(other)).collect();
@@ -464,7 +464,7 @@ impl Settler<'_> {
         let mut time = 1f32;
         for (other, at) in &others {
             if let Some(contact) =
-                exact::first_contact(shape, &motion, &self.shapes[*other as usize], &Motion::rest(*at), CLOSEST_M)
+                exact::first_contact(shape, &motion, &self.shapes[*other as usize], &RigidMotion::rest(*at), CLOSEST_M)
             {
                 time = time.min(contact.time);
             }

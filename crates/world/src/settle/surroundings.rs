@@ -1,7 +1,7 @@
 //! The obstacles that a body, and the object that it holds, may meet in a tick: objects and scenery of any shape, bounds,
 //! guests and walls.
 
-use shapes::{Motion, Pose, Precision, Shape, proximity};
+use shapes::{Pose, Precision, RigidMotion, Shape, proximity};
 use space::impact::rounded;
 use space::{DVec3, GridPoint, Turn, snap};
 
@@ -263,7 +263,7 @@ impl ExactPair {
         let end = Pose::new((start.position.as_dvec3() + v * f64::from(snap::STEP)).as_vec3(), start.rotation);
         let (a, b) = (&shapes[self.shape as usize], &shapes[self.other_shape as usize]);
         let gap = GAP as f32 * snap::STEP;
-        let (motion, rest) = (Motion::new(start, end), Motion::rest(self.other_pose()));
+        let (motion, rest) = (RigidMotion::new(start, end), RigidMotion::rest(self.other_pose()));
         let contact = proximity::first_contact(a, &motion, b, &rest, gap, self.precision)?;
         Some((f64::from(contact.time), -contact.normal.as_dvec3()))
     }

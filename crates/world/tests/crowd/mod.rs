@@ -1,10 +1,10 @@
 //! Memberships for tests: some walk, some ask for nonsense, all from a seed.
 #![allow(dead_code)]
 
+use kinesphere_world::spec::{ObjectKind, ObjectSpec, Shape, Spec};
+use kinesphere_world::{Act, Input, World};
 use space::workload::Random;
 use space::{NodeId, ObjectId, Tick, Vec3};
-use world::spec::{ObjectKind, ObjectSpec, Shape, Spec};
-use world::{Act, Input, World};
 
 /// Memberships who ask for anything, in any order.
 pub struct Hostile {
@@ -63,7 +63,7 @@ impl Hostile {
 
 pub fn nearest_movable(world: &World, sender: NodeId) -> Option<ObjectId> {
     let at = world.object(world.avatar_of(sender)?)?.position();
-    let movable = world.dynamic().filter(|object| object.kind == world::Kind::Movable);
+    let movable = world.dynamic().filter(|object| object.kind == kinesphere_world::Kind::Movable);
     movable.min_by(|a, b| a.position().distance(at).total_cmp(&b.position().distance(at))).map(|object| object.id)
 }
 
@@ -128,12 +128,21 @@ impl Person {
 
 /// A bare piece of ground.
 pub fn empty() -> Spec {
-    let mut spec = world::Plaza { obstacles: 0, crates: 0, balls: 0, seekers: 0, ..world::Plaza::default() }.spec();
+    let mut spec =
+        kinesphere_world::Plaza { obstacles: 0, crates: 0, balls: 0, seekers: 0, ..kinesphere_world::Plaza::default() }
+            .spec();
     spec.objects.clear();
     spec
 }
 
 pub fn object(name: &str, kind: ObjectKind, shape: Shape, at: Vec3) -> ObjectSpec {
     let name = name.to_owned();
-    ObjectSpec { name, kind, shape, at, rotation: space::Quat::IDENTITY, policy: world::ContactPolicy::Block }
+    ObjectSpec {
+        name,
+        kind,
+        shape,
+        at,
+        rotation: space::Quat::IDENTITY,
+        policy: kinesphere_world::ContactPolicy::Block,
+    }
 }

@@ -15,7 +15,7 @@ use shapes::BallTree;
 use shapes::Pose;
 use shapes::peer::{ParryContacts, ParryMesh};
 use shapes::sphere_tree::{MAX_DEPTH, Method};
-use shapes::traversal::{Placed, Question, Search, Verdict, wrap};
+use shapes::traversal::{Intersection, Placed, Question, Search, wrap};
 use space::workload::Random;
 use space::{Quat, Vec3};
 
@@ -198,7 +198,7 @@ impl Bench<'_> {
     fn compare(&self, pairs: &[Pair], tolerance: f32) -> u32 {
         let mut search = Search::default();
         let wrong = |pair: &&Pair| {
-            let is_apart = search.touches(&self.question(pair)).verdict == Verdict::Apart;
+            let is_apart = search.touches(&self.question(pair)).intersection == Intersection::Apart;
             if is_apart {
                 self.mesh.intersects(&pair.at, self.mesh, &pair.bt)
             } else {
@@ -218,7 +218,7 @@ impl Bench<'_> {
             pairs,
             |pair| {
                 let answer = search.touches(&question(pair));
-                (answer.verdict != Verdict::Apart, answer.operations)
+                (answer.intersection != Intersection::Apart, answer.operations)
             },
             |pair| mesh.intersects(&pair.at, mesh, &pair.bt),
         );
@@ -227,7 +227,7 @@ impl Bench<'_> {
             pairs,
             |pair| {
                 let answer = search.touches(&question(pair));
-                (answer.verdict != Verdict::Apart, answer.operations)
+                (answer.intersection != Intersection::Apart, answer.operations)
             },
             |pair| mesh.is_within(&pair.at, mesh, &pair.bt, tolerance),
         );
@@ -237,7 +237,7 @@ impl Bench<'_> {
             let answer = search.run(&question);
             search.contacts(&question, &mut contacts);
             black_box(contacts.len());
-            (answer.verdict != Verdict::Apart, answer.operations)
+            (answer.intersection != Intersection::Apart, answer.operations)
         };
         self.row(format!("{kind}: all contacts"), pairs, &mut ours, |pair| {
             mesh.contacts(&pair.at, mesh, &pair.bt, 0.0, &mut kept) > 0

@@ -4,7 +4,7 @@ use shapes::BallTree;
 use shapes::Pose;
 use shapes::mesh::catalog::shape;
 use shapes::sphere_tree::Method;
-use shapes::traversal::{Placed, Question, Search, Verdict, WrapError, wrap};
+use shapes::traversal::{Intersection, Placed, Question, Search, WrapError, wrap};
 use space::broad::{Kinesphere, SweepAndPrune};
 use space::{BroadPhase, Pair, Vec3};
 
@@ -198,7 +198,7 @@ impl TreeRunner {
             let question = Question::new(place(pair.a().row()), place(pair.b().row()));
             let answer = self.search.run(&question);
             operations += answer.operations;
-            if answer.verdict != Verdict::Apart
+            if answer.intersection != Intersection::Apart
                 && let Some(contact) = self.search.deepest(&question)
             {
                 found.push((pair, contact.normal));

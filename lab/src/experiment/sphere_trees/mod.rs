@@ -91,7 +91,7 @@ impl Study for Settings {
             let mesh = load(&name)?;
             // A file is known by its name without folder and ending.
             let name = Path::new(&name).file_stem().map_or(name.clone(), |stem| stem.to_string_lossy().into_owned());
-            let vertices: Vec<_> = mesh.vertices().iter().map(|vertex| vertex.as_dvec3()).collect();
+            let vertices = mesh.wide_vertices();
             let object =
                 Object::new(&vertices, mesh.triangles()).map_err(|error| refused(format!("{name}: {error}")))?;
             for method in Method::ALL {

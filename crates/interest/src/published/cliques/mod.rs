@@ -46,8 +46,8 @@ pub struct Budget {
 /// The relations of a world, kept up to date.
 ///
 /// ```
-/// use interest::Graph;
-/// use interest::published::Cliques;
+/// use kinesphere_interest::Graph;
+/// use kinesphere_interest::published::Cliques;
 /// use space::{Pair, Slot};
 ///
 /// let mut graph = Graph::new();

@@ -64,7 +64,7 @@ use crate::{Edition, Pair, Spheres};
 /// The broad phase to use: exact for any motion and any mix of radii, with nothing to tune.
 ///
 /// ```
-/// use space::{BroadPhase, Kinesphere, Pair, Sphere, Spheres, Vec3};
+/// use kinesphere_space::{BroadPhase, Kinesphere, Pair, Sphere, Spheres, Vec3};
 ///
 /// let mut spheres = Spheres::new();
 /// let ann = spheres.insert(Sphere::new(Vec3::ZERO, 1.0))?;
@@ -79,7 +79,7 @@ use crate::{Edition, Pair, Spheres};
 ///     spheres.end_tick();
 ///     spheres.move_to(bob, spheres.get(bob)?.center - Vec3::new(0.1, 0.0, 0.0))?;
 /// }
-/// # Ok::<(), space::SpheresError>(())
+/// # Ok::<(), kinesphere_space::SpheresError>(())
 /// ```
 #[derive(Debug, Default)]
 pub struct Kinesphere {

@@ -19,8 +19,8 @@ use tree::{Cube, Entry, Tree};
 /// Answers questions about places, as the world was at the last [`update`](Finder::update).
 ///
 /// ```
-/// use space::broad::Finder;
-/// use space::{Sphere, Spheres, Vec3};
+/// use kinesphere_space::broad::Finder;
+/// use kinesphere_space::{Sphere, Spheres, Vec3};
 ///
 /// let mut spheres = Spheres::new();
 /// let ann = spheres.insert(Sphere::new(Vec3::new(0.0, 0.0, 0.0), 1.0))?;
@@ -35,7 +35,7 @@ use tree::{Cube, Entry, Tree};
 /// assert_eq!((hit.slot, (hit.time * 9.0).round()), (bob, 3.0));
 /// let nearest = finder.nearest(Vec3::new(3.0, 0.0, 0.0), 1);
 /// assert_eq!((nearest[0].slot, nearest[0].distance), (bob, 1.0));
-/// # Ok::<(), space::SpheresError>(())
+/// # Ok::<(), kinesphere_space::SpheresError>(())
 /// ```
 #[derive(Debug, Default)]
 pub struct Finder {

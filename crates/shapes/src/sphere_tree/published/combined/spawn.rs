@@ -1,14 +1,14 @@
-//! Spawn: balls that stick out no farther than allowed grow from uncovered points, wherever they cover most.
+//! Spawn: balls of a given error grow from uncovered points to where they cover most.
 
-use super::super::minimise::minimise;
-use super::super::site::Site;
 use super::Region;
+use crate::sphere_tree::minimise::minimise;
+use crate::sphere_tree::site::Site;
 
 /// Steps of the search for the least error.
 const STEPS: usize = 7;
 /// Evaluations per ball.
 const EVALUATIONS: usize = 40;
-/// What a point not covered counts if it is just outside, as a share of one that is covered.
+/// The weight of an uncovered point just outside a ball, relative to a covered one.
 const NEAR: f64 = 0.1;
 
 pub(super) fn spawn(region: &Region<'_>) -> Vec<Site> {
@@ -27,7 +27,7 @@ pub(super) fn spawn(region: &Region<'_>) -> Vec<Site> {
     found
 }
 
-/// Balls with this error that cover everything; `None` if more than the limit are needed.
+/// Balls of this error that cover everything; `None` if that takes more than the limit.
 fn spawn_at(region: &Region<'_>, error: f64) -> Option<Vec<Site>> {
     let points = &region.task.points;
     let mut left: Vec<u32> = (0..points.len() as u32).collect();
@@ -36,7 +36,7 @@ fn spawn_at(region: &Region<'_>, error: f64) -> Option<Vec<Site>> {
         if sites.len() == region.limit {
             return None;
         }
-        // Few looks are enough to tell where most is: a part of the points stands for all.
+        // A subset of the points suffices to find a good centre.
         let stride = left.len().div_ceil(128);
         let mut hint = 0;
         let (center, _) = minimise(points[seed as usize], (4.0 * error).min(0.5), EVALUATIONS, |center| {

@@ -1,10 +1,10 @@
-//! The eighths of the box around a region: so that no node is worse than an octree's.
+//! The eighths of the box around a region, so that no node is worse than an octree's.
 
 use space::DVec3;
 
-use super::super::site::Site;
 use super::Region;
-use super::group::Group;
+use super::group::PointGroup;
+use crate::sphere_tree::site::Site;
 
 pub(super) fn octants(region: &Region<'_>) -> Vec<Site> {
     let points = &region.task.points;
@@ -18,5 +18,5 @@ pub(super) fn octants(region: &Region<'_>) -> Vec<Site> {
         lists[octant].push(index as u32);
     }
     let full = lists.into_iter().filter(|list| !list.is_empty());
-    full.map(|list| region.judge.site(Group::around(region, list, &[]).center, 0, None)).collect()
+    full.map(|list| region.judge.site(PointGroup::around(region, list, &[]).center, 0, None)).collect()
 }

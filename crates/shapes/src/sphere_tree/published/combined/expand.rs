@@ -1,10 +1,10 @@
-//! Expand: all inner balls grow by the same amount, as little as possible, and the fewest that cover are kept.
+//! Expand: all inner balls grow by the same least amount, and the fewest that cover are kept.
 
-use super::super::cover::cover;
-use super::super::site::Site;
 use super::Region;
+use crate::sphere_tree::cover::cover;
+use crate::sphere_tree::site::Site;
 
-/// Steps of the search for the least amount.
+/// Steps of the search for that amount.
 const STEPS: usize = 10;
 
 pub(super) fn expand(region: &Region<'_>) -> Vec<Site> {

@@ -1,8 +1,9 @@
-//! The Combined algorithm, as published by Bradshaw and O'Sullivan: every node gets up to eight children, and for each
-//! node several ways to find them compete.
+//! The Combined algorithm of Bradshaw and O'Sullivan: every node gets up to eight children, and several reducers
+//! compete to find them.
 //!
-//! All begin with the same part of the surface and the same inner balls. What they find is fitted alike, and the one that
-//! sticks out least is kept. Budgets are not shared between nodes: that is what [`super::best`] does otherwise.
+//! All reducers begin with the same part of the surface and the same inner balls. Their results are fitted alike, and
+//! the one that sticks out least is kept. Unlike in [`best`](crate::sphere_tree::best), nodes do not share their
+//! numbers of balls.
 
 mod burst;
 mod expand;
@@ -14,60 +15,58 @@ mod spawn;
 use rayon::prelude::*;
 use space::DVec3;
 
-use self::group::Group;
-use super::ball::Ball;
-use super::certificate::mend;
-use super::cover::{Share, Task};
-use super::division::{Division, Effort, divide, settle};
-use super::error::error_of;
-use super::field::Field;
-use super::medial::medial_balls;
-use super::object::Object;
-use super::samples::{Patch, sample};
-use super::site::{Judge, Site};
-use super::tree::{SphereTree, TreeError};
+use self::group::PointGroup;
+use crate::sphere_tree::ball::Ball;
+use crate::sphere_tree::certificate::mend;
+use crate::sphere_tree::cover::{Task, share};
+use crate::sphere_tree::division::{Division, Effort, divide, settle};
+use crate::sphere_tree::error::error_of;
+use crate::sphere_tree::field::DistanceField;
+use crate::sphere_tree::medial::medial_balls;
+use crate::sphere_tree::object::Object;
+use crate::sphere_tree::samples::{SurfaceSample, sample};
+use crate::sphere_tree::site::{Judge, Site};
+use crate::sphere_tree::tree::{SphereTree, TreeError};
 
-/// Children of a node.
+/// The most children of a node.
 const CHILDREN: usize = 8;
-/// A ball that sticks out no farther has no children of its own: it goes on as it is.
+/// A ball with at most this error has no children of its own and is repeated.
 const CLOSE_ENOUGH: f64 = 1e-3;
-/// Points of the surface per node, about.
+/// Approximate points of the surface per node.
 const POINTS: usize = 400;
-/// Inner balls per node, at most.
+/// The most inner balls per node.
 const MEDIAL: usize = 96;
-/// How exactly errors are known while building.
+/// The precision of errors while building.
 const TOLERANCE: f64 = 4e-3;
-/// Every result is fitted in so many rounds.
+/// How much every result is fitted.
 const REFIT: Effort = Effort { sweeps: 3, transfers: 0, evaluations: 60 };
 
-/// The ways that compete.
+/// The reducers that compete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reducer {
-    /// Two balls become one, wherever that costs least.
+    /// Two balls become one, where that costs least.
     Merge,
-    /// A ball goes, and its neighbours take over.
+    /// A ball is removed, and its neighbours take over.
     Burst,
     /// All balls grow alike, and the fewest that cover are kept.
     Expand,
-    /// Balls grow from uncovered points.
     Spawn,
-    /// The eighths of a box.
     Octants,
 }
 
 impl Reducer {
-    /// All of them, in the order in which ties are broken.
+    /// In the order in which ties are broken.
     pub const ALL: [Reducer; 5] = [Reducer::Merge, Reducer::Burst, Reducer::Expand, Reducer::Spawn, Reducer::Octants];
 }
 
-/// A part of the surface that needs children, and what they may be made from.
+/// A part of the surface that needs children, and what they are made from.
 pub(super) struct Region<'a> {
     pub task: Task,
     pub medial: Vec<Ball>,
     pub judge: Judge<'a>,
-    /// How far the parent sticks out.
+    /// The parent's error.
     pub error: f64,
-    /// At most so many children.
+    /// The most children.
     pub limit: usize,
 }
 
@@ -82,7 +81,7 @@ impl Region<'_> {
         }
     }
 
-    /// The best that any of these ways finds, and which one it was. `None` if none finds anything.
+    /// The best result of these reducers, and whose it was. `None` if none finds anything.
     pub(super) fn best_of(&self, reducers: &[Reducer]) -> Option<(Reducer, Division)> {
         let entrants = reducers.par_iter().map(|&reducer| {
             let sites = self.reduce(reducer);
@@ -103,23 +102,22 @@ impl Region<'_> {
         })
     }
 
-    fn groups(&self, most: usize) -> Vec<Group> {
-        Group::from_medial(self, most)
+    fn groups(&self, most: usize) -> Vec<PointGroup> {
+        PointGroup::from_medial(self, most)
     }
 }
 
-/// A tree, and how often each way won.
+/// A tree in unit coordinates, and how often each reducer won.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Combined {
-    /// The tree, in unit coordinates.
     pub tree: SphereTree,
-    /// Nodes won, in the order of [`Reducer::ALL`].
+    /// In the order of [`Reducer::ALL`].
     pub won: [usize; 5],
 }
 
-/// Builds a tree in unit coordinates: at most eight children per node, and at most `caps[l - 1]` balls on level `l`.
+/// Builds a tree in unit coordinates with at most eight children per node and at most `caps[l - 1]` balls on level `l`.
 pub fn build_combined(object: &Object, caps: &[usize], reducers: &[Reducer]) -> Result<Combined, TreeError> {
-    let field = (!object.looks_convex()).then(|| Field::new(object));
+    let field = (!object.looks_convex()).then(|| DistanceField::new(object));
     let root = Ball::new(DVec3::ZERO, 1.0).grown_to(object.triangles().iter().flatten().copied());
     let error = error_of(object, root, TOLERANCE).at_most;
     let mut levels = vec![vec![(root, error, 0)]];
@@ -141,7 +139,7 @@ type Level = Vec<(Ball, f64, u32)>;
 
 fn next_level(
     object: &Object,
-    field: Option<&Field>,
+    field: Option<&DistanceField>,
     levels: &[Level],
     cap: usize,
     reducers: &[Reducer],
@@ -153,7 +151,7 @@ fn next_level(
     for &point in &samples.points {
         points[owner(levels, point)].push(point);
     }
-    let mut patches: Vec<Vec<Patch>> = vec![Vec::new(); above.len()];
+    let mut patches: Vec<Vec<SurfaceSample>> = vec![Vec::new(); above.len()];
     for &patch in &samples.patches {
         patches[owner(levels, patch.center)].push(patch);
     }
@@ -166,12 +164,12 @@ fn next_level(
                 return kept;
             }
             let stride = patches[node].len().div_ceil(2 * MEDIAL).max(1);
-            let some: Vec<Patch> = patches[node].iter().copied().step_by(stride).collect();
-            let is_coarse = error * 0.5 > 2.0 * Field::PITCH;
+            let some: Vec<SurfaceSample> = patches[node].iter().copied().step_by(stride).collect();
+            let is_coarse = error * 0.5 > 2.0 * DistanceField::PITCH;
             let radius_max = (ball.radius * 1.1).min(1.2);
             let count = points[node].len();
             let region = Region {
-                task: Task::new(points[node].clone(), samples.spacing, vec![Share::new(count, |_| true)]),
+                task: Task::new(points[node].clone(), samples.spacing, vec![share(count, |_| true)]),
                 medial: medial_balls(object, &some, samples.spacing * 0.5),
                 judge: Judge { object, field: field.filter(|_| is_coarse), radius_max },
                 error,
@@ -200,7 +198,7 @@ fn next_level(
     (families.into_iter().flat_map(|(children, _)| children).collect(), won)
 }
 
-/// Whose a point is: on every level that of the children for which it is least outside.
+/// The node that owns a point: on every level the child that it is least outside of.
 fn owner(levels: &[Level], point: DVec3) -> usize {
     let mut node = 0;
     for level in &levels[1..] {

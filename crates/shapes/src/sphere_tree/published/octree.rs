@@ -1,45 +1,45 @@
-//! The spherical octree: cubes cut into eight, a ball around each that meets the surface.
+//! The spherical octree: cubes cut into eight, with a ball around each that meets the surface.
 //!
 //! Classic, as published: the ball around the cube. Tight: the smallest ball around the surface within the cube, where
-//! that sticks out less. Both have the same cubes.
+//! that sticks out less. Both use the same cubes.
 
 use rayon::prelude::*;
 use space::DVec3;
 
-use super::ball::Ball;
-use super::enclosing::smallest_enclosing_ball;
-use super::error::error_of;
-use super::object::Object;
-use super::tree::{MAX_NODES, SphereTree, TreeError};
+use crate::sphere_tree::ball::Ball;
+use crate::sphere_tree::cut::eighths;
+use crate::sphere_tree::enclosing::smallest_enclosing_ball;
+use crate::sphere_tree::error::error_of;
+use crate::sphere_tree::object::Object;
+use crate::sphere_tree::tree::{MAX_NODES, SphereTree, TreeError};
 
-/// How exactly errors are known when a tight ball is chosen, in unit coordinates.
+/// The precision of errors when a tight ball is chosen, in unit coordinates.
 const TOLERANCE: f64 = 5e-3;
-/// A node that is never cut does not try more cubes than this.
+/// The most cubes that a node without children tries.
 const MAX_CELLS: usize = 4_096;
-/// Tight balls contain what is this much outside of their cube too, as a share of it: so neighbours overlap, and the
-/// certificate need not cut the surface into dust along the border.
+/// Tight balls also contain the surface this far outside their cube, as a share of it: so neighbours overlap, and the
+/// certificate need not cut the surface finely along borders.
 const MARGIN: f64 = 1e-3;
 
-/// A cube, and the triangles that meet it.
+/// A cube, and the triangles that meet it. `half` is half its side.
 #[derive(Clone)]
 struct Cell {
     center: DVec3,
-    /// Half its side.
     half: f64,
     triangles: Vec<u32>,
     ball: Ball,
     error: f64,
 }
 
-/// A node, and what it will be cut into. Where eight balls would stick out farther than the one they replace, the node
-/// stays, and the next level tries sixty-four.
+/// A node, and the cubes into which it may be cut. Where eight balls would stick out farther than the one that they
+/// replace, the node stays, and the next level tries sixty-four.
 struct Member {
     ball: Ball,
     error: f64,
     cells: Vec<Cell>,
 }
 
-/// Builds the octree, in unit coordinates. Level `l` has at most `caps[l - 1]` balls: when cutting all cubes would give
+/// Builds the octree in unit coordinates. Level `l` has at most `caps[l - 1]` balls: if cutting all cubes would give
 /// more, those with the largest error are cut.
 pub fn build_octree(object: &Object, caps: &[usize], is_tight: bool) -> Result<SphereTree, TreeError> {
     let mut levels = vec![vec![(Ball::new(DVec3::ZERO, 1.0), 0.0, 0)]];
@@ -49,7 +49,7 @@ pub fn build_octree(object: &Object, caps: &[usize], is_tight: bool) -> Result<S
     levels[0][0] = (root, error, 0);
     let low = corners.clone().fold(DVec3::INFINITY, DVec3::min);
     let high = corners.fold(DVec3::NEG_INFINITY, DVec3::max);
-    // Slightly larger than the box, so that a face of the object is inside and not upon a face of the cube.
+    // Slightly larger than the box, so that a face of the object is inside the cube, not on its face.
     let half = ((high - low).max_element() * 0.5).max(1e-6);
     let all = (0..object.triangles().len() as u32).collect();
     let cell = Cell { center: (low + high) * 0.5, half, triangles: all, ball: root, error };
@@ -102,19 +102,17 @@ fn next_level(object: &Object, members: Vec<Member>, cap: usize, is_tight: bool)
 fn cut(object: &Object, cell: &Cell, is_tight: bool) -> Vec<Cell> {
     let half = cell.half * 0.5;
     let mut children = Vec::new();
-    for octant in 0..8 {
-        let sign = |bit: u32| if octant >> bit & 1 == 1 { half } else { -half };
-        let center = cell.center + DVec3::new(sign(0), sign(1), sign(2));
+    for center in eighths(cell.center, half) {
         let met =
             |&&index: &&u32| triangle_meets_cube(&object.triangles()[index as usize], center, half * (1.0 + 1e-6));
         let triangles: Vec<u32> = cell.triangles.iter().filter(met).copied().collect();
         if triangles.is_empty() {
             continue;
         }
-        // As wide as the test that let the triangles in.
+        // As wide as the test that selected the triangles.
         let classic = Ball::new(center, half * (1.0 + 2e-6) * 3.0_f64.sqrt());
         let mut ball = classic;
-        // Without a choice to make, the proof that one distance gives is enough.
+        // Without a choice to make, the bound from one distance suffices.
         let mut error = (classic.radius - object.depth(center, None).0).max(0.0);
         if is_tight {
             error = error_of(object, classic, TOLERANCE).at_most;
@@ -123,7 +121,7 @@ fn cut(object: &Object, cell: &Cell, is_tight: bool) -> Vec<Cell> {
                 points.extend(clip(&object.triangles()[index as usize], center, half * (1.0 + MARGIN)));
             }
             let smallest = smallest_enclosing_ball(&points);
-            // Clipped corners are rounded; the certificate must not trip over the last bit.
+            // Room for the rounding of clipped corners, for the certificate.
             let tight = Ball::new(smallest.center, smallest.radius * (1.0 + 1e-12) + 1e-12);
             let sticks_out = error_of(object, tight, TOLERANCE).at_most;
             if !points.is_empty() && sticks_out <= error {
@@ -135,7 +133,7 @@ fn cut(object: &Object, cell: &Cell, is_tight: bool) -> Vec<Cell> {
     children
 }
 
-/// Whether a triangle meets a cube: they do not if one of thirteen axes separates them.
+/// Whether a triangle meets a cube, by the separating axis theorem: thirteen axes.
 pub fn triangle_meets_cube(corners: &[DVec3; 3], center: DVec3, half: f64) -> bool {
     let points = corners.map(|corner| corner - center);
     let edges = [points[1] - points[0], points[2] - points[1], points[0] - points[2]];

@@ -1,17 +1,17 @@
-//! Merge: two balls become one, wherever that costs least, until few enough are left.
+//! Merge: unites the two balls for which it costs least, until few enough are left.
 
-use super::super::site::Site;
-use super::group::Group;
+use super::group::PointGroup;
 use super::{MEDIAL, Region};
+use crate::sphere_tree::site::Site;
 
-/// A ball is merged with one of so many near it; when few are left, with any.
+/// A ball is merged with one of this many neighbours; when few are left, with any.
 const NEIGHBOURS: usize = 8;
 
-/// A pair, and what it would become.
+/// A pair of groups, and their union.
 struct Candidate {
     a: usize,
     b: usize,
-    united: Group,
+    united: PointGroup,
 }
 
 pub(super) fn merge(region: &Region<'_>) -> Vec<Site> {
@@ -19,9 +19,9 @@ pub(super) fn merge(region: &Region<'_>) -> Vec<Site> {
     groups.iter().map(|group| region.judge.site(group.center, 0, None)).collect()
 }
 
-/// Merges until so many are left.
-pub(super) fn merge_to(region: &Region<'_>, groups: Vec<Group>, limit: usize) -> Vec<Group> {
-    let mut live: Vec<Option<Group>> = groups.into_iter().map(Some).collect();
+/// Merges until `limit` groups are left.
+pub(super) fn merge_to(region: &Region<'_>, groups: Vec<PointGroup>, limit: usize) -> Vec<PointGroup> {
+    let mut live: Vec<Option<PointGroup>> = groups.into_iter().map(Some).collect();
     let mut count = live.len();
     let mut pairs: Vec<Candidate> = Vec::new();
     for index in 0..live.len() {
@@ -45,8 +45,8 @@ pub(super) fn merge_to(region: &Region<'_>, groups: Vec<Group>, limit: usize) ->
     live.into_iter().flatten().collect()
 }
 
-/// First whatever makes the worst ball better; else whatever gives the least error.
-fn choose(live: &[Option<Group>], pairs: &[Candidate]) -> Option<usize> {
+/// A merge that improves the worst ball, if there is one; else the merge with the least error.
+fn choose(live: &[Option<PointGroup>], pairs: &[Candidate]) -> Option<usize> {
     let error = |index: usize| live[index].as_ref().map_or(0.0, |group| group.error);
     let worst = (0..live.len()).max_by(|&a, &b| error(a).total_cmp(&error(b)).then(b.cmp(&a)))?;
     let gain = |pair: &Candidate| pair.united.error - error(pair.a).max(error(pair.b));
@@ -59,8 +59,8 @@ fn choose(live: &[Option<Group>], pairs: &[Candidate]) -> Option<usize> {
     helpful.or_else(|| (0..pairs.len()).min_by(|&i, &j| order(pairs[i].united.error, pairs[j].united.error, i, j)))
 }
 
-/// Pairs one ball with those nearest to it.
-fn join(region: &Region<'_>, live: &[Option<Group>], pairs: &mut Vec<Candidate>, index: usize, most: usize) {
+/// Adds the pairs of one group with its `most` nearest.
+fn join(region: &Region<'_>, live: &[Option<PointGroup>], pairs: &mut Vec<Candidate>, index: usize, most: usize) {
     let Some(group) = &live[index] else { return };
     let apart = |other: usize| {
         live[other]
@@ -75,7 +75,7 @@ fn join(region: &Region<'_>, live: &[Option<Group>], pairs: &mut Vec<Candidate>,
             continue;
         }
         if let (Some(first), Some(second)) = (&live[a], &live[b]) {
-            pairs.push(Candidate { a, b, united: Group::united(region, first, second) });
+            pairs.push(Candidate { a, b, united: PointGroup::united(region, first, second) });
         }
     }
 }

@@ -1,21 +1,21 @@
-//! Burst: one ball goes, and its neighbours take over what it covered.
+//! Burst: removes one ball at a time; its neighbours take over its points.
 
-use super::super::site::Site;
-use super::group::Group;
+use super::group::PointGroup;
 use super::merge::merge_to;
 use super::{MEDIAL, Region};
+use crate::sphere_tree::site::Site;
 
-/// Bursting is slow with many balls: the first are merged.
+/// Bursting many balls is slow: merge down to this many times the limit first.
 const BEGIN: usize = 3;
-/// A high power of the errors stands for the largest, and tells how many are large.
+/// A sum of this power of the errors approximates the largest, and counts how many are large.
 const POWER: i32 = 6;
-/// Balls that may take over.
+/// The neighbours that may take over.
 const NEIGHBOURS: usize = 6;
 
 pub(super) fn burst(region: &Region<'_>) -> Vec<Site> {
     let mut groups = merge_to(region, region.groups(MEDIAL), BEGIN * region.limit);
     while groups.len() > region.limit {
-        let removals: Vec<(f64, Vec<(usize, Group)>)> =
+        let removals: Vec<(f64, Vec<(usize, PointGroup)>)> =
             (0..groups.len()).map(|index| without(region, &groups, index)).collect();
         let Some(gone) = (0..groups.len()).min_by(|&a, &b| removals[a].0.total_cmp(&removals[b].0)) else { break };
         for (neighbour, grown) in removals.into_iter().nth(gone).map(|(_, grown)| grown).unwrap_or_default() {
@@ -26,8 +26,8 @@ pub(super) fn burst(region: &Region<'_>) -> Vec<Site> {
     groups.iter().map(|group| region.judge.site(group.center, 0, None)).collect()
 }
 
-/// What it costs to do without one, and the neighbours as they would be.
-fn without(region: &Region<'_>, groups: &[Group], index: usize) -> (f64, Vec<(usize, Group)>) {
+/// The cost of removing a ball, and its neighbours with its points.
+fn without(region: &Region<'_>, groups: &[PointGroup], index: usize) -> (f64, Vec<(usize, PointGroup)>) {
     let group = &groups[index];
     let mut near: Vec<usize> = (0..groups.len()).filter(|&other| other != index).collect();
     let apart = |other: usize| groups[other].center.distance(group.center) - groups[other].radius;
@@ -47,11 +47,11 @@ fn without(region: &Region<'_>, groups: &[Group], index: usize) -> (f64, Vec<(us
     for (&neighbour, points) in near.iter().zip(taken).filter(|(_, points)| !points.is_empty()) {
         let before = &groups[neighbour];
         let points = before.points.iter().copied().chain(points).collect();
-        let after = Group::around(region, points, &[before.center]);
+        let after = PointGroup::around(region, points, &[before.center]);
         worst = worst.max(after.error);
         sum += after.error.powi(POWER);
         grown.push((neighbour, after));
     }
-    // Better than it was: the worst of such balls goes first.
+    // An improvement: the worst such ball goes first.
     (if worst <= group.error { -group.error } else { sum }, grown)
 }

@@ -1,27 +1,27 @@
-//! Points of a region that one ball is to cover.
+//! The points of a region that one ball covers.
 
 use space::DVec3;
 
-use super::super::ball::Ball;
-use super::super::enclosing::smallest_enclosing_ball;
-use super::super::site::Hints;
 use super::Region;
+use crate::sphere_tree::ball::Ball;
+use crate::sphere_tree::enclosing::smallest_enclosing_ball;
+use crate::sphere_tree::site::Hints;
 
-/// Points, a centre for them, and how far the ball around it sticks out.
+/// Points, a ball around them, and its error.
 #[derive(Clone, Debug)]
-pub(super) struct Group {
+pub(super) struct PointGroup {
     pub points: Vec<u32>,
     pub center: DVec3,
     pub radius: f64,
     pub error: f64,
 }
 
-impl Group {
-    /// A ball around the points: the smallest, or around one of the hints, whichever sticks out least.
-    pub fn around(region: &Region<'_>, points: Vec<u32>, hints: &[DVec3]) -> Group {
+impl PointGroup {
+    /// The smallest ball around the points, or one around a hint, whichever sticks out least.
+    pub fn around(region: &Region<'_>, points: Vec<u32>, hints: &[DVec3]) -> PointGroup {
         let places: Vec<DVec3> = points.iter().map(|&point| region.task.points[point as usize]).collect();
         let smallest = smallest_enclosing_ball(&places);
-        let mut best = Group { points, center: smallest.center, radius: smallest.radius, error: f64::INFINITY };
+        let mut best = PointGroup { points, center: smallest.center, radius: smallest.radius, error: f64::INFINITY };
         let mut seen = Hints::default();
         for center in std::iter::once(smallest.center).chain(hints.iter().copied()) {
             let radius = Ball::around(center, places.iter().copied()).radius;
@@ -33,15 +33,14 @@ impl Group {
         best
     }
 
-    /// Two groups as one.
-    pub fn united(region: &Region<'_>, a: &Group, b: &Group) -> Group {
+    pub fn united(region: &Region<'_>, a: &PointGroup, b: &PointGroup) -> PointGroup {
         let points = a.points.iter().chain(&b.points).copied().collect();
-        Group::around(region, points, &[a.center, b.center])
+        PointGroup::around(region, points, &[a.center, b.center])
     }
 
-    /// Begins with the inner balls, at most so many: each point goes to the one that it is least outside of. Without inner
-    /// balls, points of the surface stand in for them.
-    pub fn from_medial(region: &Region<'_>, most: usize) -> Vec<Group> {
+    /// One group for each of at most `most` inner balls; each point goes to the ball that it is least outside of.
+    /// Without inner balls, points of the surface replace them.
+    pub fn from_medial(region: &Region<'_>, most: usize) -> Vec<PointGroup> {
         let mut balls = region.medial.clone();
         if balls.is_empty() {
             balls = region.task.points.iter().map(|&point| Ball::new(point, 0.0)).collect();
@@ -57,6 +56,6 @@ impl Group {
             }
         }
         let full = lists.into_iter().zip(&balls).filter(|(list, _)| !list.is_empty());
-        full.map(|(list, ball)| Group::around(region, list, &[ball.center])).collect()
+        full.map(|(list, ball)| PointGroup::around(region, list, &[ball.center])).collect()
     }
 }
