@@ -10,20 +10,13 @@
 
 pub mod allocator;
 pub mod bench;
-pub mod checker;
-pub mod cluster;
 pub mod crowds;
 pub mod experiment;
 pub mod fingerprint;
 pub mod method;
-pub mod network;
 pub mod parry_rival;
-pub mod peers;
-mod planned;
-pub mod promise;
 pub mod report;
 pub mod setting;
-pub mod simulation;
 pub mod stopwatch;
 pub mod study;
 

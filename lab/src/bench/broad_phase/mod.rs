@@ -361,9 +361,6 @@ mod tests {
             }
             work
         }
-        fn bytes(&self) -> usize {
-            0
-        }
     }
 
     static FORGETFUL: BroadPhaseMethod = BroadPhaseMethod {

@@ -4,6 +4,7 @@
 //! random direction finds where the meshes just touch, and from there they are moved a little into each other or apart.
 
 mod coherence;
+mod parry_mesh;
 
 use std::hint::black_box;
 
@@ -13,13 +14,13 @@ use kinesphere::mesh_file::load;
 use serde::{Serialize, Serializer};
 use shapes::BallTree;
 use shapes::Pose;
-use shapes::peer::{ParryContacts, ParryMesh};
 use shapes::sphere_tree::{MAX_DEPTH, Method};
 use shapes::traversal::{Intersection, Placed, Question, Search, wrap};
 use space::workload::Random;
 use space::{Quat, Vec3};
 
 pub use coherence::Coherence;
+use parry_mesh::{ParryContacts, ParryMesh};
 
 use crate::allocator::growth;
 use crate::report::csv::to_table;

@@ -221,9 +221,6 @@ mod tests {
             }
             work
         }
-        fn bytes(&self) -> usize {
-            0
-        }
     }
 
     const fn scripted(name: &'static str, make: fn(usize) -> Vec<Contender>) -> BroadPhaseMethod {

@@ -4,10 +4,9 @@
 //! reorder. Nothing is decided here; it is what deciders have to work with.
 
 use motion::decision::Digest;
+use sim::link::{LinkSettings, Pipe};
 use space::workload::Random;
 use space::{DVec3, Time};
-
-use crate::network::{Link, LinkSettings};
 
 /// An epoch, in microseconds.
 pub const EPOCH_US: i64 = 100_000;
@@ -142,8 +141,8 @@ fn host(
     digest_link: (LinkSettings, u64),
 ) -> Option<HostView> {
     // What the other sends, at true times; stamps are by its clock.
-    let mut updates: Link<(Time, Digest)> = Link::new(update_link.0, update_link.1);
-    let mut digests: Link<Vec<Digest>> = Link::new(digest_link.0, digest_link.1);
+    let mut updates: Pipe<(Time, Digest)> = Pipe::new(update_link.0, update_link.1);
+    let mut digests: Pipe<Vec<Digest>> = Pipe::new(digest_link.0, digest_link.1);
     let end = i64::from(EPOCHS_MAX) * EPOCH_US;
     let (mut next_stamp, mut next_epoch) = (0, 0);
     let made = |mover: &Mover, error: i64, epoch: u32| {

@@ -8,11 +8,11 @@ use motion::replica::{Replica, ReplicaSettings};
 use motion::scene::SceneObject;
 use motion::state::Update;
 use serde::Serialize;
+use sim::link::{LinkSettings, Pipe};
 use space::{DVec3, NodeId, ObjectId, Time};
 
 use super::method::{Ahead, Collisions, TrackingMethod};
 use super::path::{COLLISIONS_US, DURATION_US, MotionPath, WINDOWS_US};
-use crate::network::{Link, LinkSettings};
 
 /// The owner's frames per second.
 pub const OWNER_HZ: i64 = 60;
@@ -91,7 +91,7 @@ pub fn run(method: &TrackingMethod, path: &MotionPath, circumstances: Circumstan
         display: Display::new(ConvergenceSettings { convergence, ..ConvergenceSettings::default() }),
         shown: None,
     };
-    let mut link = Link::new(LinkSettings { loss, ..LinkSettings::steady(latency_us) }, seed);
+    let mut link = Pipe::new(LinkSettings { loss, ..LinkSettings::steady(latency_us) }, seed);
     let mut run = TrackingRun::default();
 
     let mut last_frame = Time::from_micros(-1);
@@ -130,7 +130,7 @@ struct Observer {
 }
 
 impl Observer {
-    fn frame(&mut self, link: &mut Link<Update>, path: &MotionPath, at: Time, run: &mut TrackingRun) {
+    fn frame(&mut self, link: &mut Pipe<Update>, path: &MotionPath, at: Time, run: &mut TrackingRun) {
         let scene = &path.scene;
         let before = self.replica.predict(at, scene).map(|old| self.display.shown(at, &old, path.radius, scene));
         let mut has_news = false;

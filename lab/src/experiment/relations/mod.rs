@@ -11,7 +11,7 @@ use std::hint::black_box;
 
 use clap::Args;
 use interest::published::{
-    Axis, Budget, CliqueFinder, Comparisons, ExpandingSphere, OrderedAxis, OrderedRelations, RelationFinder, Relations,
+    Budget, CliqueFinder, Comparisons, ExpandingSphere, OrderedAxis, OrderedRelations, RelationFinder, Relations,
 };
 use kinesphere::failure::Failure;
 use serde::Serialize;
