@@ -144,8 +144,8 @@ fn run_world(
         Box::new(BruteForce::default()),
         Box::new(ExpandingSphere::new()),
         Box::new(OrderedRelations::new()),
-        Box::new(OrderedAxis::new(Axis::X)),
-        Box::new(OrderedAxis::with_ordered_relations(Axis::X)),
+        Box::new(OrderedAxis::new()),
+        Box::new(OrderedAxis::with_ordered_relations()),
         // The others list all relations, so this one has no limit either.
         Box::new(CliqueFinder::with(Budget { work: u64::MAX, memberships: u64::MAX })),
     ];
