@@ -47,7 +47,10 @@ fn cell(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Number(number) => match number.as_u64() {
             Some(whole) => grouped(whole),
-            None => significant(number.as_f64().unwrap_or(f64::NAN)),
+            None => match number.as_f64().unwrap_or(f64::NAN) {
+                large if large >= 1e3 => grouped(large.round() as u64),
+                small => significant(small),
+            },
         },
         Value::Array(values) => values.iter().map(cell).collect::<Vec<_>>().join(" "),
         Value::Object(fields) => {
