@@ -43,12 +43,10 @@ impl Crowd {
         }
     }
 
-    #[allow(missing_docs)]
     pub fn len(&self) -> usize {
         self.start.len()
     }
 
-    #[allow(missing_docs)]
     pub fn is_empty(&self) -> bool {
         self.start.is_empty()
     }

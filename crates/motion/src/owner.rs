@@ -39,7 +39,6 @@ pub enum Lead {
 /// Whether an update is sent again in the next frame, with the same sequence number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Repeat {
-    #[allow(missing_docs)]
     Never,
     /// Updates about collisions, as their loss would cause the largest errors.
     #[default]

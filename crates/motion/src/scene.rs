@@ -19,13 +19,11 @@ pub enum SceneShape {
 /// An obstacle whose position at any time every host knows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SceneObject {
-    #[allow(missing_docs)]
     pub shape: SceneShape,
     /// The position of its centre at `epoch`.
     pub pos: DVec3,
     /// Its constant velocity.
     pub vel: DVec3,
-    #[allow(missing_docs)]
     pub epoch: Time,
 }
 
@@ -125,7 +123,6 @@ pub enum SceneError {
     /// A number that is not finite, or a negative size.
     #[error("scene object {index} has a position, size or velocity that is not finite, or a negative size")]
     Nonsense {
-        #[allow(missing_docs)]
         index: usize,
     },
 }

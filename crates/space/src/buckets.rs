@@ -65,12 +65,10 @@ impl<T> Buckets<T> {
         &self.items[self.starts[*buckets.start()] as usize..self.starts[buckets.end() + 1] as usize]
     }
 
-    /// How many buckets there are.
     pub fn len(&self) -> usize {
         self.starts.len().saturating_sub(2)
     }
 
-    /// Whether there are no buckets.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -10,13 +10,11 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// The pair of two different objects, in either order.
     #[inline]
     pub const fn new(one: Slot, other: Slot) -> Pair {
         if one.number() <= other.number() { Pair { a: one, b: other } } else { Pair { a: other, b: one } }
     }
 
-    /// The pair of two rows, in either order.
     #[inline]
     pub const fn of_rows(one: u32, other: u32) -> Pair {
         Pair::new(Slot::new(one), Slot::new(other))
@@ -52,7 +50,6 @@ pub struct PairChanges {
 }
 
 impl PairChanges {
-    /// Nothing overlapped before the first tick.
     pub fn new() -> PairChanges {
         PairChanges::default()
     }

@@ -22,7 +22,6 @@ use crate::{Aura, AuraError};
 
 /// One object's subscription to another: the listener hears the speaker, and needs updates about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(missing_docs)]
 pub struct Subscription {
     pub listener: Slot,
     pub speaker: Slot,

@@ -53,9 +53,7 @@ impl GroupId {
 pub enum GroupChange {
     /// A new group, still empty; `Joined` follows for each member.
     Created(GroupId),
-    #[allow(missing_docs)]
     Joined(GroupId, Slot),
-    #[allow(missing_docs)]
     Left(GroupId, Slot),
     /// The group is gone; `Left` was told of each member.
     Dissolved(GroupId),

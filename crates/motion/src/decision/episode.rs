@@ -60,7 +60,6 @@ pub enum Standing {
         /// One more than the epoch in which the term began. The number names the digests of which the decider is a
         /// function, so it means the same to hosts that began to watch the pair at different times.
         term: u32,
-        #[allow(missing_docs)]
         decider: NodeId,
     },
 }

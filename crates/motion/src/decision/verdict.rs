@@ -26,7 +26,6 @@ impl ObjectPair {
 /// A host saw a contact about which it does not decide, and asks for a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
-    #[allow(missing_docs)]
     pub pair: ObjectPair,
     /// The term in which the claiming host is, if any.
     pub term: Option<u32>,
@@ -37,11 +36,9 @@ pub struct Claim {
 /// The outcome of a contact, as its decider determined it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verdict {
-    #[allow(missing_docs)]
     pub pair: ObjectPair,
     /// The term in which it was decided.
     pub term: u32,
-    #[allow(missing_docs)]
     pub decider: NodeId,
     /// The time of the contact, whether there was one or not.
     pub contact: Time,
@@ -52,9 +49,7 @@ pub struct Verdict {
 /// A claim that waits for its verdict. Meanwhile the host shows a response of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tentative {
-    #[allow(missing_docs)]
     pub claim: Claim,
-    #[allow(missing_docs)]
     pub since: Time,
 }
 

@@ -39,7 +39,6 @@ pub struct PlainGrid {
     seen: Option<Edition>,
 }
 
-/// Where the cells are.
 #[derive(Clone, Copy, Debug, Default)]
 struct Layout {
     cut: Cut,

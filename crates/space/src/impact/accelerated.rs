@@ -8,9 +8,7 @@ use super::{Ballistic, spheres};
 /// Whether and when two things meet within a given time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Impact {
-    /// They do not meet.
     Never,
-    /// They meet after this many seconds.
     At(f64),
     /// The steps ran out: no contact before `from`, and nothing is known up to `to`.
     Maybe {
@@ -33,9 +31,7 @@ pub struct Probe {
 /// How far to look, and how closely.
 #[derive(Clone, Copy, Debug)]
 pub struct Advance {
-    /// Where to begin, in seconds.
     pub from: f64,
-    /// Where to stop, in seconds.
     pub to: f64,
     /// The largest acceleration in any direction.
     pub acceleration: f64,

@@ -9,10 +9,8 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C, align(32))]
 pub struct Row {
-    /// Where it is at some moment.
     pub place: [f32; 3],
     pub radius: f32,
-    /// How it moves per tick.
     pub velocity: [f32; 3],
     pub id: u32,
 }
@@ -35,13 +33,10 @@ pub struct Gathered {
     len: usize,
 }
 
-/// One of the gathered.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mover {
     pub id: u32,
-    /// Where it is now.
     pub place: [f32; 3],
-    /// How it moves per tick.
     pub velocity: [f32; 3],
     pub radius: f32,
     /// For how many ticks that holds.
@@ -67,13 +62,11 @@ impl Gathered {
         self.id.len()
     }
 
-    /// How many were gathered.
     #[inline]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// The one at `index`.
     #[inline]
     pub fn get(&self, index: usize) -> Mover {
         Mover {

@@ -7,7 +7,6 @@ use crate::Vec3;
 
 use super::Random;
 
-/// The wishes of a crowd.
 #[derive(Clone, Debug)]
 pub struct Wishes {
     seed: u64,

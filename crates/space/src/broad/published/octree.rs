@@ -12,14 +12,12 @@ use super::voxels::{VoxelRange, Voxels};
 use super::{BroadPhase, Work, take_in_if_new};
 use crate::{Edition, Pair, Spheres};
 
-/// An octree with brute force in its leaves.
 #[derive(Clone, Debug)]
 pub struct Octree {
     depth: u32,
     /// The voxels of each row.
     ranges: Vec<VoxelRange>,
     leaves: Vec<Node>,
-    /// Nodes still to be split.
     open: Vec<Node>,
     /// The objects of the nodes, each node's in one run.
     listed: Vec<u32>,
@@ -34,14 +32,12 @@ pub struct Octree {
 #[derive(Clone, Copy, Debug)]
 struct Node {
     low: [u32; 3],
-    /// Voxels along an edge.
     edge: u32,
     /// Its run in `listed`.
     from: usize,
     to: usize,
 }
 
-/// Why an octree cannot be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an octree of depth {depth} requested, expected at most {}", Octree::DEPTH_MAX)]
 pub struct OctreeError {

@@ -95,7 +95,6 @@ impl Residents {
         self.rows.truncate(columns.x.len());
     }
 
-    /// Whether an object is in a voxel.
     #[inline]
     pub fn is_in(&self, row: u32, voxel: usize) -> bool {
         match (self.rows.get(row as usize), self.voxels) {

@@ -13,7 +13,6 @@ use super::voxels::VoxelsError;
 use super::{BroadPhase, Work, take_in_if_new};
 use crate::{Edition, Pair, Spheres};
 
-/// A static grid with brute force in its voxels.
 #[derive(Clone, Debug)]
 pub struct UniformGrid {
     residents: Residents,

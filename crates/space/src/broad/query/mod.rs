@@ -51,7 +51,6 @@ pub struct Hit {
     pub time: f64,
 }
 
-/// An object, and how far it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Neighbour {
     pub slot: Slot,
@@ -60,7 +59,6 @@ pub struct Neighbour {
 }
 
 impl Finder {
-    /// An empty finder.
     pub fn new() -> Finder {
         Finder::default()
     }
@@ -193,7 +191,6 @@ impl Finder {
         best.into_sorted_vec().into_iter().map(|ByDistance(neighbour)| neighbour).collect()
     }
 
-    /// How many objects it knows.
     pub fn len(&self) -> usize {
         self.tree.len()
     }
