@@ -11,7 +11,7 @@
 //!   What the dead one's copies say is then older, and [`adoption`](super::adoption) lets it go. As the dead one may have
 //!   moved it, and have let somebody else come to where it was, the giver takes it up and puts it down where it is free.
 //! - Who holds something is offered with it, and taken with it or not at all. Once taken, each is acknowledged by itself.
-//! - What this needs of a world is a [`Keeper`]: the cluster's is a world, the lab's explorer has one of a few numbers.
+//! - What this needs of a world is a [`Keeper`]: the cluster's is a world, the explorer of `sim` has one of a few numbers.
 
 use std::collections::{BTreeMap, VecDeque};
 

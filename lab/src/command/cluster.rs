@@ -11,8 +11,8 @@ use crate::clock::ProcessClock;
 use crate::command::work::watched;
 use kinesphere::failure::Failure;
 
-/// Lets many servers be one world, in the lab's own time: measures what goes between them, kills some, and looks whether an
-/// object is ever lost, doubled or in another's place. Fails if a promise is broken.
+/// Lets many servers be one world, in the lab's own time: measures what goes between them, kills some, and looks
+/// whether an object is ever lost, doubled or in another's place. Fails if a promise is broken.
 #[derive(Args)]
 #[command(after_help = "Example: cargo run --release -p lab -- cluster --nodes 6 --seeds 0..2000 --json")]
 pub struct Cluster {
@@ -28,10 +28,10 @@ pub struct Cluster {
     /// Runs on bad networks: from this seed up to, and without, that one
     #[arg(long, default_value = "0..200", value_name = "FROM..TO", value_parser = seeds)]
     seeds: (u64, u64),
-    /// Up to so many nodes, with as much space each
+    /// Up to this many nodes, with as much space each
     #[arg(long, default_value_t = Settings::default().scale_to, value_name = "N")]
     scale_to: usize,
-    /// All interleavings of one object among three nodes, up to so many steps
+    /// All interleavings of one object among three nodes, up to this many steps
     #[arg(long, default_value_t = Settings::default().depth, value_name = "N")]
     depth: usize,
     /// Where the report goes

@@ -10,12 +10,12 @@ use super::present;
 use crate::command::work::watched;
 use kinesphere::failure::Failure;
 
-/// Lets up to so many hosts meet in a hall without a server, and measures what it costs to see each other, how far off that
-/// is, and whether all agree on who met whom. Fails if a promise is broken.
+/// Lets up to N hosts meet in a hall without a server, and measures what it costs to see each other, how far off
+/// that is, and whether all agree on who met whom. Fails if a promise is broken.
 #[derive(Args)]
 #[command(after_help = "Example: cargo run --release -p lab -- peers --hosts 8 --seconds 30 --json")]
 pub struct Peers {
-    /// Up to so many hosts
+    /// Up to this many hosts
     #[arg(long, default_value_t = Settings::default().hosts, value_name = "N")]
     hosts: usize,
     /// Seconds per setting, of the hosts' time

@@ -2,18 +2,23 @@
 
 use clap::Args;
 use client::bot::Behaviour;
-use lab::simulation::{self, Settings};
+use kinesphere::table::Table;
+use lab::report::number::grouped;
+use sim::plaza::{self, Report, Settings};
+use sim::promises::Score;
 
 use crate::command::work::watched;
 use kinesphere::failure::Failure;
 use kinesphere::output::say;
 
-/// Runs a server and its clients over a simulated network, with losses, cut connections, partitions, restarts and hostile
-/// clients, and checks every promise at every tick. Fails if one is broken; the same seed repeats the run to the bit.
+/// Runs a server and its clients over a simulated network, with losses, cut connections, partitions, restarts and
+/// hostile clients, and checks every promise at every tick. Fails if one is broken; the same seed repeats the run to
+/// the bit.
 #[derive(Args)]
 #[command(
     allow_negative_numbers = true,
-    after_help = "Example: cargo run --release -p lab -- simulate --seed 7 --clients 50 --ticks 9000 --loss 0.1 --latency 120"
+    after_help = "Example: cargo run --release -p lab -- simulate --seed 7 --clients 50 --ticks 9000 --loss 0.1 \
+        --latency 120"
 )]
 pub struct Simulate {
     /// The same seed gives the same run
@@ -70,16 +75,47 @@ pub fn run(arguments: Simulate) -> Result<(), Failure> {
         seekers: arguments.crowd,
         ..Settings::default()
     };
-    let report = watched("simulate", "ticks", |progress| simulation::run(&settings, progress))?;
-    say(&report, &report.to_text(), arguments.json)?;
-    if report.holds() {
+    let report = watched("simulate", "ticks", |progress| plaza::run(&settings, progress))?;
+    say(&report, &text(&report), arguments.json)?;
+    if report.promises.holds() {
         return Ok(());
     }
-    let failures = report.failures().join("\n  ");
+    let failures = report.promises.failures().join("\n  ");
     Err(Failure::Check(format!("promises are broken:\n  {failures}\nTo see it again: {}", report.command)))
 }
 
 fn behaviour(name: &str) -> Result<Behaviour, String> {
     let known = Behaviour::ALL.iter().find(|(known, _)| *known == name);
     known.map(|(_, behaviour)| *behaviour).ok_or_else(|| "expected wander, seek, crowd or stand".to_owned())
+}
+
+/// The report for a terminal.
+fn text(report: &Report) -> String {
+    let mut table = Table::new(["promise", "checks", "broken"]);
+    for Score { promise, checks, violations, .. } in report.promises.iter() {
+        table.row([(*promise).to_owned(), grouped(*checks), grouped(*violations)]);
+    }
+    format!(
+        "{table}\n{:.0} simulated seconds, {} clients and {} hostile ones, loss {}, {} ms and up to {} ms more one \
+         way.\n\
+         {} joined, {} resumed, {} in at the end; {} cuts, {} partitions, {} restarts; {} messages rejected.\n\
+         Avatars are shown {:.3} m from where they are, on average. {:.2} state bytes per object and update.\n\
+         World at the end: {}\n",
+        report.seconds,
+        report.clients,
+        report.hostile,
+        report.loss,
+        report.latency_ms,
+        report.jitter_ms,
+        report.joined,
+        report.resumed,
+        report.in_at_end,
+        report.cuts,
+        report.partitions,
+        report.restarts,
+        grouped(report.rejected),
+        report.shown_error_m,
+        report.state_bytes_per_object,
+        report.hash
+    )
 }

@@ -1,7 +1,8 @@
 //! What the cluster must reach, and what came out.
 
+use sim::promises::Score;
+
 use super::Report;
-use crate::promise::Promise;
 use crate::report::number::grouped;
 use crate::report::verdict::{Outcome, Verdict};
 
@@ -17,7 +18,7 @@ pub(super) fn judge(report: &Report) -> Vec<Verdict> {
     vec![
         verdict(
             "Whatever is lost, cut off, frozen or killed: one owner, nothing lost, nothing doubled, nothing overlaps",
-            report.promises.iter().map(Promise::holds).collect(),
+            report.promises.iter().map(Score::holds).collect(),
             format!(
                 "{} checks over {} seeds with {} upsets, {} hand-overs and {} adoptions.",
                 grouped(checks),
@@ -41,8 +42,8 @@ pub(super) fn judge(report: &Report) -> Vec<Verdict> {
             "Between nodes go at most 1.1 times the messages and 1.3 times the bytes that somebody needs",
             vec![report.messages_over_needed <= 1.1, report.bytes_over_needed <= 1.3],
             format!(
-                "{:.2} and {:.2} times. Needed is a batch with a move that a listener over there hears, or with something \
-                 asked or answered for the first time; copies, beats and introductions are counted apart.",
+                "{:.2} and {:.2} times. Needed is a batch with a move that a listener over there hears, or with \
+                 something asked or answered for the first time; copies, beats and introductions are counted apart.",
                 report.messages_over_needed, report.bytes_over_needed
             ),
         ),
@@ -50,10 +51,10 @@ pub(super) fn judge(report: &Report) -> Vec<Verdict> {
             "A node costs less than a fifth more as the cluster grows from 1 to 64 nodes",
             report.rows.iter().map(|row| row.over_one < 1.2).collect(),
             format!(
-                "At most {:.2} times what one node alone takes, which has no border and keeps no copies, and {:.2} times what each \
-                 of four takes; {:.2} times where all run in turn in one process. A node is a whole server with its users: what \
-                 they send, the world's step, border, copies, messages between nodes, and what each user is told. Sockets are not \
-                 in it.",
+                "At most {:.2} times what one node alone takes, which has no border and keeps no copies, and {:.2} \
+                 times what each of four takes; {:.2} times where all run in turn in one process. A node is a whole \
+                 server with its users: what they send, the world's step, border, copies, messages between nodes, \
+                 and what each user is told. Sockets are not in it.",
                 most(|row| row.over_one),
                 most(|row| row.over_four),
                 most(|row| row.in_turn_over_one)

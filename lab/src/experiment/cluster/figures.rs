@@ -9,7 +9,6 @@ use crate::report::svg::Color;
 /// A curve's name, its color, and what it shows of a row.
 type Of = (&'static str, Color, fn(&Row) -> f64);
 
-/// All figures.
 pub fn all(report: &Report) -> Vec<Figure> {
     let alone: Of = ("by itself", Color("#D55E00"), |row| row.cpu_ms);
     let in_turn: Of = ("all in turn", Color("#0072B2"), |row| row.in_turn_ms);

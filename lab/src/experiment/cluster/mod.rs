@@ -1,23 +1,26 @@
 //! Many servers as one world: what it costs, how long it takes, and whether it holds.
 //!
-//! A calm run measures what goes between nodes; runs with a kill measure how soon somebody else goes on; runs on bad networks
-//! look whether the promises hold; and a cluster that grows with its space shows what a node costs then.
+//! A calm run measures what goes between nodes; runs with a kill measure how soon another node goes on; runs on bad
+//! networks look whether the promises hold; and a cluster that grows with its space shows what a node costs then.
 
 mod claims;
 mod figures;
 mod page;
+mod scale;
 mod scaling;
+mod spent;
+mod tape;
 
 pub use scaling::{BorderRow, Row};
 
 use rayon::prelude::*;
 use serde::Serialize;
+use sim::nodes::{self, Report as Measured, explore};
+use sim::promises::Promises;
 
 use wire::cluster::NODES_MAX;
 
 use super::Document;
-use crate::cluster::{self, Measured, explore};
-use crate::promise::Promises;
 use crate::report::number::{grouped, nearest_rank};
 use crate::report::verdict::Verdict;
 use crate::setting::{self, OutOfRange};
@@ -58,15 +61,15 @@ pub struct Report {
     pub nodes: usize,
     /// Users per node.
     pub users: usize,
-    /// Batches between nodes, by those that somebody needed.
+    /// Batches between nodes, over those that were needed.
     pub messages_over_needed: f64,
-    /// Their bytes, by those that somebody needed.
+    /// Their bytes, over those that were needed.
     pub bytes_over_needed: f64,
     /// From a move to the tick of another node that tells of it, in milliseconds.
     pub move_latency_ms: Percentiles,
     /// Ticks that an object stands at a border for want of a room, per hand-over.
     pub border_delay_ticks: f64,
-    /// From a kill until somebody may move each object of the killed node, in seconds.
+    /// From a kill until each object of the killed node may be moved again, in seconds.
     pub resume_s: Percentiles,
     /// Objects that change hands per second, in the calm run.
     pub handovers_per_s: f64,
@@ -76,7 +79,7 @@ pub struct Report {
     pub adopted: u64,
     /// Times that something was made to go wrong.
     pub upsets: u64,
-    /// Objects that nobody had in the end.
+    /// Objects that no node had in the end.
     pub objects_lost: u64,
     /// Objects that several had.
     pub objects_doubled: u64,
@@ -88,9 +91,8 @@ pub struct Report {
     pub broken_seeds: Vec<u64>,
     /// States of one object among three nodes that were looked at, and steps between them.
     pub explored_states: usize,
-    /// See above.
     pub explored_steps: u64,
-    /// All interleavings up to so many steps.
+    /// All interleavings up to this many steps.
     pub explored_depth: usize,
     /// Whether one of them went wrong.
     pub explored_failure: Option<String>,
@@ -106,7 +108,6 @@ pub struct Report {
     pub verdicts: Vec<Verdict>,
 }
 
-/// Two percentiles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Percentiles {
     /// Half are not longer.
@@ -118,9 +119,7 @@ pub struct Percentiles {
 /// One line of the estimate.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Estimate {
-    /// What.
     pub quantity: &'static str,
-    /// How much.
     pub value: String,
     /// How it is worked out.
     pub how: String,
@@ -145,7 +144,7 @@ pub fn run(
         progress(done, total);
     };
     let side = SIDE * (settings.nodes as f32).sqrt();
-    let calm = cluster::Settings {
+    let calm = nodes::Settings {
         nodes: settings.nodes,
         users: settings.users * settings.nodes,
         side,
@@ -154,17 +153,18 @@ pub fn run(
         loss: 0.0,
         latency_ms: 0.3,
         upsets: false,
-        ..cluster::Settings::default()
+        measures: true,
+        ..nodes::Settings::default()
     };
-    let calm_run = cluster::run(&calm, &mut |_, _| {})?;
+    let calm_run = nodes::run(&calm, &mut |_, _| {})?;
     step();
     let mut promises = Promises::default();
     promises.add(&calm_run.promises, "the calm run");
     let kills = if settings.nodes >= 3 { 0..8 } else { 0..0 };
     let killed: Vec<Measured> = kills
         .into_par_iter()
-        .map(|seed| cluster::Settings { seed, kill: true, seconds: 24, ..calm.clone() })
-        .map(|settings| cluster::run(&settings, &mut |_, _| {}).expect("the same settings were taken before"))
+        .map(|seed| nodes::Settings { seed, kill: true, seconds: 24, measures: false, ..calm.clone() })
+        .map(|settings| nodes::run(&settings, &mut |_, _| {}).expect("the same settings were taken before"))
         .collect();
     step();
     let (rows, borders) = scaling::measure(&sizes, stopwatch, &mut step);
@@ -173,8 +173,8 @@ pub fn run(
     let mut rough: Vec<(u64, Measured)> = Vec::new();
     for part in seeds.chunks(16) {
         let measure = |&seed: &u64| {
-            let settings = cluster::Settings::from_seed(seed);
-            (seed, cluster::run(&settings, &mut |_, _| {}).expect("a seed makes sense"))
+            let settings = nodes::Settings::from_seed(seed);
+            (seed, nodes::run(&settings, &mut |_, _| {}).expect("a seed makes sense"))
         };
         rough.extend(part.par_iter().map(measure).collect::<Vec<_>>());
         part.iter().for_each(|_| step());
@@ -192,7 +192,8 @@ pub fn run(
     let objects = (settings.users * settings.nodes) as f64 + 16.0;
     let mut report = Report {
         command: format!(
-            "cargo run --release -p lab -- cluster --nodes {} --users {} --seconds {} --seeds {}..{} --scale-to {} --depth {}",
+            "cargo run --release -p lab -- cluster --nodes {} --users {} --seconds {} --seeds {}..{} --scale-to {} \
+             --depth {}",
             settings.nodes,
             settings.users,
             settings.seconds,
@@ -216,7 +217,7 @@ pub fn run(
         objects_doubled: all().map(|measured| measured.doubled).sum(),
         copy_bytes_per_object_s: calm_run.copy_bytes as f64 / calm_run.seconds.max(1e-9) / objects,
         seeds: seeds.len() as u64,
-        broken_seeds: rough.iter().filter(|(_, measured)| !measured.holds()).map(|(seed, _)| *seed).collect(),
+        broken_seeds: rough.iter().filter(|(_, measured)| !measured.promises.holds()).map(|(seed, _)| *seed).collect(),
         explored_states: explored.states,
         explored_steps: explored.steps,
         explored_depth: explored.depth,

@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 
-use crate::cluster::scale::{self, Run, Scale};
-use crate::cluster::spent::Spent;
+use super::scale::{self, ClusterSize, Run};
+use super::spent::Spent;
 use crate::stopwatch::Stopwatch;
 use kinesphere::table::Table;
 
-/// Space per node, and users on it. Twenty auras long, so that what is near a border is a part of it; each user hears about
-/// eight others.
+/// Space per node, and users on it. Twenty auras long, so that what is near a border is a part of it; each user hears
+/// about eight others.
 const SIDE: f32 = 400.0;
 const USERS: usize = 1_000;
 /// Ticks that count.
@@ -19,7 +19,6 @@ const REPLAYS: u32 = 12;
 /// One number of nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Row {
-    /// Nodes.
     pub nodes: usize,
     /// Objects per node.
     pub objects: usize,
@@ -37,7 +36,7 @@ pub struct Row {
     pub world_ms: f64,
     /// What moved, here and across borders, for those who tell of it.
     pub follow_ms: f64,
-    /// Who hears whom.
+    /// Which objects each user hears of.
     pub audience_ms: f64,
     /// What each user is told.
     pub fan_out_ms: f64,
@@ -55,7 +54,6 @@ pub struct Row {
     pub batches: f64,
     /// Bytes per node and tick, of batches.
     pub batch_bytes: f64,
-    /// Of copies.
     pub copy_bytes: f64,
     /// Of all that is said between nodes.
     pub bytes: f64,
@@ -66,7 +64,6 @@ pub struct Row {
 pub struct BorderRow {
     /// Nodes of the cluster, and how many of these have such borders.
     pub nodes: usize,
-    /// See above.
     pub alike: usize,
     /// How long their borders with others are, in metres.
     pub border_m: f64,
@@ -85,7 +82,7 @@ pub(super) fn measure(
     let nodes_in_turn = sizes.last().copied().unwrap_or(1);
     let mut runs: Vec<(Run, Vec<Vec<Spent>>)> = Vec::new();
     for &nodes in sizes {
-        let run = scale::run(&Scale { nodes, users: USERS, side: SIDE, ticks: TICKS, nodes_in_turn }, stopwatch);
+        let run = scale::run(&ClusterSize { nodes, users: USERS, side: SIDE, ticks: TICKS, nodes_in_turn }, stopwatch);
         let ticks = vec![Vec::new(); run.tapes.len()];
         runs.push((run, ticks));
         step();

@@ -28,8 +28,8 @@ pub(super) fn judge(rows: &[Row]) -> Vec<Verdict> {
             "Ohlenburg",
             of_rule(Rule::Paper).map(|row| row.counts.undecided() == 0).collect(),
             format!(
-                "Two deciders or none in up to {:.2} % of encounters without loss and {:.2} % with it: each host counts back \
-                 from its own detection. On the newest values it is {:.2} % and {:.2} %.",
+                "Two deciders or none in up to {:.2} % of encounters without loss and {:.2} % with it: each host \
+                 counts back from its own detection. On the newest values it is {:.2} % and {:.2} %.",
                 worst(Rule::Paper, false),
                 worst(Rule::Paper, true),
                 worst(Rule::Newest, false),
@@ -47,7 +47,8 @@ pub(super) fn judge(rows: &[Row]) -> Vec<Verdict> {
             ),
         ),
         verdict(
-            "With episodes there are never two deciders in one term, every failure is explained, and all end with one verdict",
+            "With episodes there are never two deciders in one term, every failure is explained, and all end with \
+             one verdict",
             "our promise",
             of_rule(Rule::Episode).map(|row| row.counts.broken() == 0).collect(),
             format!(
@@ -63,9 +64,10 @@ pub(super) fn judge(rows: &[Row]) -> Vec<Verdict> {
             "our promise",
             of_rule(Rule::Episode).map(|row| row.counts.other == 0).collect(),
             format!(
-                "Where they are not, it may be none: with a closing time of 3 s in up to {:.2} % of encounters without loss, after \
-                 halts and turns that leave a term just before the contact. With 20 % loss, where an uninformed host is silent: {:.1} % with 1 digest per message, {:.1} % with 3, {:.2} % \
-                 with 5. With a closing time of 0.3 s: up to {too_small:.1} %.",
+                "Where they are not, it may be none: with a closing time of 3 s in up to {:.2} % of encounters \
+                 without loss, after halts and turns that leave a term just before the contact. With 20 % loss, \
+                 where an uninformed host is silent: {:.1} % with 1 digest per message, {:.1} % with 3, {:.2} % with \
+                 5. With a closing time of 0.3 s: up to {too_small:.1} %.",
                 sufficient_worst(&|row| row.loss == 0.0),
                 sufficient_worst(&|row| row.loss == 0.2 && row.k == 1),
                 sufficient_worst(&|row| row.loss == 0.2 && row.k == 3),

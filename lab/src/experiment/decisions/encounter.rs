@@ -4,10 +4,9 @@
 //! reorder. Nothing here decides anything; it is what deciders have to work with.
 
 use motion::decision::Digest;
+use sim::link::{LinkSettings, Pipe};
 use space::workload::Random;
 use space::{DVec3, Time};
-
-use crate::network::{Link, LinkSettings};
 
 /// An epoch, in microseconds.
 pub const EPOCH_US: i64 = 100_000;
@@ -95,7 +94,7 @@ pub struct Encounter {
     pub hosts: [Host; 2],
 }
 
-/// Objects that have not met after so many tries never will.
+/// Objects that have not met after this many tries never will.
 const TRIES_MAX: u64 = 64;
 
 /// Plays the encounter that this seed stands for: the first of its tries in which both hosts see a collision.
@@ -143,8 +142,8 @@ fn host(
     digest_link: (LinkSettings, u64),
 ) -> Option<Host> {
     // What the other sends, at true times; stamps are by its clock.
-    let mut updates: Link<(Time, Digest)> = Link::new(update_link.0, update_link.1);
-    let mut digests: Link<Vec<Digest>> = Link::new(digest_link.0, digest_link.1);
+    let mut updates: Pipe<(Time, Digest)> = Pipe::new(update_link.0, update_link.1);
+    let mut digests: Pipe<Vec<Digest>> = Pipe::new(digest_link.0, digest_link.1);
     let end = i64::from(EPOCHS_MAX) * EPOCH_US;
     let (mut next_stamp, mut next_epoch) = (0, 0);
     let made = |mover: &Mover, error: i64, epoch: u32| {

@@ -83,7 +83,7 @@ pub struct Row {
     /// By which rule.
     #[serde(serialize_with = "serialize_rule")]
     pub rule: Rule,
-    /// Who should decide.
+    /// The host that should decide.
     #[serde(serialize_with = "serialize_policy")]
     pub policy: Policy,
     /// The share of messages lost.
@@ -106,11 +106,8 @@ pub struct Row {
 pub struct Counts {
     /// Encounters that both hosts saw.
     pub encounters: u64,
-    /// Nobody decided.
     pub none: u64,
-    /// One did.
     pub one: u64,
-    /// Both did.
     pub both: u64,
     /// Failures of the episode rule where a host lacked a digest.
     pub uninformed: u64,
@@ -140,8 +137,8 @@ impl Decisions {
         broken
             .map(|row| {
                 format!(
-                    "{} {} at loss {}, {} ms, k {}, d {}, tau_c {}: {} other, {} both in one term, {} verdicts differ, {} \
-                     claims unanswered",
+                    "{} {} at loss {}, {} ms, k {}, d {}, tau_c {}: {} other, {} both in one term, {} verdicts \
+                     differ, {} claims unanswered",
                     row.rule.name(),
                     row.policy.name(),
                     row.loss,

@@ -5,7 +5,6 @@ use crate::report::number::grouped;
 use crate::report::page::{Block, Page, Section};
 use kinesphere::table::Table;
 
-/// The page.
 pub(super) fn page(report: &Decisions) -> Page {
     Page {
         title: "Whose word counts?".to_owned(),

@@ -41,7 +41,7 @@ pub(super) fn settle(encounter: &Encounter, seed: u64, standings: &[Standing; 2]
         match answers {
             [Some(one), Some(other)] if one == other => sent.push(one),
             [None, None] => {
-                // Nobody's to decide: the claim runs out, and each goes on with its own motion.
+                // No host decides: the claim runs out, and each goes on with its own motion.
                 let last = tentative.since + 2 * (LATENCY_US_BOUND + EPOCH_US) + 1;
                 open += u64::from(!tentative.is_dropped(last, LATENCY_US_BOUND, EPOCH_US));
             }

@@ -2,12 +2,11 @@
 
 use motion::owner::SendRule;
 use motion::{Algorithm, CollisionScene, KinematicState, Owner, Replica, ReplicaSettings};
+use sim::link::{LinkSettings, Pipe};
 use space::workload::Random;
 use space::{DVec3, NodeId, ObjectId, Tick, Time, Vec3};
 use world::spec::{AvatarSpec, WorldLimits};
 use world::{Act, ContactPolicy, Input, Spec, World};
-
-use crate::network::{Link, LinkSettings};
 
 /// Half the width of an avatar, in metres.
 const RADIUS: f64 = 0.3;
@@ -129,8 +128,8 @@ fn peers(walks: &[Walk; 2], way: Way, network: LinkSettings, seed: u64) -> Met {
         Owner::new(NodeId::new(number), object, Algorithm::Fpw, rule, settings, |update| *update)
     });
     // To each host: positions for the naive, updates for the others.
-    let mut positions: [Link<DVec3>; 2] = [0, 1].map(|who| Link::new(network, seed * 4 + who));
-    let mut updates: [Link<motion::Update>; 2] = [2, 3].map(|who| Link::new(network, seed * 4 + who));
+    let mut positions: [Pipe<DVec3>; 2] = [0, 1].map(|who| Pipe::new(network, seed * 4 + who));
+    let mut updates: [Pipe<motion::Update>; 2] = [2, 3].map(|who| Pipe::new(network, seed * 4 + who));
     let mut depth: f64 = 0.0;
     let mut messages = 0;
     for frame in 0..FRAMES {
@@ -194,7 +193,7 @@ fn settled(walks: &[Walk; 2], network: LinkSettings, seed: u64) -> Met {
         .collect();
     world.step(&joins);
     let avatars = [1, 2].map(|sender| world.avatar_of(NodeId::new(sender)).expect("both found a place"));
-    let mut requests: [Link<DVec3>; 2] = [0, 1].map(|who| Link::new(network, seed * 4 + who));
+    let mut requests: [Pipe<DVec3>; 2] = [0, 1].map(|who| Pipe::new(network, seed * 4 + who));
     let (mut depth, mut messages): (f64, u64) = (0.0, 0);
     let mut sequence = 1;
     for frame in 0..FRAMES {

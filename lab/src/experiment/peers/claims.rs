@@ -1,8 +1,9 @@
 //! What the paper claims of many hosts, what we promise, and what came out.
 
+use sim::peers::outcomes::Outcomes;
+use sim::promises::{Promises, Score};
+
 use super::Row;
-use crate::peers::outcomes::Outcomes;
-use crate::promise::{Promise, Promises};
 use crate::report::number::grouped;
 use crate::report::verdict::{Outcome, Verdict};
 
@@ -33,8 +34,9 @@ pub(super) fn judge(rows: &[Row], trade_off: &[Row], rough: &[Row], promises: &P
             "our promise",
             rows.iter().map(|row| is_good(row, FEWER[0])).collect(),
             format!(
-                "{:.1} to {:.1} times fewer messages and {:.1} to {:.1} times fewer bytes, digests, claims, verdicts, clocks and \
-                 signs of life included, at a mean error of {:.3} to {:.3} m; every frame: {:.3} m.",
+                "{:.1} to {:.1} times fewer messages and {:.1} to {:.1} times fewer bytes, digests, claims, \
+                 verdicts, clocks and signs of life included, at a mean error of {:.3} to {:.3} m; every frame: \
+                 {:.3} m.",
                 least(|row| row.fewer_messages),
                 most(|row| row.fewer_messages),
                 least(|row| row.fewer_bytes),
@@ -55,9 +57,9 @@ pub(super) fn judge(rows: &[Row], trade_off: &[Row], rough: &[Row], promises: &P
             "Ohlenburg, section 6",
             rows.iter().map(|row| row.outcomes.by_none + row.outcomes.by_both == 0).collect(),
             format!(
-                "On a steady network nobody decides about {:.1} % of contacts, and both about {:.2} %. On bad networks, with crashes \
-                 and partitions: {:.1} % and {:.2} %; {:.1} % are contacts of two who could not hear each other, or not shortly \
-                 before.",
+                "On a steady network nobody decides about {:.1} % of contacts, and both about {:.2} %. On bad \
+                 networks, with crashes and partitions: {:.1} % and {:.2} %; {:.1} % are contacts of two who could \
+                 not hear each other, or not shortly before.",
                 share(rows, |outcomes| outcomes.by_none),
                 share(rows, |outcomes| outcomes.by_both),
                 share(rough, |outcomes| outcomes.by_none),
@@ -68,7 +70,7 @@ pub(super) fn judge(rows: &[Row], trade_off: &[Row], rough: &[Row], promises: &P
         verdict(
             "No host keeps two verdicts about one contact, and after delivery all hosts keep the same",
             "our promise",
-            promises.iter().map(Promise::holds).collect(),
+            promises.iter().map(Score::holds).collect(),
             format!(
                 "{} contests; broken were: {}.",
                 grouped(contests),

@@ -6,14 +6,14 @@ use crate::report::chart::{Chart, Curve};
 use crate::report::page::Figure;
 use crate::report::svg::Color;
 
-/// All figures.
 pub fn all(report: &Peers) -> Vec<Figure> {
     vec![
         Figure {
             name: "trade-off".to_owned(),
-            caption: "How far off others are seen, and what that costs, as only what is off by more than a limit is sent: it is \
-                      written at each point. The first millimetres save most of the messages. Looser limits save less and less, \
-                      until signs of life, digests and clocks are what is left, and cost more and more error."
+            caption: "How far off others are seen, and what that costs, as only what is off by more than a limit is \
+                sent: it is written at each point. The first millimetres save most of the messages. Looser limits \
+                save less and less, until signs of life, digests and clocks are what is left, and cost more and more \
+                error."
                 .to_owned(),
             svg: trade_off(report),
         },

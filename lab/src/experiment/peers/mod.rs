@@ -1,4 +1,5 @@
-//! Ohlenburg's paper among many hosts: what does it cost to see others where they are, and do all agree on who met whom?
+//! Ohlenburg's paper among many hosts: what does it cost to see others where they are, and do all agree on who met
+//! whom?
 //!
 //! Hosts with the paper's object, at the paper's pace, in a hall where they bounce off walls and off each other.
 
@@ -13,12 +14,11 @@ pub use self::row::Row;
 use motion::decision::Policy;
 use rayon::prelude::*;
 use serde::Serialize;
+use sim::link::LinkSettings;
+use sim::peers::{self, HOSTS_MAX, Report as Measured};
+use sim::promises::Promises;
 
 use super::Document;
-use crate::network::LinkSettings;
-use crate::peers::watcher::Measured;
-use crate::peers::{self, HOSTS_MAX};
-use crate::promise::Promises;
 use crate::report::verdict::Verdict;
 use crate::setting::{self, OutOfRange};
 
@@ -28,13 +28,13 @@ const LIMITS: [f64; 9] = [-1.0, 0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0];
 const TRADE_OFF_RUNS: usize = 4;
 /// Hosts of the trade-off, if there may be as many.
 const TRADE_OFF_HOSTS: usize = 8;
-/// The contests on bad networks are so many parts of the progress.
+/// The contests on bad networks are this many parts of the progress.
 const ROUGH_PARTS: u32 = 100;
 
 /// What to run.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Up to so many hosts: 2, 4, 8, 16 and 32 of them, as far as this goes.
+    /// Up to this many hosts: 2, 4, 8, 16 and 32 of them, as far as this goes.
     pub hosts: usize,
     /// Seconds per setting.
     pub seconds: u32,
@@ -164,7 +164,8 @@ impl Peers {
     /// The report for a terminal.
     pub fn to_text(&self) -> String {
         format!(
-            "{}\nThe consistency-throughput trade-off:\n{}\nWho decided, on a steady network:\n{}\nOn bad networks:\n{}\n{}\n",
+            "{}\nThe consistency-throughput trade-off:\n{}\nWho decided, on a steady network:\n{}\nOn bad \
+             networks:\n{}\n{}\n",
             row::costs(&self.rows),
             row::costs(&self.trade_off),
             row::decisions(&self.rows),

@@ -1,16 +1,15 @@
 //! How one setting did, and tables of that.
 
 use serde::Serialize;
+use sim::peers::outcomes::Outcomes;
+use sim::peers::{self, Report as Measured};
 
-use crate::peers;
-use crate::peers::outcomes::Outcomes;
-use crate::peers::watcher::Measured;
+use crate::report::number::nearest_rank;
 use kinesphere::table::Table;
 
 /// How one setting did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Row {
-    /// Who decides.
     pub policy: &'static str,
     /// How many hosts; on bad networks, the most.
     pub hosts: usize,
@@ -24,7 +23,6 @@ pub struct Row {
     pub error_max_m: f64,
     /// Messages of all kinds, per host.
     pub messages_per_s: f64,
-    /// Their bytes.
     pub bytes_per_s: f64,
     /// Updates of objects in them, per host: what the limit governs.
     pub motions_per_s: f64,
@@ -46,7 +44,10 @@ impl Row {
     pub(super) fn new(policy: &'static str, settings: &peers::Settings, runs: &[Measured]) -> Row {
         let mean = |of: fn(&Measured) -> f64| runs.iter().map(of).sum::<f64>() / runs.len().max(1) as f64;
         let outcomes = Outcomes::sum(runs.iter().map(|run| &run.outcomes));
-        let [common_ms_p50, common_ms_p99] = outcomes.to_common_ms([50, 99]);
+        let mut to_common_us = outcomes.to_common_us.clone();
+        to_common_us.sort_unstable();
+        let [common_ms_p50, common_ms_p99] =
+            [50, 99].map(|percent| nearest_rank(&to_common_us, percent).map_or(0.0, |us| us as f64 * 1e-3));
         Row {
             policy,
             hosts: settings.hosts,
@@ -102,7 +103,7 @@ pub(super) fn costs(rows: &[Row]) -> Table {
     table
 }
 
-/// Who decided, and how soon all knew.
+/// Which host decided, and how soon all knew.
 pub(super) fn decisions(rows: &[Row]) -> Table {
     let mut table = Table::new([
         "policy", "hosts", "loss", "contests", "by none", "cut off", "by one", "by both", "denied", "p50 ms", "p99 ms",

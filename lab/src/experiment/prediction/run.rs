@@ -8,11 +8,11 @@ use motion::replica::{Replica, ReplicaSettings};
 use motion::scene::SceneObject;
 use motion::state::Update;
 use serde::Serialize;
+use sim::link::{LinkSettings, Pipe};
 use space::{DVec3, NodeId, ObjectId, Time};
 
 use super::method::{Ahead, Collisions, Method};
 use super::path::{COLLISIONS_US, DURATION_US, Path, WINDOWS_US};
-use crate::network::{Link, LinkSettings};
 
 /// The owner's frames per second.
 pub const OWNER_HZ: i64 = 60;
@@ -95,7 +95,7 @@ pub fn run(method: &Method, path: &Path, circumstances: Circumstances) -> Run {
         display: Display::new(ConvergenceSettings { convergence, ..ConvergenceSettings::default() }),
         shown: None,
     };
-    let mut link = Link::new(LinkSettings { loss, ..LinkSettings::steady(latency_us) }, seed);
+    let mut link = Pipe::new(LinkSettings { loss, ..LinkSettings::steady(latency_us) }, seed);
     let mut run = Run::default();
 
     let mut last_frame = Time::from_micros(-1);
@@ -135,7 +135,7 @@ struct Observer {
 }
 
 impl Observer {
-    fn frame(&mut self, link: &mut Link<Update>, path: &Path, at: Time, run: &mut Run) {
+    fn frame(&mut self, link: &mut Pipe<Update>, path: &Path, at: Time, run: &mut Run) {
         let scene = &path.scene;
         let before = self.replica.predict(at, scene).map(|old| self.display.shown(at, &old, path.radius, scene));
         let mut has_news = false;
