@@ -20,7 +20,6 @@ mod feature;
 mod geometry;
 pub mod mesh;
 mod parry;
-pub mod peer;
 mod penetrate;
 mod pose;
 pub mod proximity;

@@ -7,7 +7,8 @@
 //! - A message has one encoding and `decode` refuses every other, so that equal messages are equal bytes.
 //! - Poses are whole [steps](space::snap) of the world's grid: the receiver gets the settled pose to the bit.
 //! - [`ToServer`] and [`ToClient`] are between a client and a server, [`operator`] has messages for operators.
-//! - [`peer`] has messages between peers, in a world without a server; [`cluster`] those between servers that share one.
+//! - [`peer`] has messages between peers, in a world without a server; [`cluster`] those between servers that share
+//!   one.
 //! - A [`state`] datagram has at most [`DATAGRAM_MAX`] bytes and is complete in itself.
 
 #![forbid(unsafe_code)]

@@ -37,7 +37,6 @@ pub struct Claim {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verdict {
     pub pair: ObjectPair,
-    /// The term in which it was decided.
     pub term: u32,
     pub decider: NodeId,
     /// The time of the contact, whether there was one or not.
@@ -77,8 +76,8 @@ impl OwnVerdicts {
         OwnVerdicts { host, overlap_us, decided: Vec::new() }
     }
 
-    /// The verdict about a contact that this host sees, if it is the decider. For the same contact the first verdict is
-    /// returned again.
+    /// The verdict about a contact that this host sees, if it is the decider. For the same contact the first verdict
+    /// is returned again.
     pub fn decide(&mut self, claim: Claim, standing: Standing, after: Option<[KinematicState; 2]>) -> Option<Verdict> {
         let about = |verdict: &&Verdict| {
             verdict.pair == claim.pair && (verdict.contact - claim.contact).abs() <= self.overlap_us
@@ -124,7 +123,6 @@ impl Verdicts {
         Verdicts { overlap_us, heard: Vec::new() }
     }
 
-    /// Takes in a verdict. Returns whether it was new.
     pub fn handle(&mut self, verdict: Verdict) -> bool {
         let key = precedence(&verdict);
         match self.heard.binary_search_by(|heard| precedence(heard).cmp(&key)) {
@@ -191,14 +189,14 @@ mod tests {
             contact: Time::from_micros(ms * 1_000),
         };
         let mine = Standing::InTerm { term: 3, decider: me };
-        let mut docket = OwnVerdicts::new(me, 500_000);
-        assert_eq!(docket.answer(claim(1_000), Standing::Outside), None);
-        assert_eq!(docket.answer(claim(1_000), Standing::InTerm { term: 3, decider: other }), None);
+        let mut issued = OwnVerdicts::new(me, 500_000);
+        assert_eq!(issued.answer(claim(1_000), Standing::Outside), None);
+        assert_eq!(issued.answer(claim(1_000), Standing::InTerm { term: 3, decider: other }), None);
         let after = [KinematicState::at_rest(Time::default(), space::DVec3::ZERO); 2];
-        let verdict = docket.decide(claim(1_000), mine, Some(after)).unwrap();
+        let verdict = issued.decide(claim(1_000), mine, Some(after)).unwrap();
         assert_eq!((verdict.term, verdict.decider, verdict.after), (3, me, Some(after)));
-        assert_eq!(docket.answer(claim(1_400), Standing::Outside), Some(verdict), "the same contact, a little later");
-        let nothing = docket.answer(claim(9_000), mine).unwrap();
+        assert_eq!(issued.answer(claim(1_400), Standing::Outside), Some(verdict), "the same contact, a little later");
+        let nothing = issued.answer(claim(9_000), mine).unwrap();
         assert_eq!(nothing.after, None, "a contact that only the other host saw");
     }
 

@@ -32,9 +32,6 @@ pub trait BroadPhase: Send {
     /// Replaces `pairs` by the pairs of spheres that overlap. Calls `update` first if the spheres have changed since.
     fn find(&mut self, spheres: &Spheres, pairs: &mut Vec<Pair>) -> Work;
 
-    /// Heap memory held, in bytes, without what the caller owns.
-    fn bytes(&self) -> usize;
-
     /// A whole tick: from new positions to the complete list of pairs.
     fn pairs(&mut self, spheres: &Spheres, pairs: &mut Vec<Pair>) -> Work {
         self.update(spheres) + self.find(spheres, pairs)

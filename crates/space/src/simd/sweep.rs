@@ -50,18 +50,6 @@ impl Gathered {
         self.len = 0;
     }
 
-    /// Makes room for this many rows.
-    pub fn reserve(&mut self, rows: usize) {
-        if self.id.len() < rows {
-            self.widen(rows);
-        }
-    }
-
-    /// For how many there is room.
-    pub fn room(&self) -> usize {
-        self.id.len()
-    }
-
     #[inline]
     pub fn len(&self) -> usize {
         self.len
@@ -129,11 +117,6 @@ impl Gathered {
         }
         let count = self.meets_plain(mover, from, hits);
         &hits[..count]
-    }
-
-    /// Heap memory, in bytes.
-    pub fn bytes(&self) -> usize {
-        9 * 4 * self.id.capacity()
     }
 
     fn widen(&mut self, rows: usize) {

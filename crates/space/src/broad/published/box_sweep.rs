@@ -74,12 +74,6 @@ impl BoxSweep {
         &self.pairs
     }
 
-    pub fn bytes(&self) -> usize {
-        self.axes.iter().map(|ends| ends.capacity() * size_of::<End>()).sum::<usize>()
-            + self.pairs.bytes()
-            + self.in_order.capacity() * size_of::<(Aabb, u32)>()
-    }
-
     /// Sorts all axes and sweeps along the one with the fewest overlaps. Returns how many boxes were compared.
     fn start_afresh(&mut self, boxes: &[Aabb]) -> u64 {
         for ends in &mut self.axes {

@@ -171,14 +171,6 @@ impl BroadPhase for Octree {
         }
         work
     }
-
-    fn bytes(&self) -> usize {
-        self.ranges.capacity() * size_of::<VoxelRange>()
-            + (self.leaves.capacity() + self.open.capacity()) * size_of::<Node>()
-            + self.listed.capacity() * size_of::<u32>()
-            + self.children.capacity()
-            + self.gathered.bytes()
-    }
 }
 
 #[cfg(test)]

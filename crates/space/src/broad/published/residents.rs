@@ -126,10 +126,6 @@ impl Residents {
         }
         tests
     }
-
-    pub fn bytes(&self) -> usize {
-        self.rows.capacity() * size_of::<Resident>() + self.oversized.bytes()
-    }
 }
 
 fn bits(columns: Columns<'_>, row: usize) -> [u32; 4] {

@@ -53,13 +53,6 @@ impl BroadPhase for SweepAndPrune {
         }
         work + Work { sphere_tests: self.sweep.pairs().len() as u64, ..Work::default() }
     }
-
-    fn bytes(&self) -> usize {
-        self.boxes.capacity() * size_of::<Aabb>()
-            + self.entered.capacity() * size_of::<u32>()
-            + self.listed.bytes()
-            + self.sweep.bytes()
-    }
 }
 
 #[cfg(test)]

@@ -90,10 +90,6 @@ impl BroadPhase for SweepOneAxis {
         }
         work + Work { sphere_tests, ..Work::default() }
     }
-
-    fn bytes(&self) -> usize {
-        self.listed.bytes() + self.ends.capacity() * size_of::<End>() + self.sorted.bytes()
-    }
 }
 
 impl Sorted {
@@ -114,11 +110,6 @@ impl Sorted {
 
     fn columns(&self) -> Columns<'_> {
         Columns { x: &self.x, y: &self.y, z: &self.z, radius: &self.radius }
-    }
-
-    fn bytes(&self) -> usize {
-        let ends = self.low.capacity() + self.high.capacity();
-        4 * (ends + self.x.capacity() + self.y.capacity() + self.z.capacity() + self.radius.capacity())
     }
 }
 

@@ -101,18 +101,6 @@ impl BroadPhase for UniformGrid {
         work.sphere_tests += self.residents.add_oversized_pairs(spheres.columns(), pairs);
         work
     }
-
-    fn bytes(&self) -> usize {
-        let lists = self
-            .voxels
-            .iter()
-            .map(|voxel| voxel.rows.capacity() * size_of::<u32>() + voxel.pairs.capacity() * size_of::<Pair>());
-        self.residents.bytes()
-            + self.gathered.bytes()
-            + self.voxels.capacity() * size_of::<Voxel>()
-            + self.touched.capacity() * size_of::<u32>()
-            + lists.sum::<usize>()
-    }
 }
 
 #[cfg(test)]
