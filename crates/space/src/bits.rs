@@ -92,11 +92,6 @@ impl Bits {
             Some(index * 64 + bit)
         })
     }
-
-    /// Heap memory, in bytes.
-    pub fn bytes(&self) -> usize {
-        self.words.capacity() * 8
-    }
 }
 
 /// A set of rows, small enough for the cache, that is emptied in the time it takes to go through it.

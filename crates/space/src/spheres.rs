@@ -259,15 +259,6 @@ impl Spheres {
         self.tick = self.tick.next();
     }
 
-    /// Heap memory, in bytes.
-    pub fn bytes(&self) -> usize {
-        4 * (self.x.capacity() + self.y.capacity() + self.z.capacity() + self.radius.capacity() + self.free.capacity())
-            + self.alive.bytes()
-            + self.moved.bytes()
-            + self.reshaped.capacity() * size_of::<Slot>()
-            + self.arrivals.capacity() * size_of::<u64>()
-    }
-
     fn add_block(&mut self) {
         let first = self.x.len();
         let rows = first + Self::BLOCK;
