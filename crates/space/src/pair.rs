@@ -54,8 +54,8 @@ impl PairChanges {
         PairChanges::default()
     }
 
-    /// Compares the pairs of this world, in any order, with those of the last call. If a slot was given to another object
-    /// since, the pairs of the old object end and those of the new one begin, though they name the same slots.
+    /// Compares the pairs of this world, in any order, with those of the last call. If a slot was given to another
+    /// object since, the pairs of the old object end and those of the new one begin, though they name the same slots.
     pub fn update(&mut self, spheres: &Spheres, pairs: &[Pair]) {
         self.compare(pairs);
         if let Some(seen) = self.seen.replace(spheres.edition()) {

@@ -132,8 +132,8 @@ impl Turn {
             return turn;
         }
         // Where two numbers are about equally large, leaving out the other one rounds differently, and two or three
-        // turns lead to each other in a circle. All of them are near; the one with the smallest bits is meant, whichever
-        // of them one comes from.
+        // turns lead to each other in a circle. All of them are near; the one with the smallest bits is meant,
+        // whichever of them one comes from.
         for _ in 0..4 {
             turn = again(turn);
         }

@@ -238,8 +238,9 @@ impl Spheres {
         self.arrivals.get(slot.row()).is_some_and(|&arrival| arrival > self.tick_revision)
     }
 
-    /// The version of this world. Compare it with the last one seen before relying on [`moved`](Spheres::moved): the world
-    /// may be another, a tick may be missing, and changes may have followed the last look within a tick that is over.
+    /// The version of this world. Compare it with the last one seen before relying on [`moved`](Spheres::moved): the
+    /// world may be another, a tick may be missing, and changes may have followed the last look within a tick that is
+    /// over.
     pub fn edition(&self) -> Edition {
         let Spheres { identity, tick, revision, tick_revision, .. } = *self;
         Edition { identity, tick, revision, tick_revision }
@@ -250,8 +251,8 @@ impl Spheres {
         self.tick
     }
 
-    /// Ends the tick and clears `moved` and `reshaped`. The owner of the world calls this once per tick, after all readers
-    /// of the changes. Without it the list of changes only grows.
+    /// Ends the tick and clears `moved` and `reshaped`. The owner of the world calls this once per tick, after all
+    /// readers of the changes. Without it the list of changes only grows.
     pub fn end_tick(&mut self) {
         self.moved.clear();
         self.reshaped.clear();

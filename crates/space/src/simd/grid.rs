@@ -214,9 +214,9 @@ pub fn overlaps_in_cells_plain(cells: Cells<'_>, count: usize, mut hit: impl FnM
     tests
 }
 
-/// A mispredicted branch costs more than a test. So for each row the first eight of its own run and of the one in the next
-/// slab are tested whatever their lengths; rows with an overlap or with more to test are only noted, and handled later in
-/// batches.
+/// A mispredicted branch costs more than a test. So for each row the first eight of its own run and of the one in the
+/// next slab are tested whatever their lengths; rows with an overlap or with more to test are only noted, and handled
+/// later in batches.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn overlaps_in_cells_wide(cells: Cells<'_>, count: usize, mut hit: impl FnMut(usize, usize)) -> u64 {

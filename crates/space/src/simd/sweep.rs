@@ -99,8 +99,8 @@ impl Gathered {
         self.add_plain(stored, rows, first, shift, ticks);
     }
 
-    /// The indices from `from` on whose sphere comes closer to the mover than the sum of the radii at some time from now
-    /// until the first of the two is no longer to be believed. They are written to `hits`, which grows as need be.
+    /// The indices from `from` on whose sphere comes closer to the mover than the sum of the radii at some time from
+    /// now until the first of the two is no longer to be believed. They are written to `hits`, which grows as need be.
     ///
     /// The arithmetic is rough to about a millionth of the distances involved; radii carry a margin for that.
     #[inline]

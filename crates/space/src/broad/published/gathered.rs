@@ -15,7 +15,8 @@ pub(super) struct Gathered {
 const PADDING: usize = 7;
 
 impl Gathered {
-    /// Tests each of `rows` against each other, calls `hit` with those that overlap, and returns how many tests it took.
+    /// Tests each of `rows` against each other, calls `hit` with those that overlap, and returns how many tests it
+    /// took.
     pub fn brute_force(&mut self, columns: Columns<'_>, rows: &[u32], mut hit: impl FnMut(u32, u32)) -> u64 {
         let count = rows.len();
         gather(&mut self.x, columns.x, rows);

@@ -2,7 +2,8 @@
 //! listed in each leaf that its box overlaps, and each leaf is searched by brute force. It is built anew every tick.
 //!
 //! Invariants, from `update` to `find`:
-//! - The deepest leaves are voxels; a node is a cube of them, and lists exactly those whose box is in one of its voxels.
+//! - The deepest leaves are voxels; a node is a cube of them, and lists exactly those whose box is in one of its
+//!   voxels.
 //! - Every voxel with two objects is in one leaf. A node with fewer than two is not made.
 //! - Lists together have at most [`Octree::LISTED_MAX`] entries per object: a node is not split beyond that.
 

@@ -5,8 +5,8 @@
 //! - An object in more than [`Residents::VOXELS_MAX`] voxels is on a separate list instead: memory stays linear in the
 //!   number of objects.
 //!
-//! Every row is read again at every update, so that it does not matter which world is handed over, or whether ticks were
-//! skipped: what is as it was costs a comparison.
+//! Every row is read again at every update, so that it does not matter which world is handed over, or whether ticks
+//! were skipped: what is as it was costs a comparison.
 
 use crate::Vec3;
 

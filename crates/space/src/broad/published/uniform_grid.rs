@@ -1,5 +1,5 @@
-//! Paper 003's grid: a box cut into voxels once, each object listed in every voxel that its box overlaps, and brute force
-//! in each voxel.
+//! Paper 003's grid: a box cut into voxels once, each object listed in every voxel that its box overlaps, and brute
+//! force in each voxel.
 //!
 //! Invariants:
 //! - A voxel lists its residents, in any order, and knows the pairs among them that it reports.
