@@ -8,7 +8,7 @@
 //! - Lists together have at most [`Octree::LISTED_MAX`] entries per object: a node is not split beyond that.
 
 use super::aabb::Aabb;
-use super::gathered::Gathered;
+use super::cell_members::CellMembers;
 use super::voxels::{VoxelRange, Voxels};
 use super::{BroadPhase, Work, take_in_if_new};
 use crate::{Edition, Pair, Spheres};
@@ -24,7 +24,7 @@ pub struct Octree {
     listed: Vec<u32>,
     /// Scratch: which children each object of a node is in, one bit each.
     children: Vec<u8>,
-    gathered: Gathered,
+    members: CellMembers,
     /// The world at the last update.
     seen: Option<Edition>,
 }
@@ -66,7 +66,7 @@ impl Octree {
             open: Vec::new(),
             listed: Vec::new(),
             children: Vec::new(),
-            gathered: Gathered::default(),
+            members: CellMembers::default(),
             seen: None,
         })
     }
@@ -163,7 +163,7 @@ impl BroadPhase for Octree {
         for leaf in &self.leaves {
             let cube = VoxelRange { low: leaf.low, high: leaf.low.map(|low| low + leaf.edge - 1) };
             let rows = &self.listed[leaf.from..leaf.to];
-            work.sphere_tests += self.gathered.brute_force(spheres.columns(), rows, |one, other| {
+            work.sphere_tests += self.members.brute_force(spheres.columns(), rows, |one, other| {
                 let shared = self.ranges[one as usize].first_shared(&self.ranges[other as usize]);
                 if cube.contains(shared) {
                     pairs.push(Pair::of_rows(one, other));
