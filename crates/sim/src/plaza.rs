@@ -1,6 +1,6 @@
-//! A server and its clients on a bad network: clients lose their connections and resume, the network is cut and heals,
-//! hostile clients join in, and the server is killed and comes back from its disk. All promises are checked after every
-//! tick.
+//! A server and its clients on a bad network: clients lose their connections and resume, the network is cut and
+//! heals, hostile clients join in, and the server is killed and comes back from its disk. All promises are checked
+//! after every tick.
 
 use std::collections::BTreeMap;
 

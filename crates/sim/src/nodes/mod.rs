@@ -1,8 +1,8 @@
 //! Nodes of a cluster on a bad network: many servers that are one world.
 //!
-//! Messages are lost, delayed, doubled and overtaken, the network is partitioned and heals, connections break with all
-//! that is on its way, nodes freeze, wake, die at any message and come back as new ones, and their clocks run
-//! differently.
+//! Messages are lost, delayed, doubled and overtaken, the network is partitioned and heals, connections break
+//! with all that is on its way, nodes freeze, wake, die at any message and come back as new ones, and their
+//! clocks run differently.
 
 pub mod explore;
 mod node;
@@ -746,8 +746,8 @@ fn users(node: &ClusterNode) -> impl Iterator<Item = GridPoint> + '_ {
     node.world.dynamic().filter(|object| object.owner.is_some()).map(|object| object.at)
 }
 
-/// Where users want to go: somewhere else every four seconds, whichever their node is. Carriers first fetch what is
-/// nearest.
+/// Where users want to go: somewhere else every four seconds, whichever their node is. Carriers first fetch
+/// what is nearest.
 fn wishes(node: &ClusterNode, now: Time, settings: &Settings) -> Vec<Input> {
     let (world, custody) = (&node.world, node.cluster.custody());
     let things: Vec<_> = world.dynamic().filter(|object| object.kind == Kind::Movable).collect();

@@ -100,8 +100,8 @@ struct Swarm {
     ticks: usize,
 }
 
-/// What users send to one server in a tick, in one buffer that is kept: what the harness does with memory must not be
-/// felt.
+/// What users send to one server in a tick, in one buffer that is kept: what the harness does with memory must
+/// not be felt.
 #[derive(Clone, Debug, Default)]
 struct Post {
     bytes: Vec<u8>,
@@ -332,8 +332,8 @@ fn address(node: u64) -> String {
     format!("node {node}")
 }
 
-/// An empty tape for some of the nodes with borders of each length, evenly from all of them, by their places in the
-/// list.
+/// An empty tape for some of the nodes with borders of each length, evenly from all of them, by their places
+/// in the list.
 fn tapes(foundings: &[Founding], territory: &Territory, grid: Grid) -> BTreeMap<usize, Tape> {
     let mut alike: BTreeMap<i32, Vec<usize>> = BTreeMap::new();
     for (index, founding) in foundings.iter().enumerate() {
