@@ -1,7 +1,7 @@
 //! The driver of a server: it brings the server the time and what arrives, and carries out its effects.
 //!
 //! It runs on a thread of its own and waits for nothing but the next tick and the next event. Sending queues or drops,
-//! and another thread writes to the disk, so a slow client or disk delays nobody else.
+//! and another thread writes to the disk, so a slow client or disk delays no other client.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -19,9 +19,9 @@ use crate::cluster::{self, Messenger, NodeEvent};
 use crate::http::Health;
 use crate::link::{Inbox, LinkEvent, Outbox, Party};
 use crate::meters::{self, Direction, Meters};
-use crate::order::{self, Answer, Order};
+use crate::order::{self, Order, Reply};
 use crate::origin::Origins;
-use crate::store::keeper::Keeper;
+use crate::store::keeper::StoreKeeper;
 use crate::watch::Watchers;
 use crate::{kept, token};
 
@@ -36,8 +36,8 @@ pub struct Drive {
     pub inbox: Inbox,
     pub admission: Admission,
     /// `None` for a world that is not kept.
-    pub keeper: Option<Keeper>,
-    pub orders: mpsc::Receiver<(Order, oneshot::Sender<Answer>)>,
+    pub keeper: Option<StoreKeeper>,
+    pub orders: mpsc::Receiver<(Order, oneshot::Sender<Reply>)>,
     /// What `/healthz` answers.
     pub health: Health,
     /// Operators who watch.
@@ -167,7 +167,7 @@ impl Running {
         if self.now() - due > tick_us {
             metrics::counter!("kinesphere_tick_overruns_total").increment(1);
         }
-        if self.drive.keeper.as_ref().is_some_and(Keeper::wants_snapshot) {
+        if self.drive.keeper.as_ref().is_some_and(StoreKeeper::wants_snapshot) {
             self.drive.keep_snapshot();
         }
         self.look_after_cluster();
@@ -364,7 +364,7 @@ impl Running {
         }
     }
 
-    fn obey(&mut self, order: Order) -> Answer {
+    fn obey(&mut self, order: Order) -> Reply {
         let now = self.now();
         order::obey(&mut self.drive, order, now, self.outboxes.len())
     }

@@ -1,4 +1,4 @@
-//! A mesh by the name that somebody gave: a file, or a shape that the project ships.
+//! Loads a mesh by name: from a file, or one of the shipped shapes.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use shapes::mesh::{Format, MeshLimits, TriangleMesh, catalog, read};
 
 use crate::failure::Failure;
 
-/// The mesh of a file; if there is no such file, the shape of that name.
+/// The mesh in a file; if there is no such file, the shape of that name.
 pub fn load(name: &str) -> Result<TriangleMesh, Failure> {
     let path = Path::new(name);
     if !path.exists() {

@@ -1,4 +1,4 @@
-//! Reading a world file, and the meshes that it names, from the disk.
+//! Reads a world file and its meshes from the disk.
 
 use std::fs;
 use std::path::{Component, Path};
@@ -8,7 +8,7 @@ use world::Spec;
 
 use crate::failure::Failure;
 
-/// Reads a world file and the meshes that it names, from beside it.
+/// Reads a world file, and its meshes from the same folder. Also returns the text.
 pub fn load(file: &Path) -> Result<(Spec, String), Failure> {
     let name = file.display().to_string();
     let text = fs::read_to_string(file).map_err(|error| Failure::Input(format!("cannot read {name}: {error}")))?;
@@ -24,7 +24,7 @@ fn load_mesh(folder: &Path, name: &str) -> Result<TriangleMesh, String> {
     mesh::read_with(&bytes, format, &MeshLimits::default(), &mut buffers).map_err(|error| error.to_string())
 }
 
-/// The bytes of a file in the world file's folder or below it: a world file is no way to read anything else.
+/// Reads a file in the world file's folder or below it, and refuses all other paths.
 fn beside(folder: &Path, name: &str) -> Result<Vec<u8>, String> {
     let path = Path::new(name);
     if !path.components().all(|part| matches!(part, Component::Normal(_))) {

@@ -10,7 +10,7 @@
 
 use parry3d::bounding_volume::Aabb;
 use parry3d::math::Vector;
-use parry3d::partitioning::{Bvh, BvhBuildStrategy, BvhNode, BvhNodeWide, BvhWorkspace};
+use parry3d::partitioning::{Bvh, BvhBuildStrategy, BvhNode, BvhWorkspace};
 
 use space::{BroadPhase, Edition, Pair, Slot, Sphere, Spheres, Vec3, Work};
 
@@ -87,10 +87,6 @@ impl BroadPhase for ParryRefit {
     fn find(&mut self, spheres: &Spheres, pairs: &mut Vec<Pair>) -> Work {
         take_in_if_new(self, self.tree.seen, spheres) + self.tree.pairs(pairs)
     }
-
-    fn bytes(&self) -> usize {
-        self.tree.bytes()
-    }
 }
 
 impl BroadPhase for ParryRebuild {
@@ -101,10 +97,6 @@ impl BroadPhase for ParryRebuild {
 
     fn find(&mut self, spheres: &Spheres, pairs: &mut Vec<Pair>) -> Work {
         take_in_if_new(self, self.tree.seen, spheres) + self.tree.pairs(pairs)
-    }
-
-    fn bytes(&self) -> usize {
-        self.tree.bytes()
     }
 }
 
@@ -142,10 +134,6 @@ impl BroadPhase for ParryIncremental {
         pairs.clear();
         pairs.extend_from_slice(&self.known);
         work + Work { sphere_tests, ..Work::default() }
-    }
-
-    fn bytes(&self) -> usize {
-        self.tree.bytes() + self.known.capacity() * size_of::<Pair>()
     }
 }
 
@@ -278,15 +266,6 @@ impl Tree {
             }
         });
         Work { sphere_tests, ..Work::default() }
-    }
-
-    /// The workspace tells nobody its size; it holds a second copy of the nodes, and the leaves while it rebuilds.
-    fn bytes(&self) -> usize {
-        let leaves = self.bvh.leaf_count() as usize;
-        self.bvh.heap_memory_size()
-            + leaves * (size_of::<BvhNodeWide>() + size_of::<BvhNode>())
-            + self.spheres.capacity() * size_of::<Sphere>()
-            + self.changed.capacity() * size_of::<u32>()
     }
 }
 

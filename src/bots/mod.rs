@@ -24,7 +24,7 @@ use self::report::quantiles;
 pub use self::report::{BotsReport, Quantiles, nearest_rank};
 use self::says::ServerSays;
 use crate::fetch::Address;
-use crate::link::client::{Client, ConnectError, Host};
+use crate::link::client::{ConnectError, Connector, ServerAddress};
 use crate::link::{Inbox, LinkEvent, LinkLimits, Links, Outbox};
 
 /// Handshakes at the same time. More would not be done sooner where processors are scarce, but each would take longer,
@@ -90,7 +90,7 @@ pub async fn run(
     settings: &BotsSettings,
     progress: &mut dyn FnMut(usize, f64) -> ControlFlow<()>,
 ) -> Result<BotsReport, ConnectError> {
-    let mut host = Host::find(&settings.url).await?;
+    let mut host = ServerAddress::find(&settings.url).await?;
     if let Some(address) = settings.through {
         host.address = address;
     }
@@ -180,7 +180,7 @@ struct Tally {
 }
 
 /// A handshake that has ended: whose it was, with which server, and what came of it.
-type Connected = (usize, usize, Result<(LinkId, Host), ConnectError>);
+type Connected = (usize, usize, Result<(LinkId, ServerAddress), ConnectError>);
 
 struct Crowd {
     members: Vec<Member>,
@@ -201,7 +201,7 @@ struct Crowd {
     claims: BTreeMap<LinkId, (usize, usize)>,
     /// Servers by their addresses, and as they were found.
     addresses: Vec<String>,
-    hosts: Vec<Option<Host>>,
+    hosts: Vec<Option<ServerAddress>>,
     /// Which server each is at, or goes to.
     server_of: Vec<usize>,
     /// Since when a bot is out of the world, and whether it was redirected.
@@ -209,7 +209,7 @@ struct Crowd {
     /// How long they were, in microseconds, sorted: lost, and sent on.
     gaps: [Vec<i64>; 2],
     /// Taken in turn.
-    sockets: Vec<Arc<Client>>,
+    sockets: Vec<Arc<Connector>>,
     links: Links,
     inbox: Inbox,
     began: Instant,
@@ -222,7 +222,13 @@ struct Crowd {
 }
 
 impl Crowd {
-    fn new(settings: &BotsSettings, url: &str, host: Host, links: Links, inbox: Inbox) -> Result<Crowd, ConnectError> {
+    fn new(
+        settings: &BotsSettings,
+        url: &str,
+        host: ServerAddress,
+        links: Links,
+        inbox: Inbox,
+    ) -> Result<Crowd, ConnectError> {
         let member = |number: usize| {
             let name = format!("{} {}", settings.name, number + 1);
             let seed = settings.seed.wrapping_mul(1_000_003).wrapping_add(number as u64);
@@ -257,7 +263,7 @@ impl Crowd {
             out: vec![None; count],
             gaps: [Vec::new(), Vec::new()],
             sockets: (0..count.div_ceil(BOTS_PER_SOCKET))
-                .map(|_| Client::new().map(Arc::new))
+                .map(|_| Connector::new().map(Arc::new))
                 .collect::<Result<_, _>>()?,
             links,
             inbox,
@@ -377,7 +383,7 @@ impl Crowd {
                 let reached = async {
                     let host = match host {
                         Some(host) => host,
-                        None => Host::find(&address).await?,
+                        None => ServerAddress::find(&address).await?,
                     };
                     client.connect(&host, &links).await.map(|link| (link, host))
                 };

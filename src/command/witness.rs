@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use cluster::Status;
 use kinesphere::cluster::witness::{self, WitnessError};
-use kinesphere::link::Label;
+use kinesphere::link::NodeName;
 use server::ServerSettings;
 
 use super::cluster::{Among, unreached};
@@ -28,7 +28,7 @@ pub struct Witness {
     world: Option<PathBuf>,
     /// What the cluster is called
     #[arg(long, value_name = "NAME", env = "KINESPHERE_CLUSTER")]
-    cluster: Label,
+    cluster: NodeName,
     #[command(flatten)]
     among: Among,
     /// How many walk about the plaza by themselves, as the servers were told [default: 60]

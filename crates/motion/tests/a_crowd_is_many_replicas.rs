@@ -1,4 +1,4 @@
-//! A crowd predicts what each of its replicas would by itself, bit for bit, whatever it remembers.
+//! A crowd predicts the same as its replicas one by one, bit for bit, with and without its plans.
 
 mod walk;
 

@@ -1,5 +1,5 @@
-//! Proximity by sphere-trees: an object that walks along a long wall is close only if a part of the wall is, and no close
-//! object is missed.
+//! Proximity by sphere-trees: an object that walks along a long wall is close only if a part of the wall is, and no
+//! close object is missed.
 
 #![cfg(feature = "shapes")]
 

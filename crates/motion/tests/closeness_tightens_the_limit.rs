@@ -1,5 +1,5 @@
-//! Adaptive tracking: the limit is within its range, falls as objects come close, and does not change without remote
-//! objects.
+//! Adaptive tracking: the limit is within its range, falls as objects come close, and does not change
+//! without remote objects.
 
 mod walk;
 

@@ -1,4 +1,4 @@
-//! Every convergence ends exactly on the prediction, none but the jump makes a jump, and what is shown is in no wall.
+//! Every convergence ends exactly on the prediction, only `Jump` jumps, and no shown state is in a wall.
 
 mod walk;
 

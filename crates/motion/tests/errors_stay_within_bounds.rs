@@ -1,5 +1,5 @@
-//! After each frame of the owner the ghost is within the limit, and observers' errors are within the bounds of `bounds`:
-//! for random motion, and for motion made to exceed them.
+//! After each frame of the owner the ghost is within the limit, and observers' errors are within the bounds of
+//! `bounds`: for random motion, and for motion made to exceed them.
 
 mod walk;
 

@@ -1,5 +1,5 @@
-//! Ghost and replica agree bit for bit at equal times after equal messages: whatever the messages, however late, and
-//! over clocks that go back, gaps of an hour and numbers that wrap around.
+//! Ghost and replica agree bit for bit at equal times after equal messages, also late ones, after clocks that go back,
+//! gaps of an hour, and sequence numbers that wrap around.
 
 mod walk;
 
@@ -9,7 +9,7 @@ use space::workload::Random;
 use space::{NodeId, ObjectId, Time};
 use walk::{Walk, algorithms, room};
 
-/// What a wire might do: positions to the millimetre, the rest to `f32`.
+/// A wire that rounds positions to the millimetre and the rest to `f32`.
 fn rounded(update: &kinesphere_motion::Update) -> kinesphere_motion::Update {
     let mut rounded = *update;
     rounded.state.pos = (rounded.state.pos * 1e3).round() / 1e3;
@@ -45,7 +45,7 @@ fn ghost_and_replica_agree_bit_for_bit() {
                     under_way.push(update);
                 }
                 let at = state.stamp;
-                // Evaluated only now and then: when it looks must not matter.
+                // Only in some frames, as earlier evaluations must have no effect.
                 if random.whole(0, 3) == 0 {
                     let (ghost, seen) = (owner.ghost(at, &scene), prompt.predict(at, &scene));
                     assert_eq!(ghost, seen, "seed {seed}, {algorithm:?}, frame {frame}");

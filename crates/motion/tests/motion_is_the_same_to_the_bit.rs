@@ -1,5 +1,5 @@
-//! One golden hash for all results of this crate: it is the same in debug and release builds and on every machine. A change
-//! that changes results changes this hash; hosts of both versions must not share a session.
+//! One golden hash for all results of this crate: it is the same in debug and release builds and on every machine. A
+//! change that changes results changes this hash; hosts of both versions must not share a session.
 
 mod walk;
 

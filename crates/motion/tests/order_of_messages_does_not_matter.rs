@@ -1,5 +1,5 @@
-//! Any permutation and duplication of a list of messages gives the same final replica as the sorted list; and nothing
-//! that comes in, whatever its bits, makes a number that is none come out.
+//! Messages in any order and with duplicates give the same replica as the sorted list, and no message, whatever its
+//! bits, makes a prediction that is not finite.
 
 mod walk;
 

@@ -95,7 +95,7 @@ fn every_refusal_has_its_sentence() {
 }
 
 #[test]
-fn whoever_is_silent_is_dropped_with_a_reason() {
+fn silent_users_are_dropped_with_a_reason() {
     let mut hall = limited(|limits| (limits.hello_us, limits.idle_us) = (1_000_000, 2_000_000));
     let mute = hall.open(1);
     let (link, _) = hall.join(2, "Ann");

@@ -1,8 +1,8 @@
 //! First contact of two moving shapes, by conservative advancement.
 //!
 //! Two convex cores that are apart have a separating direction. Along it they approach no faster than their velocities
-//! and rotations allow, so distance over speed is time that is safe to skip. Steps shrink towards the contact and cannot
-//! pass it. A mesh is taken triangle by triangle: those within the other shape's swept box.
+//! and rotations allow, so distance over speed is time that is safe to skip. Steps shrink towards the contact and
+//! cannot pass it. A mesh is taken triangle by triangle: those within the other shape's swept box.
 
 use space::DVec3;
 
@@ -244,8 +244,8 @@ impl Turning {
         self.spin.length() * self.reach
     }
 
-    /// A bound on how much farther along `normal` the core reaches after turning about `pivot` for some time: each point
-    /// keeps its velocity and deviates by at most half its acceleration times the squared time.
+    /// A bound on how much farther along `normal` the core reaches after turning about `pivot` for some time: each
+    /// point keeps its velocity and deviates by at most half its acceleration times the squared time.
     fn gain(&self, core: &Convex<'_>, pivot: DVec3, normal: DVec3, time: f64) -> f64 {
         if self.reach == 0.0 {
             return 0.0;
@@ -272,8 +272,8 @@ fn swept(
     let (center, half) = body.bounds_in(&WidePose { position: DVec3::ZERO, rotation: space::DQuat::IDENTITY });
     let reach = (center.abs() + half).length() + body.radius() + gap;
     let turns = motion.turn != 0.0 || mesh_motion.turn != 0.0;
-    // Seen from a turning mesh, the path is curved. It is cut into pieces of little turn; a piece leaves its chord by at
-    // most an eighth of its acceleration.
+    // Seen from a turning mesh, the path is curved. It is cut into pieces of little turn; a piece leaves its chord by
+    // at most an eighth of its acceleration.
     let pieces = ((mesh_motion.turn / 0.25).ceil() as usize).clamp(1, 16);
     let mut found = Vec::new();
     for piece in 0..pieces {
@@ -304,7 +304,8 @@ fn swept(
     found
 }
 
-/// The deepest overlap of two shapes: how far and in which direction the second must be moved. `None` if they are apart.
+/// The deepest overlap of two shapes: how far and in which direction the second must be moved. `None` if they are
+/// apart.
 pub(super) fn deepest(a: &Geometry<'_>, at: &WidePose, b: &Geometry<'_>, bt: &WidePose) -> Option<(f64, DVec3)> {
     let mut best: Option<(f64, DVec3)> = None;
     let mut consider = |one: &Rounded<'_>, other: &Rounded<'_>| {

@@ -113,6 +113,8 @@ fn outward(x: f32, y: f32) -> [f32; 2] {
 ///
 /// Invariant: each point of the surface is in all balls of some path from the root to a leaf. A child's ball need not
 /// be inside its parent's.
+///
+/// Methods that take a node panic if there is none of that number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BallTree {
     x: Vec<f32>,
@@ -138,7 +140,6 @@ pub struct BallTree {
     fingerprint: u64,
 }
 
-/// Why nodes do not make a tree.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum BallTreeError {
     #[error("{nodes} nodes, expected 1 to {}", BallTree::MAX_NODES)]
@@ -149,9 +150,7 @@ pub enum BallTreeError {
 }
 
 impl BallTree {
-    /// The most nodes of a tree.
     pub const MAX_NODES: usize = 1 << 20;
-    /// The most levels below the root.
     pub const MAX_DEPTH: u8 = 32;
 
     /// Makes a tree of nodes in an order in which parents precede their children.
@@ -305,7 +304,6 @@ impl BallTree {
         self.links.len() - 1
     }
 
-    /// Always false: there is a root.
     pub fn is_empty(&self) -> bool {
         false
     }
@@ -315,9 +313,6 @@ impl BallTree {
     }
 
     /// The ball of a node. The root is node 0.
-    ///
-    /// # Panics
-    /// If there is no such node.
     #[inline]
     pub fn ball(&self, node: u32) -> Sphere {
         let node = node as usize;
@@ -325,18 +320,12 @@ impl BallTree {
     }
 
     /// An upper bound of the distance from any point of the node's ball to the object.
-    ///
-    /// # Panics
-    /// If there is no such node.
     #[inline]
     pub fn error(&self, node: u32) -> f32 {
         self.error[node as usize]
     }
 
     /// The children of a node, if they are on `level` or above it.
-    ///
-    /// # Panics
-    /// If there is no such node.
     #[inline]
     pub fn children(&self, node: u32, level: u8) -> std::ops::Range<u32> {
         let link = self.link(node);
@@ -350,27 +339,18 @@ impl BallTree {
     }
 
     /// The lowest level of a node: without children it is on all levels below its own, too.
-    ///
-    /// # Panics
-    /// If there is no such node.
     pub fn level(&self, node: u32) -> u8 {
         let link = self.link(node);
         if link.first == link.end { self.depth } else { link.child_level - 1 }
     }
 
     /// The parent; the root is its own.
-    ///
-    /// # Panics
-    /// If there is no such node.
     #[inline]
     pub fn parent(&self, node: u32) -> u32 {
         self.parent[node as usize]
     }
 
     /// A ball about a node's centre that contains the balls of all nodes below.
-    ///
-    /// # Panics
-    /// If there is no such node.
     #[inline]
     pub fn wrapping(&self, node: u32) -> Sphere {
         Sphere::new(self.ball(node).center, self.wrap[node as usize])
@@ -397,9 +377,6 @@ impl BallTree {
     }
 
     /// The index of a node in the builder's list.
-    ///
-    /// # Panics
-    /// If there is no such node.
     pub fn source(&self, node: u32) -> u32 {
         self.source[node as usize]
     }

@@ -9,7 +9,6 @@ use space::Sphere;
 
 use crate::BallTree;
 
-/// The balls in which walks down to `level` end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BallSet<'a> {
     pub tree: &'a BallTree,
@@ -18,8 +17,8 @@ pub(super) struct BallSet<'a> {
 
 /// Walks down a tree, or down two at once, from the roots.
 ///
-/// `visit` gets a pair's bound, the two nodes, and whether the walk ends there, and returns whether to go on below. Of a
-/// pair the node that reaches farther is replaced by its children; those with the least `bound` come first, ties in
+/// `visit` gets a pair's bound, the two nodes, and whether the walk ends there, and returns whether to go on below. Of
+/// a pair the node that reaches farther is replaced by its children; those with the least `bound` come first, ties in
 /// ascending order. Without a second tree its node is always 0.
 pub(super) fn walk(
     first: &BallSet<'_>,

@@ -130,7 +130,6 @@ pub(crate) fn segment_box(segment: [DVec3; 2], block: &OrientedBox) -> ClosestPo
     ClosestPoints { on_a: along(segment, best), on_b: block.to_world(in_block), squared }
 }
 
-/// The nearest point of the triangle.
 pub(crate) fn nearest_on_triangle(point: DVec3, [a, b, c]: [DVec3; 3]) -> DVec3 {
     let (ab, ac) = (b - a, c - a);
     let normal = ab.cross(ac);

@@ -27,14 +27,12 @@ pub(crate) enum Core<'a> {
     Triangle([DVec3; 3]),
 }
 
-/// A core and the radius around it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rounded<'a> {
     pub core: Core<'a>,
     pub radius: f64,
 }
 
-/// A core in a pose.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Convex<'a> {
     Bar([DVec3; 2]),
@@ -119,7 +117,7 @@ impl<'a> Core<'a> {
         match self {
             Core::Bar { half, .. } => *half,
             Core::Box { half } => half.length(),
-            Core::Hull(hull) => hull.bounding_sphere().radius as f64,
+            Core::Hull(hull) => hull.sphere.radius as f64,
             Core::Triangle([a, b, c]) => a.distance(*b).max(a.distance(*c)),
         }
     }
@@ -130,7 +128,7 @@ impl<'a> Core<'a> {
             Core::Bar { center, half } => (*center, DVec3::Y * *half),
             Core::Box { half } => (DVec3::ZERO, *half),
             Core::Hull(hull) => {
-                let bounds = hull.bounds();
+                let bounds = hull.bounds;
                 let (min, max) = (bounds.min.as_dvec3(), bounds.max.as_dvec3());
                 ((min + max) * 0.5, (max - min) * 0.5)
             }
@@ -193,9 +191,7 @@ impl Convex<'_> {
             Convex::Bar([p, q]) => (*p + *q) * 0.5,
             Convex::Box(block) => block.center,
             Convex::Triangle([a, b, c]) => (*a + *b + *c) / 3.0,
-            Convex::Hull(placed) => {
-                placed.pose.position + placed.pose.rotation * placed.hull.bounding_sphere().center.as_dvec3()
-            }
+            Convex::Hull(placed) => placed.pose.position + placed.pose.rotation * placed.hull.sphere.center.as_dvec3(),
         }
     }
 }

@@ -5,7 +5,6 @@ use super::parry;
 use super::solid::Hull;
 use crate::mesh::TriangleMesh;
 
-/// Settings of a convex decomposition.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Decomposition {
     /// Cells along the longest side of the voxel grid: 8 to 128.

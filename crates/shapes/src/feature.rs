@@ -17,7 +17,7 @@ impl Core<'_> {
                 let along = |index: usize| hull.vertices()[index].as_dvec3().dot(direction);
                 let count = hull.vertices().len();
                 let most = (0..count).map(along).fold(f64::NEG_INFINITY, f64::max);
-                let near = most - SAME * hull.bounding_sphere().radius as f64;
+                let near = most - SAME * hull.sphere.radius as f64;
                 let faces = hull
                     .triangles()
                     .iter()

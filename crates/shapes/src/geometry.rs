@@ -59,7 +59,7 @@ impl<'a> Geometry<'a> {
         match self {
             Geometry::Convex(rounded) => rounded.core.bounds_in(pose),
             Geometry::Mesh(mesh) => {
-                let bounds = mesh.bounds();
+                let bounds = mesh.bounds;
                 let (min, max) = (bounds.min.as_dvec3(), bounds.max.as_dvec3());
                 let center = pose.position + pose.rotation * ((min + max) * 0.5);
                 (center, turned_half(pose.rotation, (max - min) * 0.5))
@@ -197,7 +197,6 @@ pub(super) fn around(at: &WidePose, bt: &WidePose) -> (WidePose, WidePose) {
     )
 }
 
-/// The nearest parts found so far.
 pub(super) struct ClosestSearch {
     /// Cores farther apart than this are skipped.
     pub within: f64,

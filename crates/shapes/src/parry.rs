@@ -272,11 +272,11 @@ fn gap(node: &BvhNode, center: DVec3, half: DVec3) -> f64 {
     beyond.max(DVec3::ZERO).length()
 }
 
-pub(super) fn to_parry(vector: Vec3) -> ParryVector {
+fn to_parry(vector: Vec3) -> ParryVector {
     ParryVector::new(vector.x, vector.y, vector.z)
 }
 
-pub(super) fn all_to_parry(points: &[Vec3]) -> Vec<ParryVector> {
+fn all_to_parry(points: &[Vec3]) -> Vec<ParryVector> {
     points.iter().copied().map(to_parry).collect()
 }
 

@@ -4,7 +4,6 @@ use space::{DQuat, DVec3, Quat, Vec3};
 
 use space::Spheres;
 
-/// Position and rotation of a shape.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pose {
     /// The shape's origin, in metres.
@@ -75,7 +74,6 @@ impl RigidMotion {
     }
 }
 
-/// A pose in `f64`, in which queries compute.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WidePose {
     pub position: DVec3,

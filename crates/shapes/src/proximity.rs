@@ -10,16 +10,13 @@ use super::geometry::{ClosestParts, Geometry, around, nearest};
 use super::pose::{Pose, RigidMotion, WidePose};
 use super::shape::{Shape, round_down};
 
-/// Which geometry a query uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Precision {
-    /// Bounding spheres.
     BoundingSphere,
     /// Meshes with a sphere-tree are the balls of this level, or of their own where that is coarser; other shapes are
     /// exact, as closed forms cost no more than a ball. What is reported apart is apart; what is reported close is at
     /// most that far apart plus the errors of the balls.
     Level(u8),
-    /// Faces, edges and corners.
     #[default]
     Exact,
 }
@@ -65,7 +62,6 @@ pub enum Feature {
     Edge(u32, u32),
     /// A face of a box (0 and 1 for -x and +x, 2 and 3 for y, 4 and 5 for z), or a triangle of a hull's surface.
     Face(u32),
-    /// A triangle of a mesh.
     Triangle(u32),
 }
 
@@ -81,7 +77,6 @@ pub struct Contact {
     pub on_b: Vec3,
 }
 
-/// Two placed shapes.
 struct Pair<'a> {
     a: Geometry<'a>,
     at: WidePose,

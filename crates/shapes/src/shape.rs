@@ -38,7 +38,6 @@ pub enum Shape {
     Balls(Arc<Balls>),
 }
 
-/// An axis-aligned box.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
     pub min: Vec3,
@@ -47,7 +46,6 @@ pub struct Bounds {
 
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum ShapeError {
-    /// A length outside [`Shape::SMALLEST`] to [`Shape::LARGEST`].
     #[error("`{field}` is {value}, expected {} to {} metres", Shape::SMALLEST, Shape::LARGEST)]
     OutOfRange { field: &'static str, value: f32 },
     /// A point of a hull that is not finite or too far away.
@@ -121,9 +119,9 @@ impl Shape {
             Shape::Capsule { half_height, radius } => {
                 Sphere::new(Vec3::ZERO, round_up(*half_height as f64 + *radius as f64))
             }
-            Shape::Hull(hull) => hull.bounding_sphere(),
-            Shape::Mesh(mesh) => mesh.bounding_sphere(),
-            Shape::Balls(balls) => balls.bounding_sphere(),
+            Shape::Hull(hull) => hull.sphere,
+            Shape::Mesh(mesh) => mesh.sphere,
+            Shape::Balls(balls) => balls.sphere,
         }
     }
 
@@ -135,9 +133,9 @@ impl Shape {
             Shape::Capsule { half_height, radius } => {
                 Bounds::around(Vec3::new(*radius, round_up(*half_height as f64 + *radius as f64), *radius))
             }
-            Shape::Hull(hull) => hull.bounds(),
-            Shape::Mesh(mesh) => mesh.bounds(),
-            Shape::Balls(balls) => balls.bounds(),
+            Shape::Hull(hull) => hull.bounds,
+            Shape::Mesh(mesh) => mesh.bounds,
+            Shape::Balls(balls) => balls.bounds,
         }
     }
 

@@ -107,7 +107,6 @@ fn expand_measured_wide(trees: &TreePair<'_>, pair: NodePair, budget: &mut u64, 
     });
 }
 
-/// Up to eight successive nodes of a tree.
 #[derive(Clone, Copy)]
 struct Block<'t> {
     columns: Columns<'t>,

@@ -16,8 +16,8 @@ use crate::BallTree;
 pub struct Hull {
     vertices: Vec<Vec3>,
     triangles: Vec<[u32; 3]>,
-    bounds: Bounds,
-    sphere: Sphere,
+    pub(super) bounds: Bounds,
+    pub(super) sphere: Sphere,
 }
 
 /// A triangle mesh with a bounding volume hierarchy.
@@ -26,8 +26,8 @@ pub struct Mesh {
     triangles: TriangleMesh,
     pub(super) tree: TriangleBvh,
     pub(super) balls: Option<Arc<BallTree>>,
-    bounds: Bounds,
-    sphere: Sphere,
+    pub(super) bounds: Bounds,
+    pub(super) sphere: Sphere,
 }
 
 /// The balls of a sphere-tree in which walks to some level end.
@@ -35,8 +35,8 @@ pub struct Mesh {
 pub struct Balls {
     pub(super) tree: Arc<BallTree>,
     pub(super) level: u8,
-    bounds: Bounds,
-    sphere: Sphere,
+    pub(super) bounds: Bounds,
+    pub(super) sphere: Sphere,
     mesh: Option<TriangleMesh>,
 }
 
@@ -77,18 +77,9 @@ impl Balls {
     pub fn level(&self) -> u8 {
         self.level
     }
-
-    pub(super) fn bounds(&self) -> Bounds {
-        self.bounds
-    }
-
-    pub(super) fn bounding_sphere(&self) -> Sphere {
-        self.sphere
-    }
 }
 
 impl Hull {
-    /// The most points of a hull.
     pub const MAX_POINTS: usize = 1 << 13;
 
     /// The hull of `points`, which may be inside it.
@@ -116,14 +107,6 @@ impl Hull {
     pub fn triangles(&self) -> &[[u32; 3]] {
         &self.triangles
     }
-
-    pub(super) fn bounds(&self) -> Bounds {
-        self.bounds
-    }
-
-    pub(super) fn bounding_sphere(&self) -> Sphere {
-        self.sphere
-    }
 }
 
 impl Mesh {
@@ -133,7 +116,6 @@ impl Mesh {
         Mesh { triangles, tree, balls: None, bounds, sphere }
     }
 
-    /// The mesh with a sphere-tree around it.
     #[must_use]
     pub fn with_tree(self, tree: Arc<BallTree>) -> Mesh {
         Mesh { balls: Some(tree), ..self }
@@ -145,13 +127,5 @@ impl Mesh {
 
     pub fn triangles(&self) -> &TriangleMesh {
         &self.triangles
-    }
-
-    pub(super) fn bounds(&self) -> Bounds {
-        self.bounds
-    }
-
-    pub(super) fn bounding_sphere(&self) -> Sphere {
-        self.sphere
     }
 }

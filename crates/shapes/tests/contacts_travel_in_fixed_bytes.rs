@@ -1,5 +1,4 @@
-//! Contacts of sphere-trees go over networks: each takes the same number of bytes, arrives as it was sent, and bytes that are
-//! no contact are refused.
+//! Reports of walks as bytes: each contact has the same size, arrives as sent, and invalid bytes are refused.
 
 use kinesphere_shapes::Pose;
 use kinesphere_shapes::mesh::catalog::shape;
@@ -45,7 +44,7 @@ fn a_report_arrives_as_it_was_sent_whenever_the_walk_was_stopped() {
     assert!(contacts > 100 && levels.iter().all(|&reports| reports > 0), "{contacts} contacts, levels {levels:?}");
 }
 
-/// Whatever is read is written as it was.
+/// Bytes that are accepted are written again to the bit.
 #[test]
 fn bytes_are_a_report_or_refused() {
     let contact = BallContact {

@@ -1,5 +1,5 @@
-//! A walk down two sphere-trees finds what a look at all pairs of leaves finds, whoever asks, whenever it is stopped, and
-//! whatever is remembered; and it agrees with the exact shapes as far as the trees promise.
+//! A walk down two sphere-trees finds what a test of all pairs of leaves finds, whichever tree comes first, whenever it
+//! is stopped, and whatever is remembered; and it agrees with the exact shapes up to the trees' errors.
 
 mod tree_meshes;
 
@@ -28,7 +28,6 @@ fn wrapped(name: &str, method: Method, depth: usize) -> Wrapped {
     }
 }
 
-/// Built once for all tests.
 fn all() -> &'static [Wrapped] {
     static ALL: std::sync::LazyLock<Vec<Wrapped>> = std::sync::LazyLock::new(make_all);
     &ALL
@@ -51,7 +50,7 @@ fn pose(random: &mut Random, reach: f32) -> Pose {
     Pose::new(random.in_ball() * reach, if random.unit() < 0.3 { Quat::IDENTITY } else { turn })
 }
 
-/// Whether the balls of two nodes overlap, and by how much more than nothing.
+/// The overlap of two nodes' balls; negative if they are apart.
 fn depth(a: &BallTree, at: &Pose, b: &BallTree, bt: &Pose, pair: NodePair) -> f64 {
     let place =
         |pose: &Pose, center: Vec3| pose.position.as_dvec3() + pose.rotation.as_dquat().normalize() * center.as_dvec3();
@@ -67,7 +66,7 @@ fn ancestors(tree: &BallTree, node: u32) -> Vec<u32> {
     chain
 }
 
-/// Everything that tests ask about: two of the shapes, near each other.
+/// Calls `test` with `cases` pairs of shapes near each other.
 fn for_each_pair(cases: u64, mut test: impl FnMut(&str, &Wrapped, Placed<'_>, &Wrapped, Placed<'_>, &mut Random)) {
     let all = all();
     for seed in 0..cases {
@@ -115,7 +114,8 @@ fn walks_find_what_a_look_at_all_leaf_pairs_finds() {
                 if depth(a.tree, &a.pose, b.tree, &b.pose, pair) < 1e-3 {
                     continue;
                 }
-                // A walk leaves out what a ball above excludes: then the surfaces are apart, though balls are not.
+                // A walk also excludes leaves whose ancestors are apart: then the surfaces are apart, though the leaves
+                // are not.
                 let is_certain = ancestors(a.tree, first).into_iter().all(|first| {
                     ancestors(b.tree, second)
                         .into_iter()
@@ -157,7 +157,7 @@ fn whenever_it_is_stopped_every_contact_is_within_what_it_holds() {
             if partial.is_complete {
                 break;
             }
-            // A block of more than eight children, or a look at inner balls, costs more than one operation.
+            // More than eight children, or a test of inner balls, cost more than one operation.
             let before = partial.operations;
             let mut allowed = 1;
             while stepped.refine(&question, allowed).operations == before && !stepped.progress().is_complete {
@@ -213,7 +213,7 @@ fn trees_agree_with_the_shapes_up_to_the_error_that_they_promise() {
                 assert_ne!(search.touches(&question).intersection, Intersection::Apart, "{name}");
                 assert!(distance <= search.tolerance(&question) * 1.0001, "{name}: {distance} apart, early out");
             }
-            // One of them may be inside the other: then the surfaces are apart and the solids are not.
+            // If one is inside the other, the surfaces are apart and the solids are not.
             Intersection::Certain => assert!(distance < 0.5, "{name}: certain, but {distance} apart"),
         }
     });
@@ -272,7 +272,7 @@ fn certain_is_certain_and_what_is_inside_is_known() {
             assert!(is_inside, "{x}");
         }
     }
-    // The middle of the hall is where its largest inner ball is.
+    // The largest inner ball of the hall is at its centre.
     let both = [Vec3::ZERO, Vec3::X * 0.1].map(|place| Placed::new(&trees[0], Pose::at(place)));
     assert_eq!(search.run(&Question::new(both[0], both[1])).intersection, Intersection::Certain);
 }

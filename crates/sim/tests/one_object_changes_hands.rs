@@ -17,8 +17,7 @@ fn never_lost_and_never_doubled() {
 
 #[test]
 fn mistakes_are_found() {
-    // That an old offer is taken again shows only in deeper ways than these: `node/src/cluster/handover.rs`
-    // tries that one.
+    // That an old offer is taken again shows only at a greater depth: `crates/cluster/src/handover.rs` tests it.
     for mistake in [Mistake::AcknowledgesAtOnce, Mistake::AdoptsWithoutAsking] {
         let settings =
             Settings { depth: 14, upsets: 2, states_max: 150_000, mistake: Some(mistake), ..Settings::default() };

@@ -104,6 +104,41 @@ impl Bits {
     }
 }
 
+/// A set of rows, small enough for the cache, that is emptied in the time it takes to go through it.
+#[derive(Clone, Debug, Default)]
+pub struct RowSet {
+    bits: Bits,
+    rows: Vec<u32>,
+}
+
+impl RowSet {
+    /// Makes room for the rows below `rows`.
+    pub fn grow(&mut self, rows: usize) {
+        self.bits.grow(rows);
+    }
+
+    /// Adds a row. Says whether it is new.
+    pub fn insert(&mut self, row: u32) -> bool {
+        let is_new = !self.contains(row);
+        if is_new {
+            self.bits.insert(row as usize);
+            self.rows.push(row);
+        }
+        is_new
+    }
+
+    #[inline]
+    pub fn contains(&self, row: u32) -> bool {
+        !self.rows.is_empty() && self.bits.words()[row as usize / 64] >> (row % 64) & 1 == 1
+    }
+
+    pub fn clear(&mut self) {
+        for row in self.rows.drain(..) {
+            self.bits.remove(row as usize);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

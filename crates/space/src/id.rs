@@ -8,7 +8,7 @@ use std::num::NonZeroU64;
 pub struct ObjectId(NonZeroU64);
 
 impl ObjectId {
-    /// The object with this number; zero names nobody.
+    /// The object with this number; `None` for zero.
     pub const fn new(number: u64) -> Option<ObjectId> {
         match NonZeroU64::new(number) {
             Some(number) => Some(ObjectId(number)),
@@ -52,8 +52,8 @@ impl fmt::Display for NodeId {
 
 /// A stable handle to a row of [`Spheres`](crate::Spheres) while its object lives.
 ///
-/// Rows are reused after a removal, and a slot does not say whose it was: kept for longer, it names whoever is there next.
-/// [`Spheres::was_taken_since`](crate::Spheres::was_taken_since) tells.
+/// Rows are reused after a removal: a slot that is kept for longer names the next object there.
+/// [`Spheres::was_taken_since`](crate::Spheres::was_taken_since) says whether that happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct Slot(u32);
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn zero_names_nobody() {
+    fn zero_is_no_name() {
         assert_eq!(ObjectId::new(0), None);
         assert_eq!(ObjectId::new(7).unwrap().number(), 7);
         assert_eq!(ObjectId::new(7).unwrap().to_string(), "object 7");

@@ -2,7 +2,7 @@
 //!
 //! Invariants:
 //! - Rows come in blocks of [`Spheres::BLOCK`], so that a wide loop needs no tail.
-//! - A dead row has NaN for its centre: it overlaps nothing, whoever tests it.
+//! - A dead row has NaN for its centre, so it overlaps nothing.
 //! - A live row is finite and within [`Spheres::LIMIT`]; a change that would break this is refused and changes nothing.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -46,7 +46,6 @@ pub struct Columns<'a> {
     pub y: &'a [f32],
     /// Centres, third coordinate.
     pub z: &'a [f32],
-    /// Radii.
     pub radius: &'a [f32],
 }
 
@@ -59,7 +58,6 @@ pub enum Field {
     Y,
     /// The centre's third coordinate.
     Z,
-    /// The radius.
     Radius,
 }
 
@@ -202,7 +200,6 @@ impl Spheres {
         self.live
     }
 
-    /// Whether nobody lives here.
     pub fn is_empty(&self) -> bool {
         self.live == 0
     }
@@ -238,8 +235,8 @@ impl Spheres {
         &self.reshaped
     }
 
-    /// Whether somebody came to `slot` after the world was in this state. If it was anybody's then, it was another's than now:
-    /// what was known about it speaks of that one. A clone may be asked about a state of the original.
+    /// Whether `slot` was given to a new object after the version `seen`: what was known about the slot is then about
+    /// another object. A clone may be asked about a version of the original.
     ///
     /// ```
     /// # use kinesphere_space::{Sphere, Spheres, Vec3};
@@ -255,18 +252,18 @@ impl Spheres {
         self.arrivals.get(slot.row()).is_some_and(|&arrival| arrival > seen.revision)
     }
 
-    /// Whether anybody came after the world was in this state.
+    /// Whether any object was inserted after the version `seen`.
     pub fn has_arrivals_since(&self, seen: Edition) -> bool {
         self.last_arrival > seen.revision
     }
 
-    /// Whether somebody came to `slot` in this tick.
+    /// Whether `slot` was given to a new object in this tick.
     pub fn was_taken_in_this_tick(&self, slot: Slot) -> bool {
         self.arrivals.get(slot.row()).is_some_and(|&arrival| arrival > self.tick_revision)
     }
 
-    /// Which state of which world this is. Who trusts [`moved`](Spheres::moved) compares it with that of the last look, to
-    /// notice another world, a tick that was not seen, and changes that were made after the look in a tick that is over.
+    /// The version of this world. Compare it with the last one seen before relying on [`moved`](Spheres::moved): the world
+    /// may be another, a tick may be missing, and changes may have followed the last look within a tick that is over.
     pub fn edition(&self) -> Edition {
         let Spheres { identity, tick, revision, tick_revision, .. } = *self;
         Edition { identity, tick, revision, tick_revision }
@@ -277,8 +274,8 @@ impl Spheres {
         self.tick
     }
 
-    /// Ends the tick: from here on, `moved` and `reshaped` speak of the next one. Whoever owns the world calls this
-    /// once per tick, after everybody has read the changes. In a world whose ticks never end, the list of changes only grows.
+    /// Ends the tick and clears `moved` and `reshaped`. The owner of the world calls this once per tick, after all readers
+    /// of the changes. Without it the list of changes only grows.
     pub fn end_tick(&mut self) {
         self.moved.clear();
         self.reshaped.clear();
@@ -504,8 +501,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is asked of it, a world never panics, counts right, and holds only numbers it promised to hold; and what it
-        /// refuses changes nothing.
+        /// A world never panics, counts right, and holds only numbers in range; a refused change changes nothing.
         #[test]
         fn no_input_breaks_a_world(changes in prop::collection::vec(any_change(), 0..200)) {
             let mut spheres = Spheres::new();

@@ -1,5 +1,5 @@
-//! Any bytes: no panic, one encoding per message, and memory bounded by the number of bytes. The corpus of the fuzz target
-//! is replayed, then random bytes are tried.
+//! Any bytes: no panic, one encoding per message, and memory bounded by the number of bytes. Replays the corpus of the
+//! fuzz target, then tries random bytes.
 #![allow(clippy::disallowed_methods, reason = "the corpus is files")]
 
 mod messages;
@@ -13,11 +13,11 @@ use proptest::prelude::*;
 
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/decode");
 
-/// The most bytes of memory per byte of a message: a handle takes one byte on the wire and two in memory, a body seven
-/// and forty.
+/// The most bytes of memory per byte of a message: a handle takes one byte on the wire and two in memory, a body takes
+/// seven and forty.
 const MEMORY_PER_BYTE: u64 = 16;
 
-/// Whether these bytes are a message of any family. Each family must obey the rules for all bytes.
+/// Whether these bytes are a message of any family. Each family must follow the rules for all bytes.
 fn is_a_message(bytes: &[u8]) -> bool {
     let families = [
         is_read(bytes, ToServer::decode, ToServer::encode),
@@ -81,7 +81,7 @@ fn no_message_can_be_cut_short_or_go_on() {
     kinesphere_wire::pose::heading(1);
     for bytes in samples() {
         assert!(is_a_message(&bytes), "{bytes:x?}");
-        // The bodies of a state are not counted: they go on to the end of the datagram, which arrives whole or not at all.
+        // The bodies of a state have no count: they go on to the end of the datagram.
         let is_uncounted = bytes[0] == kinesphere_wire::kind::STATE;
         for end in 0..bytes.len() {
             let is_read = is_a_message(&bytes[..end]);
@@ -98,7 +98,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4_000))]
 
     #[test]
-    fn random_bytes_obey(mut bytes in prop::collection::vec(any::<u8>(), 1..300), known in any::<prop::sample::Index>()) {
+    fn random_bytes_obey(
+        mut bytes in prop::collection::vec(any::<u8>(), 1..300),
+        known in any::<prop::sample::Index>(),
+    ) {
         kinesphere_wire::pose::heading(1);
         is_a_message(&bytes);
         let kinds: Vec<u8> = kinds().into_iter().collect();

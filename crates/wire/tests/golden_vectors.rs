@@ -1,4 +1,4 @@
-//! Yesterday's bytes mean today what they meant yesterday. `vectors/messages.json` is read here and by the page's tests.
+//! Messages have the bytes of earlier releases. `vectors/messages.json` is read here and by the page's tests.
 //!
 //! A change of the protocol shows here first. If it is meant: raise `VERSION`, and write the vectors again with
 //! `KINESPHERE_WRITE_VECTORS=1 cargo test -p kinesphere-wire --test golden_vectors -- --test-threads 1`.

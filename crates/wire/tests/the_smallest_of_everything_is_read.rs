@@ -1,5 +1,5 @@
-//! A list's count is checked against the bytes that follow before memory is reserved. The least size of an item holds for
-//! every item: a list of nothing but the smallest is read as it was written.
+//! The count of a list is checked against the bytes that follow, by the least size of an item. A list of the smallest
+//! items shows that no item is smaller.
 
 use kinesphere_wire::cluster::{
     Answer, Ask, Batch, Beat, Declared, Granted, GuestPose, Introduced, Member, Named, Piece, Plan, ReplicaEntry,
@@ -21,7 +21,7 @@ fn object(number: u64) -> ObjectId {
     ObjectId::new(number).unwrap()
 }
 
-/// One item, and so many that the rest of the message cannot make up for what one lacks.
+/// One item, and enough that the rest of the message cannot make up for a missing byte in each.
 const COUNTS: [usize; 2] = [1, 50];
 
 #[test]

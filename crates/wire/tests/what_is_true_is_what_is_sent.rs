@@ -61,7 +61,7 @@ proptest! {
 
 #[test]
 fn a_crowd_costs_less_than_ten_bytes_each() {
-    // Thirty walkers around a listener, all moving, each turned its own way: the share of the head included.
+    // Thirty walkers around a listener, all moving and turned differently: the share of the head included.
     let own = Some(Own { acknowledged: 1_000, velocity: [512, 0, 100], is_grounded: true });
     let head = Head { tick: 100_000, anchor: GridPoint::new(60_000, 922, -60_000), own };
     let walker = |number: u16| {

@@ -2,7 +2,8 @@
 
 use space::{NodeId, ObjectId, Tick, Vec3};
 
-/// One request of one participant. The inputs of a tick may come in any order: the world sorts them by sender and sequence.
+/// One request of one participant. The inputs of a tick may come in any order: the world sorts them by sender and
+/// sequence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Input {
     pub sender: NodeId,
@@ -14,7 +15,6 @@ pub struct Input {
     pub act: Act,
 }
 
-/// A request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Act {
     /// Enters the world with an avatar.
@@ -28,8 +28,8 @@ pub enum Act {
     },
     /// Leaves the world, and releases the object that is held.
     Leave,
-    /// Walks with this velocity, in metres per second, until the next wish or until this one is too old. The vertical part
-    /// counts in a world without gravity only.
+    /// Walks with this velocity, in metres per second, until the next wish or until this one is too old. The vertical
+    /// part counts in a world without gravity only.
     Move { velocity: Vec3 },
     /// Turns to this angle about the upright axis, in radians. An upright avatar never collides by turning.
     Turn { heading: f32 },

@@ -1,15 +1,15 @@
 //! The broad phase of a tick: pairs of objects whose reaches meet and of which one may move, by row.
 //!
-//! It is a uniform grid on the ground. A reach is a box, and most are about as wide as a person, so the square cells are as
-//! wide as most reaches. A counting sort puts each box into the cell of its low corner; a box meets those in the same
-//! cell or in the next ones, and they are close in memory. The few boxes that are wider than a cell are compared with
-//! those in all cells that they reach into.
+//! It is a uniform grid on the ground. A reach is a box, and most are about as wide as a person, so the square cells
+//! are as wide as most reaches. A counting sort puts each box into the cell of its low corner; a box meets those in the
+//! same cell or in the next ones, and they are close in memory. The few boxes that are wider than a cell are compared
+//! with those in all cells that they reach into.
 //!
 //! The grid covers the bodies and not the bounds: a part of a larger world has its bodies on a part of the ground, and
 //! cells over the whole of it would be too wide.
 //!
-//! A sphere around an upright capsule is three times as wide as the capsule; boxes leave a sixth of its pairs. The pairs
-//! do not depend on the cells; `neighbours_equal_brute_force` checks them.
+//! A sphere around an upright capsule is three times as wide as the capsule; boxes leave a sixth of its pairs. The
+//! pairs do not depend on the cells; `neighbours_equal_brute_force` checks them.
 
 use space::fetch_ahead;
 
@@ -25,8 +25,8 @@ pub struct GroundCells {
     pub edge: u32,
     /// The numbers of cells along x and along z; zero before the first tick.
     pub counts: [u32; 2],
-    /// Occupied cells by rising numbers, which count along x first, and the number of boxes in each. A box that is wider
-    /// than a cell is in none.
+    /// Occupied cells by rising numbers, which count along x first, and the number of boxes in each. A box that is
+    /// wider than a cell is in none.
     pub occupied: Vec<(u32, u32)>,
 }
 
@@ -49,8 +49,8 @@ pub(crate) struct Neighbours {
 /// The reach of an object.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
-    /// The low sides x and z, and the negated high sides. Two boxes meet, seen from above, if the low sides of each plus the
-    /// negated high sides of the other are at most zero.
+    /// The low sides x and z, and the negated high sides. Two boxes meet, seen from above, if the low sides of each
+    /// plus the negated high sides of the other are at most zero.
     sides: [i32; 4],
     /// The low and the high end.
     heights: [i32; 2],
@@ -287,7 +287,8 @@ impl Lattice {
         is_beyond(0) | is_beyond(1)
     }
 
-    /// The cell of a corner. A corner outside of the grid is in a cell at its edge; clamping never separates neighbours.
+    /// The cell of a corner. A corner outside of the grid is in a cell at its edge; clamping never separates
+    /// neighbours.
     #[inline]
     fn place(&self, corner: [i32; 2]) -> [i32; 2] {
         let along = |axis: usize| corner[axis].saturating_sub(self.low[axis]) >> self.shift;
@@ -300,8 +301,8 @@ impl Lattice {
     }
 }
 
-/// The most boxes that may be wider than a cell, as each is compared with all others of them, and the most outside of the
-/// grid, as they crowd the cells at its edge.
+/// The most boxes that may be wider than a cell, as each is compared with all others of them, and the most outside of
+/// the grid, as they crowd the cells at its edge.
 fn strays_max(bodies: usize) -> usize {
     32 + bodies.isqrt()
 }

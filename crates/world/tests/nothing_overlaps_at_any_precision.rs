@@ -1,5 +1,5 @@
-//! Nothing overlaps, with every precision mixed and under any budget: neither what the world sees of a mesh, nor the mesh
-//! itself, nor while meshes deform.
+//! Nothing overlaps with every precision mixed and under any budget: neither the shapes that stand for meshes, nor the
+//! meshes themselves, nor meshes that deform.
 
 mod crowd;
 
@@ -27,7 +27,8 @@ static WRAPPED: LazyLock<Vec<(TriangleMesh, Arc<BallTree>)>> = LazyLock::new(|| 
         .to_vec()
 });
 
-/// A world of balls, meshes, hulls, turned boxes, spheres and deforming sheets; by object, the mesh that balls stand for.
+/// A world of sphere-trees, meshes, hulls, turned boxes, spheres and deforming sheets; and by object, the mesh of a
+/// sphere-tree.
 fn mixed_world(seed: u64) -> (Spec, Vec<Option<Shape>>) {
     let mut random = Random::new(seed);
     let mut spec = empty();
@@ -86,7 +87,7 @@ fn mixed_world(seed: u64) -> (Spec, Vec<Option<Shape>>) {
     (spec, meshes)
 }
 
-/// Whether the meshes that balls stand for touch anybody: the certified side.
+/// Checks that the meshes of sphere-trees touch no other object.
 fn assert_meshes_apart(world: &World, meshes: &[Option<Shape>], name: &str) {
     let all: Vec<_> = world.objects().filter(|one| one.policy != ContactPolicy::PassThrough).collect();
     let shape = |index: usize| {

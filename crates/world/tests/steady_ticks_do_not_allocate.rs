@@ -1,4 +1,4 @@
-//! A tick in which nobody joins, leaves or speaks takes no memory from the heap.
+//! A tick without a join, a leave or a text takes no memory from the heap.
 
 mod crowd;
 
@@ -32,7 +32,7 @@ fn steady_ticks_do_not_allocate() {
         });
         allocations.push(counted.count_total);
     }
-    // Lists grow to the size they need, and now and then the broad phase makes a new plan.
+    // Lists grow, and now and then the broad phase chooses other cells.
     let busy = allocations[300..].iter().filter(|&&count| count > 0).count();
     assert!(busy <= 10, "{busy} of 300 ticks took memory");
 }

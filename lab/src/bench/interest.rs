@@ -6,7 +6,7 @@
 
 use std::hint::black_box;
 
-use ::interest::published::{Axis, CliqueFinder, OrderedAxis, RelationFinder, Relations};
+use ::interest::published::{CliqueFinder, OrderedAxis, RelationFinder, Relations};
 use ::interest::{Audience, AudienceSearch, AudienceSettings, Aura, Graph, GroupChange, GroupCover, greedy_cover};
 use serde::Serialize;
 use space::broad::PlainGrid;
@@ -263,7 +263,7 @@ fn seekers(
         ..workload::Settings::default()
     })?;
     (0..CLUSTERING).for_each(|_| workload.step());
-    let (mut axis, mut ours, mut relations) = (OrderedAxis::new(Axis::X), CliqueFinder::new(), Relations::new());
+    let (mut axis, mut ours, mut relations) = (OrderedAxis::new(), CliqueFinder::new(), Relations::new());
     let (mut sums, mut pairs) = ([0.0; 2], 0);
     for tick in 0..settings.warm + settings.ticks {
         progress(tick);

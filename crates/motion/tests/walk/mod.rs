@@ -13,12 +13,10 @@ pub fn vector(random: &mut Random, size: f32) -> DVec3 {
     (random.in_ball() * size).as_dvec3()
 }
 
-/// A random orientation.
 pub fn orientation(random: &mut Random) -> DQuat {
     rotation::turned_by(vector(random, 3.0), 1.0)
 }
 
-/// A random state at a moment.
 pub fn state(random: &mut Random, stamp: Time) -> KinematicState {
     KinematicState {
         stamp,
@@ -30,7 +28,6 @@ pub fn state(random: &mut Random, stamp: Time) -> KinematicState {
     }
 }
 
-/// An update around a state.
 pub fn update(seq: u32, algorithm: Algorithm, state: KinematicState) -> Update {
     Update {
         owner: NodeId::new(1),
@@ -43,7 +40,6 @@ pub fn update(seq: u32, algorithm: Algorithm, state: KinematicState) -> Update {
     }
 }
 
-/// All algorithms.
 pub fn algorithms() -> impl Iterator<Item = Algorithm> {
     Algorithm::DIS.into_iter().chain([Algorithm::PositionHistory, Algorithm::Trend])
 }

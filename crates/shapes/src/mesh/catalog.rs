@@ -88,7 +88,6 @@ pub fn vessel() -> Result<TriangleMesh, TriangleMeshError> {
     upright(of_implicit(DVec3::new(-0.45, -0.45, -0.5), DVec3::new(0.75, 0.45, 0.5), 0.055, solid)?)
 }
 
-/// A sitting rabbit of about 1,500 triangles.
 pub fn rabbit() -> Result<TriangleMesh, TriangleMeshError> {
     let egg = |point: DVec3, center: DVec3, radii: DVec3| {
         let scaled = (point - center) / radii;
@@ -214,7 +213,6 @@ fn of_implicit(
     TriangleMesh::new(vertices, triangles)
 }
 
-/// From z up to y up.
 fn upright(mesh: TriangleMesh) -> Result<TriangleMesh, TriangleMeshError> {
     let (vertices, triangles) = mesh.into_parts();
     TriangleMesh::new(vertices.into_iter().map(|vertex| Vec3::new(vertex.x, vertex.z, -vertex.y)).collect(), triangles)

@@ -4,7 +4,6 @@ use space::{DVec3, Vec3};
 
 use super::triangles::{TriangleMesh, TriangleMeshError};
 
-/// A box around the origin, of twelve triangles.
 pub fn cuboid(half: Vec3) -> Result<TriangleMesh, TriangleMeshError> {
     let vertices = (0..8u32)
         .map(|corner| {

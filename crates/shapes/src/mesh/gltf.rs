@@ -262,7 +262,6 @@ impl Affine {
         self.turn(point) + self.shift
     }
 
-    /// Whether it contains a reflection.
     fn mirrors(&self) -> bool {
         let [x, y, z] = self.columns;
         x.cross(y).dot(z) < 0.0

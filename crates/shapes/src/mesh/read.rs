@@ -5,7 +5,6 @@ use super::{TriangleMesh, TriangleMeshError, gltf, obj, tri};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Wavefront OBJ: vertices and faces.
     Obj,
     /// glTF 2.0, as text (`.gltf`) or binary (`.glb`): the triangles of its scene.
     Gltf,
@@ -35,7 +34,6 @@ impl Default for MeshLimits {
 pub enum MeshError {
     #[error("{count} {what}, expected at most {limit}")]
     TooMuch { what: &'static str, count: usize, limit: usize },
-    /// An invalid line of a text.
     #[error("line {line}: {problem}")]
     Line { line: usize, problem: String },
     /// An invalid part of a glTF file, as the file numbers it.
@@ -50,7 +48,6 @@ pub enum MeshError {
 pub type Resolver<'a> = dyn FnMut(&str) -> Option<Vec<u8>> + 'a;
 
 impl Format {
-    /// By the ending of a file's name.
     pub fn of_name(name: &str) -> Option<Format> {
         let (_, ending) = name.rsplit_once('.')?;
         let is = |known: &str| ending.eq_ignore_ascii_case(known);

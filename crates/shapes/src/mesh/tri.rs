@@ -88,7 +88,8 @@ mod tests {
     /// The file printed in paper 002: a beam of 1 by 4 by 1.
     const BEAM: &str = "TRI\n\n8 // number of vertices\n\n12 // number of faces\n
 -0.5 0.5 -0.5 // vertex 0\n0.5 0.5 -0.5\n-0.5 0.5 0.5\n0.5 0.5 0.5\n-0.5 -3.5 -0.5\n0.5 -3.5 -0.5\n-0.5 -3.5 0.5
-0.5 -3.5 0.5\n\n0 2 3\n3 1 0\n4 5 7\n7 6 4\n0 1 5\n5 4 0 // counter-clockwise\n1 3 7\n7 5 1\n3 2 6\n6 7 3\n2 0 4\n4 6 2\n";
+0.5 -3.5 0.5\n\n0 2 3\n3 1 0\n4 5 7\n7 6 4\n0 1 5\n5 4 0 // counter-clockwise
+1 3 7\n7 5 1\n3 2 6\n6 7 3\n2 0 4\n4 6 2\n";
 
     #[test]
     fn reads_the_beam_of_the_paper() {

@@ -66,7 +66,6 @@ impl TriangleMesh {
         self.triangles.get(triangle).map(|corners| corners.map(|index| self.vertices[index as usize]))
     }
 
-    /// The vertices in `f64`.
     pub fn wide_vertices(&self) -> Vec<DVec3> {
         self.vertices.iter().map(|vertex| vertex.as_dvec3()).collect()
     }

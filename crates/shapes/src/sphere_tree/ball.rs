@@ -2,7 +2,6 @@
 
 use space::DVec3;
 
-/// All points within `radius` of `center`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ball {
     pub center: DVec3,

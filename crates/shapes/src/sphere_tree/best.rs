@@ -1,4 +1,4 @@
-//! Our own builder: for each level, the least error with which so many balls cover the surface.
+//! Our own builder: for each level, the least error with which the allowed number of balls covers the surface.
 //!
 //! A ball with error `e` has the largest radius for which it sticks out of the object by at most `e`. The builder seeks
 //! the fewest such balls that cover the surface, and lowers `e` until the level's number of balls just suffices. All
@@ -36,7 +36,6 @@ const EXCHANGES: usize = 2_000;
 const REFINEMENTS: usize = 4;
 /// Uncovered parts are sought down to this length, as a share of the points' spacing.
 const GAP: f64 = 0.25;
-/// The precision of errors while building.
 const TOLERANCE: f64 = 4e-3;
 
 /// Builds a tree in unit coordinates with at most `caps[l - 1]` balls on level `l`.
@@ -80,24 +79,54 @@ fn plan_level(object: &Object, field: Option<&DistanceField>, plans: &[Plan], ca
     let is_coarse = field.is_some() && expected * 1.25 > 2.0 * DistanceField::PITCH;
     let radius_max = above.balls.iter().map(|ball| ball.radius).fold(0.0, f64::max).min(1.2);
     let judge = Judge { object, field: field.filter(|_| is_coarse), radius_max };
-    let mut points = samples.points.clone();
-    let firm = points.len();
-    let mut task = task_of(plans, points.clone(), samples.spacing, firm);
+    // Errors by the distance field are slow, and so are many balls.
+    let effort = match judge.field {
+        Some(_) => Effort { sweeps: 8, transfers: 4, evaluations: 30 },
+        None if cap <= 128 => Effort { sweeps: 12, transfers: 6, evaluations: 36 },
+        None => Effort { sweeps: 5, transfers: 4, evaluations: 28 },
+    };
+    let effort = Effort { evaluations: fewer(object, effort.evaluations), ..effort };
+    let task = task_of(plans, samples.points.clone(), samples.spacing, samples.points.len());
+    let (sites, guess) = match search_cover(judge, plans, &samples, cap, expected) {
+        Some(found) => found,
+        None => {
+            let sites = (0..).zip(&above.balls).map(|(parent, ball)| judge.site(ball.center, parent, None));
+            (sites.collect(), above.error)
+        }
+    };
+    let mut division = improve(&task, judge, sites, guess, cap, effort);
+    if cap <= FEW && above.balls.len() == 1 {
+        // For few balls other starts are cheap, and a greedy start is often not the best.
+        for sites in beginnings(&task, judge, cap) {
+            let tried = improve(&task, judge, sites, above.error, cap, effort);
+            if tried.worst() < division.worst() {
+                division = tried;
+            }
+        }
+    }
+    fill_gaps(judge, plans, samples, task, division, cap, effort)
+}
+
+/// A cover with at most `cap` balls and the least error found, bisected from the expected one; `None` if there is none.
+fn search_cover(
+    judge: Judge<'_>,
+    plans: &[Plan],
+    samples: &Samples,
+    cap: usize,
+    expected: f64,
+) -> Option<(Vec<Site>, f64)> {
     // The search computes many covers, so it uses fewer points.
-    let few = sample(object, (16 * cap).clamp(1_200, 30_000));
-    let few_points = few.points.len();
-    let rough = task_of(plans, few.points, few.spacing, few_points);
-    let candidates = candidates(object, judge, above, &samples, cap, is_coarse);
-    let mut found: Option<Vec<Site>> = None;
-    // Begin with the expected error and widen until it is bracketed.
+    let few = sample(judge.object, (16 * cap).clamp(1_200, 30_000));
+    let count = few.points.len();
+    let rough = task_of(plans, few.points, few.spacing, count);
+    let candidates = candidates(judge, &plans[plans.len() - 1], samples, cap);
+    let mut found = None;
     let (mut low, mut high) = (0.0, f64::INFINITY);
     let mut error = expected;
     for _ in 0..SEARCH_STEPS {
         match cover(&rough, &candidates, error, cap, EXCHANGES.min(60 * cap)) {
             Some(chosen) => {
-                let site =
-                    |(candidate, parent): (u32, u32)| judge.site(candidates[candidate as usize].center, parent, None);
-                found = Some(chosen.into_iter().map(site).collect());
+                found = Some(chosen);
                 high = error;
             }
             None => low = error,
@@ -108,43 +137,38 @@ fn plan_level(object: &Object, field: Option<&DistanceField>, plans: &[Plan], ca
             (low, high) => (low * high).sqrt(),
         };
     }
-    // Errors by the distance field are slow, and so are many balls.
-    let effort = match judge.field {
-        Some(_) => Effort { sweeps: 8, transfers: 4, evaluations: 30 },
-        None if cap <= 128 => Effort { sweeps: 12, transfers: 6, evaluations: 36 },
-        None => Effort { sweeps: 5, transfers: 4, evaluations: 28 },
-    };
-    let effort = Effort { evaluations: fewer(object, effort.evaluations), ..effort };
-    let as_above = || -> Vec<Site> {
-        let sites = above.balls.iter().enumerate();
-        sites.map(|(parent, ball)| judge.site(ball.center, parent as u32, None)).collect()
-    };
-    let guess = if high.is_finite() { high } else { above.error };
-    let mut division = improve(&task, judge, found.unwrap_or_else(as_above), guess, cap, effort);
-    if cap <= FEW && above.balls.len() == 1 {
-        // For few balls other starts are cheap, and a greedy start is often not the best.
-        for sites in beginnings(&task, judge, cap) {
-            let tried = improve(&task, judge, sites, above.error, cap, effort);
-            if tried.worst() < division.worst() {
-                division = tried;
-            }
-        }
-    }
-    // Uncovered parts between points become points, so that the plan is close to what can be proven.
+    let site = |(candidate, parent): (u32, u32)| judge.site(candidates[candidate as usize].center, parent, None);
+    Some((found?.into_iter().map(site).collect(), high))
+}
+
+/// Adds points where the surface is uncovered between points and moves the balls again, so that the plan is close to
+/// what can be proven.
+fn fill_gaps(
+    judge: Judge<'_>,
+    plans: &[Plan],
+    samples: Samples,
+    mut task: Task,
+    mut division: Division,
+    cap: usize,
+    effort: Effort,
+) -> Plan {
+    let object = judge.object;
+    let Samples { mut points, spacing, .. } = samples;
+    let firm = points.len();
+    let above = paths_to(plans);
     for round in 1..=fewer(object, REFINEMENTS) {
         let plan = plan_of(&task, division.clone());
-        let above = paths_to(plans);
         let planned = plan.balls.iter().zip(&plan.parents);
         let paths: Vec<Vec<Ball>> =
             planned.map(|(&ball, &parent)| [&[ball], above[parent as usize].as_slice()].concat()).collect();
-        let missed = gaps(object.triangles(), &paths, samples.spacing * GAP);
+        let missed = gaps(object.triangles(), &paths, spacing * GAP);
         if missed.is_empty() {
             break;
         }
         // Thin winding shapes leave very many gaps: a sample of them suffices.
         let stride = missed.len().div_ceil((firm / 2).max(64)).max(1);
         points.extend(missed.into_iter().step_by(stride));
-        task = task_of(plans, points.clone(), samples.spacing, firm);
+        task = task_of(plans, points.clone(), spacing, firm);
         let worst = division.worst();
         // A moved ball leaves other gaps, so move balls only in rounds after which gaps are sought again.
         division = if round % 2 == 1 && judge.field.is_none() {
@@ -263,26 +287,19 @@ fn task_of(plans: &[Plan], points: Vec<DVec3>, spacing: f64, firm: usize) -> Tas
 
 /// Candidate centres: those of inner balls that touch the surface twice and of the level above; for coarse levels,
 /// where balls may fill dents, a grid; without an inside, points of the surface.
-fn candidates(
-    object: &Object,
-    judge: Judge<'_>,
-    above: &Plan,
-    samples: &Samples,
-    cap: usize,
-    is_coarse: bool,
-) -> Vec<Site> {
+fn candidates(judge: Judge<'_>, above: &Plan, samples: &Samples, cap: usize) -> Vec<Site> {
     // Few balls have few good centres, and far outside the object each query takes long.
     let (least, pitch) = if cap <= FEW { (700, 0.19) } else { (1_500, 0.14) };
     let wanted = (12 * cap).clamp(least, 10_000);
     let stride = samples.patches.len().div_ceil(wanted).max(1);
     let patches: Vec<_> = samples.patches.iter().copied().step_by(stride).collect();
     let mut centers: Vec<DVec3> = above.balls.iter().map(|ball| ball.center).collect();
-    let medial = medial_balls(object, &patches, samples.spacing * 0.5);
+    let medial = medial_balls(judge.object, &patches, samples.spacing * 0.5);
     if medial.is_empty() {
         centers.extend(patches.iter().map(|patch| patch.center));
     }
     centers.extend(medial.iter().map(|ball| ball.center));
-    if is_coarse {
+    if judge.field.is_some() {
         let steps = (1.0 / pitch) as i32;
         for x in -steps..=steps {
             for y in -steps..=steps {

@@ -22,7 +22,6 @@ pub enum Method {
     Octree,
     /// The same cubes, with balls around their part of the surface.
     OctreeTight,
-    /// Bradshaw and O'Sullivan's Combined algorithm, eight children per node.
     Combined,
     /// Ours: the least error per level.
     Best,
@@ -50,14 +49,16 @@ pub enum BuildError {
     #[error(transparent)]
     Object(#[from] ObjectError),
     /// No levels, too many levels, or a level with no or too many balls.
-    #[error("level {level} of {depth} may have {cap} balls, expected 1 to {MAX_DEPTH} levels of 1 to {} balls", MAX_NODES / 8)]
+    #[error(
+        "level {level} of {depth} may have {cap} balls, expected 1 to {MAX_DEPTH} levels of 1 to {} balls",
+        MAX_NODES / 8
+    )]
     Caps { level: usize, depth: usize, cap: usize },
     /// More than [`MAX_SEARCHED`], with a method that searches.
     #[error("level {level} may have {cap} balls, expected at most {MAX_SEARCHED} with {}", method.name())]
     TooMany { level: usize, cap: usize, method: Method },
     #[error(transparent)]
     Tree(#[from] TreeError),
-    /// A bug.
     #[error("the tree has no certificate: {0}")]
     Uncovered(#[from] Uncovered),
 }
@@ -85,7 +86,6 @@ pub fn build(vertices: &[DVec3], triangles: &[[u32; 3]], method: Method, caps: &
     proven(tree, &corners_of(vertices, triangles))
 }
 
-/// A tree in the mesh's coordinates, without proof.
 fn search(object: &Object, method: Method, caps: &[usize]) -> Result<SphereTree, BuildError> {
     let depth = caps.len();
     if depth == 0 || depth > MAX_DEPTH {
@@ -107,7 +107,6 @@ fn search(object: &Object, method: Method, caps: &[usize]) -> Result<SphereTree,
     Ok(to_mesh(object, tree))
 }
 
-/// The tree with its certificate.
 fn proven(mut tree: SphereTree, corners: &[[DVec3; 3]]) -> Result<Built, BuildError> {
     let regions = match certify(&tree, corners) {
         Ok(regions) => regions,

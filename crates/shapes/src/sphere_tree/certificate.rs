@@ -14,7 +14,6 @@ use super::tree::{Node, SphereTree};
 const FINEST: f64 = 1e-6;
 /// Nested cuts of one triangle.
 const MAX_CUTS: u32 = 96;
-/// The most parts of a proof.
 const MAX_PIECES: usize = 1 << 22;
 
 /// A part of a triangle, by its corners' barycentric weights of the triangle's second and third corner.
@@ -30,12 +29,10 @@ impl TrianglePart {
         TrianglePart { triangle, corners: [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]] }
     }
 
-    /// The corners' positions, for the triangle with these corners.
     pub fn positions(&self, &[a, b, c]: &[DVec3; 3]) -> [DVec3; 3] {
         self.corners.map(|[u, v]| a * (1.0 - u - v) + b * u + c * v)
     }
 
-    /// Its halves, cut at the middle of a side.
     fn halves(&self, side: usize) -> [TrianglePart; 2] {
         let (from, to) = (self.corners[side], self.corners[(side + 1) % 3]);
         let middle = [(from[0] + to[0]) * 0.5, (from[1] + to[1]) * 0.5];
@@ -57,7 +54,6 @@ pub struct Regions {
 #[error("triangle {triangle} is not covered near ({}, {}, {})", at.x, at.y, at.z)]
 pub struct Uncovered {
     pub triangle: u32,
-    /// The middle of the uncovered part.
     pub at: DVec3,
 }
 
@@ -126,7 +122,6 @@ enum Gaps {
 enum Found {
     /// The index, in the lowest level, of a leaf whose whole path contains the part.
     Leaf(usize),
-    /// The part was cut in two.
     Halves,
     /// The part is too small to be cut; these leaves are near.
     Nothing(Vec<u32>),

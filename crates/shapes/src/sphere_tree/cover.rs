@@ -39,7 +39,6 @@ impl Task {
     }
 }
 
-/// The points, of `count`, for which `is_in` holds.
 pub fn share(count: usize, is_in: impl Fn(usize) -> bool) -> Bits {
     let mut share = Bits::new();
     (0..count).filter(|&point| is_in(point)).for_each(|point| share.insert(point));

@@ -17,12 +17,9 @@ const LEAST_GAIN: f64 = 1e-3;
 /// The number of sweeps without gain after which to stop.
 const PATIENCE: usize = 3;
 
-/// How much is tried.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// Rounds of dividing points and moving balls.
     pub sweeps: usize,
-    /// Rounds of moving spare balls to the worst ones.
     pub transfers: usize,
     pub evaluations: usize,
 }

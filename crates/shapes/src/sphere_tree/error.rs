@@ -9,7 +9,6 @@ use super::ball::Ball;
 use super::cut::eighths;
 use super::object::Object;
 
-/// The most distance queries per ball.
 const MAX_CUBES: usize = 20_000;
 
 /// Bounds of the largest distance from a point of the ball to the object.
@@ -17,7 +16,6 @@ const MAX_CUBES: usize = 20_000;
 pub struct ErrorBounds {
     /// Some point of the ball is this far out.
     pub at_least: f64,
-    /// No point is farther out.
     pub at_most: f64,
 }
 

@@ -159,7 +159,6 @@ impl<'a> Search<'a> {
         self.scores[set] = gain;
     }
 
-    /// Another chosen set that contains the point.
     fn other_holder(&self, point: u32, set: usize) -> Option<usize> {
         self.holders_of(point).find(|&other| other != set && self.is_chosen[other])
     }

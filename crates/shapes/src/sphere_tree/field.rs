@@ -6,9 +6,7 @@ use space::DVec3;
 
 use super::object::Object;
 
-/// Nodes along an axis.
 const NODES: usize = 64;
-/// The grid reaches from `-REACH` to `REACH`.
 const REACH: f64 = 1.28;
 const BLOCK: usize = 4;
 const BLOCKS: usize = NODES / BLOCK;
@@ -25,10 +23,8 @@ pub struct DistanceField {
 }
 
 impl DistanceField {
-    /// The distance between neighbouring nodes.
     pub const PITCH: f64 = 2.0 * REACH / (NODES - 1) as f64;
 
-    /// Measures the distance at every node.
     pub fn new(object: &Object) -> DistanceField {
         let slabs: Vec<Vec<f32>> = (0..BLOCKS).into_par_iter().map(|slab| measure_slab(object, slab)).collect();
         let out = slabs.concat();
@@ -107,7 +103,6 @@ impl DistanceField {
 /// From the first node of a block to the last.
 const EXTENT: f64 = (BLOCK - 1) as f64 * DistanceField::PITCH;
 
-/// A node in the middle of a block.
 const MIDDLE: usize = (BLOCK * BLOCK + BLOCK + 1) * (BLOCK / 2);
 
 /// The offset of a node from the first of its block.

@@ -11,7 +11,6 @@ use super::cut::{halves, longest_side};
 
 /// Nested cuts of one triangle.
 const MAX_CUTS: u32 = 48;
-/// The most gaps per triangle.
 const MAX_PLACES: usize = 4_096;
 
 /// The middles of all parts of the triangles, cut down to `finest`, that no path contains. A path is a planned ball

@@ -7,7 +7,6 @@ use super::ball::Ball;
 use super::object::{Inside, Object};
 use super::samples::SurfaceSample;
 
-/// The most steps of shrinking.
 const MAX_STEPS: usize = 24;
 /// Samples per parallel task.
 const CHUNK: usize = 256;

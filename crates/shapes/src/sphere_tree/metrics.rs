@@ -10,11 +10,8 @@ use super::tree::SphereTree;
 use super::volume::outside_volume;
 use space::workload::Random;
 
-/// The precision of errors, in unit coordinates.
 const TOLERANCE: f64 = 1e-4;
-/// Sampled points of the surface.
 const SURFACE_POINTS: usize = 100_000;
-/// Sampled points of space.
 const SPACE_POINTS: usize = 400_000;
 /// A point this close to a ball counts as inside, in unit coordinates.
 const CLOSE: f64 = 1e-5;
@@ -43,7 +40,6 @@ pub struct LevelMetrics {
     pub hole_percent: f64,
 }
 
-/// Measures every level of a tree in mesh coordinates.
 pub fn measure(object: &Object, tree: &SphereTree) -> Vec<LevelMetrics> {
     measure_in_unit(object, &tree.clone().mapped(1.0 / object.bounds().radius, |ball| object.ball_to_unit(ball)))
 }
@@ -177,7 +173,6 @@ struct Cells {
     balls: Vec<Vec<u32>>,
 }
 
-/// Cells along an axis.
 const CELLS: usize = 24;
 
 impl Cells {

@@ -1,8 +1,8 @@
 //! Sphere-trees: meshes wrapped in balls, level by level.
 //!
-//! Balls are the cheapest bounding volumes to test, if few of them wrap a mesh closely. A [`SphereTree`] has one ball at
-//! its root and more on every level below, and each level covers the whole surface. So shapes whose balls are apart on
-//! any level are apart. The distance by which a level's balls stick out bounds the error of the opposite answer.
+//! Balls are the cheapest bounding volumes to test, if few of them wrap a mesh closely. A [`SphereTree`] has one ball
+//! at its root and more on every level below, and each level covers the whole surface. So shapes whose balls are apart
+//! on any level are apart. The distance by which a level's balls stick out bounds the error of the opposite answer.
 //!
 //! ```
 //! use kinesphere_shapes::mesh::catalog::shape;

@@ -5,19 +5,15 @@ use space::DVec3;
 use super::cut::longest_side;
 
 const LEAF: usize = 4;
-/// The most triangles of a vicinity.
 const MAX_VICINITY: usize = 192;
 
-/// A part of a triangle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TriangleFeature {
     Face,
-    /// The edge from this corner to the next.
     Edge(u8),
     Corner(u8),
 }
 
-/// The nearest point of a surface.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Nearest {
     pub point: DVec3,
@@ -36,7 +32,6 @@ struct Node {
     count: u32,
 }
 
-/// A bounding volume hierarchy over triangles.
 #[derive(Clone, Debug)]
 pub struct TriangleTree {
     nodes: Vec<Node>,

@@ -35,7 +35,6 @@ pub enum ObjectError {
     TooMany { count: usize },
     #[error("vertex {vertex} has a coordinate that is not finite")]
     NotFinite { vertex: usize },
-    /// A coordinate whose cube would overflow.
     #[error("vertex {vertex} has a coordinate of {value}, expected at most {MAX_COORDINATE} either way")]
     TooFar { vertex: usize, value: f64 },
     #[error("triangle {triangle} has vertex {vertex}, but there are only {vertices}")]
@@ -49,17 +48,14 @@ pub enum Inside {
     Normals,
     /// Open, self-intersecting or branching, yet enclosing: by winding number, with caps on holes.
     Winding,
-    /// No inside: the object is its surface.
     Nothing,
 }
 
-/// Counts of what was repaired.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Repairs {
     /// Vertices merged with another.
     pub welded: usize,
     pub degenerate: usize,
-    /// Triangles whose orientation was reversed.
     pub turned: usize,
     /// Triangles that close holes; they define the inside and need not be covered.
     pub caps: usize,

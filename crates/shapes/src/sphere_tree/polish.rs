@@ -15,7 +15,6 @@ use super::site::{Hints, Judge};
 use super::tree::SphereTree;
 use super::volume::outside_volume;
 
-/// The precision of errors while building.
 const TOLERANCE: f64 = 4e-3;
 /// Rounds of shrinking balls and fitting again.
 const TIGHTENINGS: usize = 9;
@@ -23,7 +22,6 @@ const TIGHTENINGS: usize = 9;
 const PATIENCE: usize = 2;
 /// A ball with at most this share of the worst error is not moved.
 const HARMLESS: f64 = 0.85;
-/// Evaluations per fit of a ball.
 const EVALUATIONS: usize = 36;
 /// Evaluations per search for a centre with less volume outside.
 const SLIMMING: usize = 24;
@@ -87,7 +85,6 @@ fn judge_of<'a>(object: &'a Object, field: Option<&'a DistanceField>, worst: f64
 pub enum Coarse {
     /// Keep their balls, enlarged where necessary.
     AreKept,
-    /// Fit them like all others.
     AreFitted,
 }
 

@@ -8,7 +8,6 @@ use super::object::Object;
 /// The most points; above that they are spread thinner.
 const MAX_POINTS: f64 = 200_000.0;
 
-/// Attempts to approach the requested number of points.
 const MAX_TRIES: usize = 12;
 
 /// A triangle narrower than this share of the spacing is sampled as a line.
@@ -21,7 +20,6 @@ pub struct SurfaceSample {
     pub normal: DVec3,
 }
 
-/// Samples of a surface.
 #[derive(Clone, Debug, Default)]
 pub struct Samples {
     /// The distinct corners of the small triangles.
@@ -91,7 +89,6 @@ fn sample_at(object: &Object, mut spacing: f64) -> Samples {
     samples
 }
 
-/// An estimate of the number of small triangles.
 fn estimate(object: &Object, spacing: f64) -> f64 {
     let parts = object.triangles().iter().map(|corners| {
         let width = width(corners);

@@ -6,7 +6,6 @@ use super::ball::Ball;
 use super::field::DistanceField;
 use super::object::{Around, Object};
 
-/// Entries of the table.
 const STEPS: usize = 20;
 /// Errors below this are judged by depth alone, as the field is too coarse.
 const LEAST: f64 = 2.0 * DistanceField::PITCH;
@@ -116,7 +115,6 @@ fn estimate(object: &Object, field: &DistanceField, ball: Ball, depth: f64, hint
 }
 
 impl Site {
-    /// The error of a ball of this radius.
     pub fn error_at(&self, radius: f64) -> f64 {
         let proven = (radius - self.depth).max(0.0);
         let Some(table) = &self.table else { return proven };

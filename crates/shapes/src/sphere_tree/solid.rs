@@ -14,7 +14,6 @@ use super::object::{Inside, Object};
 use super::samples::SurfaceSample;
 use super::tree::SphereTree;
 
-/// The most cubes of a proof.
 const MAX_CUBES: usize = 1 << 23;
 /// The least margin, as a share of the radius of the smallest ball around the object.
 pub const MIN_MARGIN: f64 = 1e-3;
@@ -54,14 +53,10 @@ pub enum SolidError {
     Open,
     #[error("the margin is {margin}, expected {MIN_MARGIN} to {MAX_MARGIN} of the radius of the ball around the mesh")]
     Margin { margin: f64 },
-    /// The proof needs too many cubes.
     #[error("no proof within {MAX_CUBES} cubes, expected a larger margin")]
     TooFine,
     #[error("what is inside near ({}, {}, {}) is in no ball of some level, and in no inner ball", at.x, at.y, at.z)]
-    Uncovered {
-        /// The middle of the uncovered part, in mesh coordinates.
-        at: DVec3,
-    },
+    Uncovered { at: DVec3 },
 }
 
 /// Enlarges the balls of a tree that covers the surface by `margin`, a share of the radius of the ball around the

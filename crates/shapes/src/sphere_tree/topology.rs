@@ -31,7 +31,7 @@ pub fn weld(vertices: &[DVec3]) -> Vec<u32> {
             }
         }
         names.push(found.unwrap_or_else(|| {
-            // One vertex per cell is enough to be found by, so many near-equal vertices stay cheap.
+            // One vertex per cell suffices to be found, which keeps floods of near-equal vertices cheap.
             cells.entry(home).or_default().push(index as u32);
             index as u32
         }));
@@ -39,12 +39,9 @@ pub fn weld(vertices: &[DVec3]) -> Vec<u32> {
     names
 }
 
-/// Triangles oriented outward.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Oriented {
-    /// The triangles over welded vertices.
     pub triangles: Vec<[u32; 3]>,
-    /// The number of triangles that were reversed.
     pub turned: usize,
 }
 

@@ -2,14 +2,11 @@
 
 use super::ball::Ball;
 
-/// The most levels below the root.
 pub const MAX_DEPTH: usize = 8;
 pub const MAX_NODES: usize = 1 << 20;
 
-/// A ball of a tree, and its children.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Node {
-    /// Contains the node's part of the surface.
     pub ball: Ball,
     /// A proven upper bound of the distance from any point of the ball to the object.
     pub error: f64,
@@ -48,7 +45,8 @@ pub enum TreeError {
     /// A parent that is out of order, not on the level above, or leaves one without a child; or a root with a parent
     /// other than zero.
     #[error(
-        "node {node}: its parent is {parent}, expected a node of the level above, in order, none left out; 0 for the root"
+        "node {node}: its parent is {parent}, expected a node of the level above, in order, none left out; \
+         0 for the root"
     )]
     Parent { node: usize, parent: u32 },
 }
@@ -121,7 +119,6 @@ impl SphereTree {
         }
     }
 
-    /// The radius of the smallest ball around the surface.
     pub fn scale(&self) -> f64 {
         self.scale
     }

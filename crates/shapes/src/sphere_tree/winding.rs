@@ -12,7 +12,6 @@ const FAR: f64 = 2.5;
 struct Node {
     center: DVec3,
     radius: f64,
-    /// The sum of the triangles' area vectors.
     area: DVec3,
     first: u32,
     count: u32,

@@ -6,7 +6,6 @@ use super::contact::BallContact;
 
 /// The cosine of thirty degrees: contacts with normals closer than that are of one surface.
 const SAME_SURFACE: f32 = 0.866_025_4;
-/// The most contacts kept of one surface.
 const PER_SURFACE: usize = 4;
 /// The most contacts of a manifold, since they go over networks.
 pub const MANIFOLD_MAX: usize = 16;

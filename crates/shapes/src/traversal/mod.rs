@@ -1,9 +1,9 @@
 //! Sphere-tree against sphere-tree: where two shapes touch, and how certain that is.
 //!
-//! Most shapes whose bounding spheres overlap do not touch. A walk down both trees keeps the pairs of balls that overlap
-//! and replaces the larger ball of a pair by its children, eight tests at a time, breadth first. It can be stopped after
-//! any number of operations: the pairs that it holds then are a coarser answer. It reports shapes as apart only when no
-//! pair is left, which is a proof.
+//! Most shapes whose bounding spheres overlap do not touch. A walk down both trees keeps the pairs of balls that
+//! overlap and replaces the larger ball of a pair by its children, eight tests at a time, breadth first. It can be
+//! stopped after any number of operations: the pairs that it holds then are a coarser answer. It reports shapes as
+//! apart only when no pair is left, which is a proof.
 //!
 //! ```
 //! use space::Vec3;

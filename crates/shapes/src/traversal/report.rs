@@ -19,7 +19,6 @@ use super::search::Intersection;
 use crate::ball_tree::BallTree;
 use crate::simd::NodePair;
 
-/// What a walk has found about two shapes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     pub intersection: Intersection,
@@ -56,7 +55,6 @@ impl Report {
 }
 
 impl BallContact {
-    /// The size of a contact.
     pub const BYTES: usize = 40;
 
     fn write(&self, writer: &mut Writer<'_>) {

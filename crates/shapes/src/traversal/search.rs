@@ -44,6 +44,8 @@ pub enum Containment {
 }
 
 /// A walk down two trees. One search serves many questions and keeps its memory.
+///
+/// After [`begin`](Search::begin), methods take the same question; with other trees they may panic.
 #[derive(Clone, Debug)]
 pub struct Search {
     /// The pairs of this round; those before `done` are replaced.
@@ -73,7 +75,6 @@ impl Default for Search {
 }
 
 impl Search {
-    /// Starts at the two roots.
     pub fn begin(&mut self, question: &Question<'_>) {
         self.pairs.clear();
         self.found.next.clear();
@@ -91,9 +92,6 @@ impl Search {
     }
 
     /// Goes on for at most `operations`, with the question that it began with.
-    ///
-    /// # Panics
-    /// If the walk began with other trees and came to a node that these lack.
     pub fn refine(&mut self, question: &Question<'_>, operations: u64) -> Progress {
         let mut budget = operations;
         while !self.is_complete {
@@ -188,26 +186,17 @@ impl Search {
     }
 
     /// An upper bound of the distance of shapes that are not proven apart.
-    ///
-    /// # Panics
-    /// If the walk began with other trees and came to a node that these lack.
     pub fn tolerance(&self, question: &Question<'_>) -> f32 {
         self.frontier().map(|pair| question.tolerance(pair)).fold(f32::INFINITY, f32::min)
     }
 
     /// One contact for each pair of the frontier.
-    ///
-    /// # Panics
-    /// If the walk began with other trees and came to a node that these lack.
     pub fn contacts(&self, question: &Question<'_>, contacts: &mut Vec<BallContact>) {
         contacts.clear();
         contacts.extend(self.frontier().map(|pair| contact(question, pair)));
     }
 
     /// The contact of the pair with the deepest overlap; ties go to the lower numbers.
-    ///
-    /// # Panics
-    /// If the walk began with other trees and came to a node that these lack.
     pub fn deepest(&self, question: &Question<'_>) -> Option<BallContact> {
         let deeper =
             |one: &(f64, NodePair), other: &(f64, NodePair)| one.0.total_cmp(&other.0).then(other.1.cmp(&one.1));
@@ -216,9 +205,6 @@ impl Search {
     }
 
     /// The state of the walk with a contact manifold, to be sent.
-    ///
-    /// # Panics
-    /// If the walk began with other trees and came to a node that these lack.
     pub fn report(&self, question: &Question<'_>) -> Report {
         let Progress { intersection, is_complete, .. } = self.progress();
         let (a, b) = (question.trees.a, question.trees.b);

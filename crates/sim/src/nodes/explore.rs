@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use cluster::handover::{Custody, Keeper, Parcel};
+use cluster::handover::{Custody, ObjectAccess, Parcel};
 use space::{NodeId, ObjectId, Time};
 use wire::ToNode;
 
@@ -62,7 +62,7 @@ struct Place {
     owner: NodeId,
 }
 
-impl Keeper for Place {
+impl ObjectAccess for Place {
     fn parcel(&self, _: ObjectId) -> Option<Parcel> {
         self.is_here.then(|| Parcel { object: vec![1], session: Vec::new() })
     }

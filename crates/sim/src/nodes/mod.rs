@@ -586,7 +586,7 @@ impl Run {
                 if metres > f64::from(self.settings.reach) {
                     continue;
                 }
-                let seen = node.cluster.part().ghosts.get(speaker).map(|guest| distance(guest.place, place));
+                let seen = node.cluster.part().guests.get(speaker).map(|guest| distance(guest.place, place));
                 let calm_since = healed.max(listener_since).max(speaker_since);
                 let is_heard = seen.is_some_and(|away| away <= ASTRAY);
                 debug_assert_ne!(host, other);

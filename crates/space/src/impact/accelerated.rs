@@ -50,7 +50,7 @@ impl Advance {
 
     /// The first time at which the gap between two convex things is closed while closing further.
     ///
-    /// A gap that is closed at the start but opening is left to open: whoever touches may leave.
+    /// A gap that is closed at the start but opening does not count: objects that touch may separate.
     pub fn find(self, probe: impl Fn(f64) -> Probe) -> Impact {
         let mut t = self.from;
         for _ in 0..Self::STEPS_MAX {

@@ -11,11 +11,9 @@ use std::ops::Range;
 pub struct Row {
     /// Where it is at some moment.
     pub place: [f32; 3],
-    /// How wide it is.
     pub radius: f32,
     /// How it moves per tick.
     pub velocity: [f32; 3],
-    /// Who it is.
     pub id: u32,
 }
 
@@ -40,13 +38,11 @@ pub struct Gathered {
 /// One of the gathered.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mover {
-    /// Who it is.
     pub id: u32,
     /// Where it is now.
     pub place: [f32; 3],
     /// How it moves per tick.
     pub velocity: [f32; 3],
-    /// How wide it is.
     pub radius: f32,
     /// For how many ticks that holds.
     pub ticks: f32,
@@ -57,18 +53,6 @@ impl Gathered {
     #[inline]
     pub fn clear(&mut self) {
         self.len = 0;
-    }
-
-    /// Makes room for so many.
-    pub fn reserve(&mut self, rows: usize) {
-        if self.id.len() < rows {
-            self.widen(rows);
-        }
-    }
-
-    /// For how many there is room.
-    pub fn room(&self) -> usize {
-        self.id.len()
     }
 
     /// How many were gathered.
@@ -140,11 +124,6 @@ impl Gathered {
         }
         let count = self.meets_plain(mover, from, hits);
         &hits[..count]
-    }
-
-    /// Heap memory, in bytes.
-    pub fn bytes(&self) -> usize {
-        9 * 4 * self.id.capacity()
     }
 
     fn widen(&mut self, rows: usize) {

@@ -32,7 +32,7 @@ pub enum Motion {
     Jitter,
     /// A new random place every tick: nothing to remember.
     Teleport,
-    /// Crowds of 100, drifting, everybody milling about in theirs: some 30 neighbours in the middle of one, 20 on average.
+    /// Drifting crowds of 100, within which each object moves: 30 neighbours in the middle of a crowd, 20 on average.
     Crowds,
     /// All on one line, moving along it.
     Line,
@@ -57,7 +57,7 @@ impl Motion {
         Motion::ALL.iter().find(|(motion, _)| *motion == self).expect("every motion has a name").1
     }
 
-    /// All names, as one reads them out.
+    /// All names, separated by commas.
     pub fn known() -> String {
         Motion::ALL.map(|(_, name)| name).join(", ")
     }
@@ -98,7 +98,7 @@ pub struct Settings {
     pub turn_rate: f32,
     /// Objects per crowd, for [`Motion::Crowds`].
     pub crowd_size: usize,
-    /// How many others somebody in the middle of a crowd overlaps, for [`Motion::Crowds`]: towards its edge they are fewer.
+    /// The number of neighbours in the middle of a crowd, for [`Motion::Crowds`]; towards its edge there are fewer.
     pub crowd_neighbours: f32,
 }
 
@@ -130,14 +130,7 @@ pub enum WorkloadError {
     UnknownMotion(String),
     /// A number that makes no world.
     #[error("`{field}` is {value}, expected {expected}")]
-    OutOfRange {
-        /// Which setting.
-        field: &'static str,
-        /// What was given.
-        value: f32,
-        /// What makes sense.
-        expected: &'static str,
-    },
+    OutOfRange { field: &'static str, value: f32, expected: &'static str },
     /// An object that no world can hold, or too many of them.
     #[error(transparent)]
     Spheres(#[from] SpheresError),
@@ -231,7 +224,7 @@ impl Workload {
         self.side
     }
 
-    /// Ends the tick and moves everybody into the next one.
+    /// Ends the tick and moves all objects into the next one.
     pub fn step(&mut self) {
         self.spheres.end_tick();
         let tick = self.spheres.tick().number() as u32;
@@ -320,7 +313,7 @@ impl Workload {
                 let (center, radius) = (crowd.center, self.crowd_radius());
                 let velocity = &mut self.velocities[index];
                 let next = place + crowd.velocity + *velocity;
-                // Who reaches the crowd's edge turns back towards its middle.
+                // At the crowd's edge an object turns back towards the middle.
                 let outward = next - center;
                 if outward.length_squared() > radius * radius && velocity.dot(outward) > 0.0 {
                     *velocity = -*velocity;
@@ -347,7 +340,7 @@ impl Workload {
     }
 
     fn crowd_radius(&self) -> f32 {
-        // As many others as there are within two radii of somebody in the middle.
+        // Two radii hold `crowd_neighbours` others.
         2.0 * (self.settings.crowd_size as f32 / self.settings.crowd_neighbours).cbrt()
     }
 
@@ -474,7 +467,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is asked for is made, and moves on within its cube, or is refused.
+        /// Every setting makes a workload that moves within its cube, or is refused.
         #[test]
         fn no_setting_breaks_a_workload(
             (motion, objects, seed) in (0..Motion::ALL.len(), 0usize..40, any::<u64>()),

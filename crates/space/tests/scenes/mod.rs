@@ -12,7 +12,7 @@ pub struct Scene {
     pub name: &'static str,
     start: fn(&mut World),
     step: fn(&mut World),
-    /// In at least so many ticks of a hundred, motion is so smooth that courses should be followed.
+    /// In at least this percentage of the ticks, motion is smooth enough for flight plans.
     #[allow(dead_code)] // Not every test asks.
     pub followed_percent: usize,
 }
@@ -296,7 +296,7 @@ impl Scene {
         world
     }
 
-    /// Moves everybody; ending the tick is left to the caller.
+    /// Moves all objects; ending the tick is left to the caller.
     pub fn step(&self, world: &mut World) {
         world.tick += 1;
         (self.step)(world);

@@ -151,8 +151,8 @@ impl Settler<'_> {
         }
     }
 
-    /// Settles the movers that can meet no other object. Their turn does not matter, so they come in the order of names,
-    /// which mostly is that of memory. The places of all others in the list are put into `crowded`.
+    /// Settles the movers that can meet no other object. Their turn does not matter, so they come in the order of
+    /// names, which mostly is that of memory. The places of all others in the list are put into `crowded`.
     fn settle_alone(&mut self, movers: &[u32], crowded: &mut Bits) {
         crowded.clear();
         crowded.grow(movers.len());
@@ -166,8 +166,8 @@ impl Settler<'_> {
         }
     }
 
-    /// Settles movers in this order, which jumps through memory. So it prefetches: a mover's own cache lines first, then,
-    /// when its list of neighbours is there, theirs.
+    /// Settles movers in this order, which jumps through memory. So it prefetches: a mover's own cache lines first,
+    /// then, when its list of neighbours is there, theirs.
     fn settle_in_turn(&mut self, order: &[u32]) {
         const FAR: usize = 24;
         const NEAR: usize = 8;
@@ -258,8 +258,8 @@ impl Settler<'_> {
         self.look_beyond(around, row, part);
     }
 
-    /// Whether no fixed object can be met. Walls do not move: until the odometer shows that the body came as far as they
-    /// were away, there is no need to look for them.
+    /// Whether no fixed object can be met. Walls do not move: until the odometer shows that the body came as far as
+    /// they were away, there is no need to look for them.
     #[inline]
     fn is_clear_of_scenery(&mut self, row: u32) -> bool {
         if self.scratch.is_thorough {
@@ -445,8 +445,8 @@ impl Settler<'_> {
         (place, last)
     }
 
-    /// Turns a body on the spot as far as there is room; also returns whether that is all of the turn. Upright spheres and
-    /// capsules are the same from all sides.
+    /// Turns a body on the spot as far as there is room; also returns whether that is all of the turn. Upright spheres
+    /// and capsules are the same from all sides.
     fn spun(&mut self, row: u32, from: Turn, to: Turn) -> (Turn, bool) {
         let body = self.objects.body[row as usize];
         if !body.is(EXACT) || !body.is(SOLID) {
@@ -497,8 +497,8 @@ impl Settler<'_> {
         Some((shape, Pose::new(body.at.position(), turn.quat())))
     }
 
-    /// Moves an object out of a mover's way, by at most `v` steps; returns whether it moved. An object is pushed once per
-    /// tick and pushes no other.
+    /// Moves an object out of a mover's way, by at most `v` steps; returns whether it moved. An object is pushed once
+    /// per tick and pushes no other.
     fn push(&mut self, pushed: u32, v: DVec3) -> bool {
         let body = &self.objects.body[pushed as usize];
         if !body.is(MOVABLE)
@@ -511,7 +511,8 @@ impl Settler<'_> {
         let policy = self.objects.card(pushed).policy;
         self.objects.drive[pushed as usize].awake = true;
         if policy == ContactPolicy::Bounce {
-            // A ball is kicked rather than shoved. It gets the speed after the tick, as its reach in this tick is fixed.
+            // A ball is kicked rather than shoved. It gets the speed after the tick, as its reach in this tick is
+            // fixed.
             let kick = v / self.steps_per_tick * 1.3;
             self.scratch.kicks.push((pushed, [kick.x as f32, kick.z as f32]));
             return false;
@@ -531,8 +532,8 @@ impl Scratch {
     }
 }
 
-/// The motion of a routed object that is at `at`, in the tick after `phase`: the way in steps, its rotation, and whether
-/// it is on its route then.
+/// The motion of a routed object that is at `at`, in the tick after `phase`: the way in steps, its rotation, and
+/// whether it is on its route then.
 ///
 /// An object that was put down beside its route comes back at the speed of a walker, or of the route if that is faster:
 /// the way back may be long, and a jump of one tick would surprise.

@@ -1,5 +1,5 @@
-//! The obstacles that a body, and the object that it holds, may meet in a tick: objects and scenery of any shape, bounds,
-//! guests and walls.
+//! The obstacles that a body, and the object that it holds, may meet in a tick: objects and scenery of any shape,
+//! bounds, guests and walls.
 
 use shapes::{Pose, Precision, RigidMotion, Shape, proximity};
 use space::impact::rounded;
@@ -9,7 +9,6 @@ use super::sweep::{Other, Sweep, SweepHit};
 use crate::outcome::TickWork;
 use crate::solid::{CLOSEST, GAP, Joint};
 
-/// An obstacle.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NearSolid {
     /// Its name, and the part of the body that may meet it: they break ties, rows never do.
@@ -100,8 +99,8 @@ impl Surroundings {
         self.push_exact(key, other, joint, pair);
     }
 
-    /// The same with bounding spheres, or with the first level of a sphere-tree if those overlap. If these overlap too, the
-    /// body is held in its place, which is free.
+    /// The same with bounding spheres, or with the first level of a sphere-tree if those overlap. If these overlap too,
+    /// the body is held in its place, which is free.
     #[expect(clippy::too_many_arguments, reason = "all of them describe one pair")]
     pub fn add_coarse(
         &mut self,

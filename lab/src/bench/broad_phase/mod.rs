@@ -271,9 +271,6 @@ mod tests {
             }
             work
         }
-        fn bytes(&self) -> usize {
-            0
-        }
     }
 
     static FORGETFUL: Method = Method {

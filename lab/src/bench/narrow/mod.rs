@@ -4,14 +4,15 @@
 //! random direction finds where the meshes just touch, and from there they are moved a little into each other or apart.
 
 mod coherence;
+mod parry_mesh;
 
 use std::hint::black_box;
 
+use self::parry_mesh::{ParryContacts, ParryMesh};
 use serde::Serialize;
 use shapes::BallTree;
 use shapes::Pose;
 use shapes::mesh::TriangleMesh;
-use shapes::peer::{ParryContacts, ParryMesh};
 use shapes::sphere_tree::Method;
 use shapes::traversal::{Intersection, Placed, Question, Search, WrapError, wrap};
 use space::workload::Random;

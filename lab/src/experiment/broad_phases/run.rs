@@ -255,9 +255,6 @@ mod tests {
             }
             work
         }
-        fn bytes(&self) -> usize {
-            0
-        }
     }
 
     const fn scripted(name: &'static str, make: fn(Circumstances) -> Vec<Contender>) -> Method {

@@ -18,7 +18,7 @@ const LATENCY_US_BOUND: i64 = 250_000;
 pub(super) fn settle(encounter: &Encounter, seed: u64, standings: &[Standing; 2]) -> (bool, u64) {
     let object = |number| ObjectId::new(number).expect("one and two are names");
     let pair = ObjectPair::new(object(1), object(2));
-    let mut dockets = HOSTS.map(|host| OwnVerdicts::new(host, OVERLAP_US));
+    let mut issued = HOSTS.map(|host| OwnVerdicts::new(host, OVERLAP_US));
     let mut sent: Vec<Verdict> = Vec::new();
     let mut waiting: Vec<(usize, Tentative)> = Vec::new();
     for index in [0, 1] {
@@ -28,7 +28,7 @@ pub(super) fn settle(encounter: &Encounter, seed: u64, standings: &[Standing; 2]
             _ => None,
         };
         let claim = Claim { pair, term, contact };
-        match dockets[index].decide(claim, standings[index], Some(after(&encounter.hosts[index], index))) {
+        match issued[index].decide(claim, standings[index], Some(after(&encounter.hosts[index], index))) {
             Some(ruling) => sent.push(ruling),
             None => waiting.push((index, Tentative { claim, since: contact })),
         }
@@ -36,7 +36,7 @@ pub(super) fn settle(encounter: &Encounter, seed: u64, standings: &[Standing; 2]
     let mut open = 0;
     for (index, tentative) in waiting {
         // Each claim comes twice: an answer must not depend on how often it is asked for.
-        let decider = &mut dockets[1 - index];
+        let decider = &mut issued[1 - index];
         let answers = [0, 1].map(|_| decider.answer(tentative.claim, standings[1 - index]));
         match answers {
             [Some(one), Some(other)] if one == other => sent.push(one),

@@ -10,7 +10,7 @@ mod page;
 use std::hint::black_box;
 
 use interest::published::{
-    Axis, Budget, CliqueFinder, Comparisons, ExpandingSphere, OrderedAxis, OrderedRelations, RelationFinder, Relations,
+    Budget, CliqueFinder, Comparisons, ExpandingSphere, OrderedAxis, OrderedRelations, RelationFinder, Relations,
 };
 use serde::Serialize;
 use space::workload::{self, Motion, Workload};
@@ -141,8 +141,8 @@ fn run_world(
         Box::new(BruteForce::default()),
         Box::new(ExpandingSphere::new()),
         Box::new(OrderedRelations::new()),
-        Box::new(OrderedAxis::new(Axis::X)),
-        Box::new(OrderedAxis::with_ordered_relations(Axis::X)),
+        Box::new(OrderedAxis::new()),
+        Box::new(OrderedAxis::with_ordered_relations()),
         // Compared with others that list all, it lists all.
         Box::new(CliqueFinder::with(Budget { work: u64::MAX, memberships: u64::MAX })),
     ];

@@ -29,10 +29,6 @@ impl Gathered {
         }
         (count * count.saturating_sub(1) / 2) as u64
     }
-
-    pub fn bytes(&self) -> usize {
-        4 * (self.x.capacity() + self.y.capacity() + self.z.capacity() + self.radius.capacity())
-    }
 }
 
 fn gather(to: &mut Vec<f32>, from: &[f32], rows: &[u32]) {

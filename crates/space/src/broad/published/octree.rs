@@ -1,5 +1,5 @@
-//! Paper 003's octree: the box around all objects is halved along each axis down to a given depth, everybody is listed
-//! in each leaf that their box overlaps, and each leaf is searched by brute force. It is made anew every tick.
+//! Paper 003's octree: the box around all objects is halved along each axis down to a given depth, each object is
+//! listed in each leaf that its box overlaps, and each leaf is searched by brute force. It is built anew every tick.
 //!
 //! Invariants, from `update` to `find`:
 //! - The deepest leaves are voxels; a node is a cube of them, and lists exactly those whose box is in one of its voxels.
@@ -174,14 +174,6 @@ impl BroadPhase for Octree {
             });
         }
         work
-    }
-
-    fn bytes(&self) -> usize {
-        self.ranges.capacity() * size_of::<VoxelRange>()
-            + (self.leaves.capacity() + self.open.capacity()) * size_of::<Node>()
-            + self.listed.capacity() * size_of::<u32>()
-            + self.children.capacity()
-            + self.gathered.bytes()
     }
 }
 

@@ -85,10 +85,6 @@ impl PairSet {
         self.table.iter().filter(|&&pair| pair != EMPTY).map(|&pair| ((pair >> 32) as u32, pair as u32))
     }
 
-    pub fn bytes(&self) -> usize {
-        self.table.capacity() * size_of::<u64>()
-    }
-
     fn grow(&mut self) {
         let old = std::mem::take(&mut self.table);
         self.table = vec![EMPTY; (2 * old.len()).max(16)];

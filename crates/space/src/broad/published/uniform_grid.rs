@@ -1,5 +1,5 @@
-//! Paper 003's grid: a box cut into voxels once and for all, everybody listed in each voxel that their box overlaps, and
-//! brute force in each voxel.
+//! Paper 003's grid: a box cut into voxels once, each object listed in every voxel that its box overlaps, and brute force
+//! in each voxel.
 //!
 //! Invariants:
 //! - A voxel lists its residents, in any order, and knows the pairs among them that it reports.
@@ -101,18 +101,6 @@ impl BroadPhase for UniformGrid {
         }
         work.sphere_tests += self.residents.add_oversized_pairs(spheres.columns(), pairs);
         work
-    }
-
-    fn bytes(&self) -> usize {
-        let lists = self
-            .voxels
-            .iter()
-            .map(|voxel| voxel.rows.capacity() * size_of::<u32>() + voxel.pairs.capacity() * size_of::<Pair>());
-        self.residents.bytes()
-            + self.gathered.bytes()
-            + self.voxels.capacity() * size_of::<Voxel>()
-            + self.touched.capacity() * size_of::<u32>()
-            + lists.sum::<usize>()
     }
 }
 

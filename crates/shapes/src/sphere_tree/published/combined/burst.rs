@@ -9,7 +9,6 @@ use crate::sphere_tree::site::Site;
 const BEGIN: usize = 3;
 /// A sum of this power of the errors approximates the largest, and counts how many are large.
 const POWER: i32 = 6;
-/// The neighbours that may take over.
 const NEIGHBOURS: usize = 6;
 
 pub(super) fn burst(region: &Region<'_>) -> Vec<Site> {

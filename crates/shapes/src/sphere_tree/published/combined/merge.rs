@@ -19,7 +19,6 @@ pub(super) fn merge(region: &Region<'_>) -> Vec<Site> {
     groups.iter().map(|group| region.judge.site(group.center, 0, None)).collect()
 }
 
-/// Merges until `limit` groups are left.
 pub(super) fn merge_to(region: &Region<'_>, groups: Vec<PointGroup>, limit: usize) -> Vec<PointGroup> {
     let mut live: Vec<Option<PointGroup>> = groups.into_iter().map(Some).collect();
     let mut count = live.len();

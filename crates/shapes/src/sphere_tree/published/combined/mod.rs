@@ -28,25 +28,18 @@ use crate::sphere_tree::samples::{SurfaceSample, sample};
 use crate::sphere_tree::site::{Judge, Site};
 use crate::sphere_tree::tree::{SphereTree, TreeError};
 
-/// The most children of a node.
 const CHILDREN: usize = 8;
 /// A ball with at most this error has no children of its own and is repeated.
 const CLOSE_ENOUGH: f64 = 1e-3;
 /// Approximate points of the surface per node.
 const POINTS: usize = 400;
-/// The most inner balls per node.
 const MEDIAL: usize = 96;
-/// The precision of errors while building.
 const TOLERANCE: f64 = 4e-3;
-/// How much every result is fitted.
 const REFIT: Effort = Effort { sweeps: 3, transfers: 0, evaluations: 60 };
 
-/// The reducers that compete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reducer {
-    /// Two balls become one, where that costs least.
     Merge,
-    /// A ball is removed, and its neighbours take over.
     Burst,
     /// All balls grow alike, and the fewest that cover are kept.
     Expand,
@@ -64,9 +57,7 @@ pub(super) struct Region<'a> {
     pub task: Task,
     pub medial: Vec<Ball>,
     pub judge: Judge<'a>,
-    /// The parent's error.
     pub error: f64,
-    /// The most children.
     pub limit: usize,
 }
 

@@ -4,9 +4,7 @@ use super::Region;
 use crate::sphere_tree::minimise::minimise;
 use crate::sphere_tree::site::Site;
 
-/// Steps of the search for the least error.
 const STEPS: usize = 7;
-/// Evaluations per ball.
 const EVALUATIONS: usize = 40;
 /// The weight of an uncovered point just outside a ball, relative to a covered one.
 const NEAR: f64 = 0.1;
