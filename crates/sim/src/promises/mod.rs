@@ -83,7 +83,7 @@ pub struct Observed<'a> {
     pub is_over: bool,
     pub solids: Option<Vec<SeenSolid>>,
     pub hearings: Option<Vec<Earshot>>,
-    pub owned: Option<Vec<Ownership>>,
+    pub owned: Option<Vec<Owning>>,
     /// Objects that must have an owner in the end.
     pub expected: Option<&'a BTreeSet<ObjectId>>,
     /// How servers came back from their disks.
@@ -94,7 +94,7 @@ pub struct Observed<'a> {
     pub contradictions: Vec<String>,
     /// How many places were told.
     pub places_told: u64,
-    pub avatars: Option<Vec<OwnAvatar>>,
+    pub avatars: Option<Vec<AvatarSeen>>,
     pub pictures: Option<Vec<ShownObject>>,
     pub peers: Option<SeenPeers<'a>>,
     pub carriers: Vec<Carrier>,
@@ -128,7 +128,7 @@ pub struct Earshot {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct Ownership {
+pub struct Owning {
     pub object: ObjectId,
     pub host: usize,
     /// Whether the host has the object, and may own it.
@@ -179,7 +179,7 @@ pub struct SentBytes {
 
 /// What a client makes of its own avatar.
 #[derive(Clone, Debug)]
-pub struct OwnAvatar {
+pub struct AvatarSeen {
     pub name: String,
     pub object: ObjectId,
     pub at: GridPoint,
