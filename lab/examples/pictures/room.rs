@@ -5,7 +5,6 @@ use space::{Slot, Sphere, Spheres, Vec3};
 
 /// A room and what is in it.
 pub struct Room {
-    /// The objects.
     pub spheres: Spheres,
     /// All objects, in the order in which they came.
     pub slots: Vec<Slot>,

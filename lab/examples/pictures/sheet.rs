@@ -38,7 +38,6 @@ pub fn fill(color: Color, opacity: f32) -> Paint {
     Paint { fill: Some((color, opacity)), stroke: None, dashes: "" }
 }
 
-/// An outline.
 pub fn stroke(color: Color, width: f32) -> Paint {
     Paint { fill: None, stroke: Some((color, width)), dashes: "" }
 }
@@ -94,7 +93,6 @@ impl Sheet {
         )
     }
 
-    /// A circle.
     pub fn circle(&mut self, (x, y): Point, radius: f32, paint: Paint) {
         self.push(format_args!(r#"<circle cx="{x:.1}" cy="{y:.1}" r="{radius:.1}" {}/>"#, paint.attributes()));
     }
@@ -143,7 +141,6 @@ impl Sheet {
         }
     }
 
-    /// A heading.
     pub fn heading(&mut self, at: Point, text: &str) {
         self.write(at, text, 15.0, INK, r#" font-weight="600""#);
     }

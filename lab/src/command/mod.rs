@@ -32,7 +32,8 @@ pub fn run(command: SimulatorCommand) -> Result<(), Failure> {
     }
 }
 
-/// Prints a report, for people or as JSON, and writes its files. What was printed is there even if the disk is full by now.
+/// Prints a report, for people or as JSON, and writes its files. What was printed is there even if the disk is full by
+/// now.
 fn present(
     report: &impl serde::Serialize,
     documents: Vec<Document>,

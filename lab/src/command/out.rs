@@ -1,5 +1,5 @@
-//! Where a report goes. Looked at before the work begins: an hour's results are not to be lost for a folder that cannot be
-//! written.
+//! Where a report goes. Looked at before the work begins: an hour's results are not to be lost for a folder that cannot
+//! be written.
 
 use std::fs::{self, OpenOptions};
 use std::io;
