@@ -43,7 +43,7 @@ fn steady_ticks_hardly_allocate() {
             let allocating = allocating_ticks(&settings, ticks);
             println!("{settings:?}: of {ticks} ticks these, with bytes: {allocating:?}");
             let bytes: u64 = allocating.iter().map(|(_, bytes)| bytes).sum();
-            assert!(allocating.len() * 20 <= ticks, "{} of {ticks} ticks", allocating.len());
+            assert!(allocating.len() * 10 <= ticks, "{} of {ticks} ticks", allocating.len());
             assert!(bytes <= 4 * objects as u64, "{bytes} bytes in {ticks} ticks");
         }
     }

@@ -122,8 +122,7 @@ impl EncounterSchedule {
         }
     }
 
-    /// Adds to `pairs` all pairs that overlap, and to `turnover` what changed. Returns how many positions were
-    /// compared.
+    /// Adds to `pairs` all pairs that overlap, to `turnover` what changed. Returns how many positions were compared.
     pub fn report(&mut self, view: &ReportView<'_>, pairs: &mut Vec<Pair>, turnover: &mut Turnover) -> u64 {
         self.advance(view);
         self.report_resting(view, pairs, turnover);
@@ -213,8 +212,7 @@ impl EncounterSchedule {
         pairs.extend_from_slice(&self.resting);
     }
 
-    /// Drops what is void. Some at a time, the last ones first: where one is dropped, one takes its place that has been
-    /// looked at.
+    /// Drops what is void, the last ones first: where one is dropped, one takes its place that has been looked at.
     fn forget_resting(&mut self, view: &ReportView<'_>, turnover: &mut Turnover) {
         let EncounterSchedule { resting, resting_versions, resting_reported, suspects, .. } = self;
         for first in (0..resting.len()).step_by(TOGETHER).rev() {

@@ -18,8 +18,7 @@ use crate::bits::RowSet;
 use crate::simd::mentions::Few;
 use crate::{Columns, Pair, Slot, Spheres, Vec3};
 
-/// There is one schedule for every 16,384 objects, whatever the number of threads, so that the result cannot
-/// depend on that.
+/// There is one schedule for every 16,384 objects, whatever the number of threads: the result cannot depend on that.
 const OBJECTS_PER_SHARE: usize = 16_384;
 const SHARES_MAX: usize = 32;
 

@@ -27,6 +27,9 @@ pub const NEVER: u64 = u64::MAX;
 /// One cell in `GAP` ends with a hole where cells are well filled, so that none is far.
 const GAP: usize = 8;
 
+/// A tile without objects keeps memory for 100 rows at most.
+const SPARE_ROWS: usize = 100;
+
 #[derive(Debug, Default)]
 pub struct Tile {
     pub key: TileKey,
@@ -147,8 +150,12 @@ impl CellBox {
 }
 
 impl Tile {
-    /// Empties the tile, which belongs to no layer then. It keeps its memory.
+    /// Empties the tile, which belongs to no layer then. It keeps its memory if that is little: a caravan would leave
+    /// memory all along its way.
     pub fn clear(&mut self) {
+        if self.rows.capacity().max(self.starts.capacity() / 4) > SPARE_ROWS {
+            *self = Tile::default();
+        }
         (self.expires, self.renewed) = (NEVER, NEVER);
         self.rows.clear();
         self.rows.resize(PADDING, HOLE);

@@ -313,8 +313,7 @@ impl Tiles {
     fn give_up(&mut self, number: u32) {
         let tile = &mut self.tiles[number as usize];
         self.layers[tile.layer as usize].map.remove(tile.key);
-        // With its memory: a caravan would leave it all along its way.
-        *tile = Tile::default();
+        tile.clear();
         self.spare.push(number);
     }
 

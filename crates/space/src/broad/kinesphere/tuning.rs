@@ -51,8 +51,7 @@ struct Census {
     /// Objects per cubic metre where there are objects.
     density: f64,
     drift: f64,
-    /// How far objects get off the line through their first two places, as a share of their size: three in four get no
-    /// farther.
+    /// How far three in four objects get off the line through their first two places, as a share of their size.
     off_line: f32,
     /// The share of objects that turn in a tick, unlike most: they depart before long, whatever the slack.
     turn: f32,
@@ -105,6 +104,8 @@ const MANY_MOVE: usize = 20;
 const SHORTEST: f64 = 12.0;
 /// Estimates are rough, so flight plans have to promise this share of the grid's cost, or less.
 const PROMISE: f64 = 0.8;
+/// How much dearer it is to search thin tiles, which are mostly surface.
+const THIN_TILES: f64 = 1.3;
 /// Objects per cell that cells are widened for, where nothing else asks for wide cells.
 const OCCUPANCY: f64 = 2.5;
 /// A new layer may begin where the reach has grown by one of these factors; the best of them is taken, if it is better
@@ -274,7 +275,8 @@ impl Census {
         let n = self.objects as f64;
         let still = LayerCuts::best(standing, n * (1.0 - share), self.density * (1.0 - share), None).0;
         let (cuts, each) = LayerCuts::best(moving, n * share, self.density * share, Some(&still));
-        cost += each * share / life as f64;
+        let is_thin = cuts.iter().any(|cut| self.tile_bits(cut, life)[1] < 2);
+        cost += if is_thin { THIN_TILES } else { 1.0 } * each * share / life as f64;
         if cost >= limit {
             return None;
         }
@@ -292,8 +294,7 @@ impl Census {
         Some(Tuning { life, level, layers, movers_max, cost })
     }
 
-    /// What it costs to find encounters, to report them and to compare positions, per object and tick, if this share of
-    /// objects moves.
+    /// What it costs to find encounters, to report them and to compare positions, per object and tick.
     fn encounter_cost(&self, slack: f32, life: u64, moving: f64) -> f64 {
         let mean = |value: fn(f64, f64) -> f64| {
             let values = self.sample.iter().map(|&(radius, speed)| value(f64::from(radius), f64::from(speed)));
