@@ -122,7 +122,7 @@ impl<T: Word> Lists<T> {
         self.heads.get(row).map_or(0, Head::len)
     }
 
-    /// Prefetches the lists of many rows: nothing depends on what is read, so many loads are in flight at once.
+    /// Prefetches the lists of some rows: nothing depends on what is read, so the loads overlap.
     pub fn fetch(&self, rows: impl Iterator<Item = usize> + Clone) {
         let heads = || rows.clone().filter_map(|row| self.heads.get(row));
         std::hint::black_box(heads().fold(0u32, |sum, head| sum.wrapping_add(head.len_and_class)));

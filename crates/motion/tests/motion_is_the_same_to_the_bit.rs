@@ -84,8 +84,8 @@ fn motion_is_the_same_to_the_bit() {
     assert_eq!(hash.0, 0xd9e3_1b44_65a6_f9a8, "{:#018x}", hash.0);
 }
 
-/// Feature `shapes` brings parry3d, which has glam build without SIMD: that must not reach our results. So the test above
-/// is built once more, alone and without the feature.
+/// Feature `shapes` brings parry3d, which has glam build without SIMD: that must not reach our results. So the test
+/// above is built once more, alone and without the feature.
 #[cfg(feature = "shapes")]
 #[test]
 fn motion_is_the_same_without_shapes() {

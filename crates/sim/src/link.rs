@@ -1,9 +1,9 @@
 //! Links without sockets, as functions of their seeds: latency, jitter, loss, duplication, reordering, cuts and broken
 //! connections.
 //!
-//! A [`Lane`] is one direction between two machines: [`DatagramLane`] and a [`Stream`], which is what QUIC makes of them:
-//! everything arrives once and in order, late where something had to be sent again. A [`Pipe`] keeps what is under way,
-//! for experiments with two hosts and no simulator.
+//! A [`Lane`] is one direction between two machines: [`DatagramLane`] and a [`Stream`], which is what QUIC makes of
+//! them: everything arrives once and in order, late where something had to be sent again. A [`Pipe`] keeps what is
+//! under way, for experiments with two hosts and no simulator.
 
 use std::collections::BTreeMap;
 

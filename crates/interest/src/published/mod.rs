@@ -75,8 +75,8 @@ impl Relations {
         self.alone.len() + self.members.len()
     }
 
-    /// Connected components whose relations exceed the budget, each with its objects, ascending. A component of `n` objects
-    /// can have as many as 3^(n/3) relations.
+    /// Connected components whose relations exceed the budget, each with its objects, ascending. A component of `n`
+    /// objects can have as many as 3^(n/3) relations.
     pub fn crowds(&self) -> &[Vec<Slot>] {
         &self.crowds
     }

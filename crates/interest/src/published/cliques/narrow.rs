@@ -6,14 +6,14 @@ use super::quota::{Exhausted, Quota};
 pub const WORD: usize = 64;
 
 /// The neighbours of each vertex and itself, as bits. Only candidates need a row.
-pub type Rows = [u64; WORD];
+pub type Adjacency = [u64; WORD];
 
 /// Finds the maximal cliques that hold all of `chosen`, some of `candidates` and none of `excluded`.
 ///
 /// `found` is called for each and returns its number of members. All of `chosen` are neighbours of all candidates
 /// and excluded vertices.
 pub fn extend(
-    rows: &Rows,
+    rows: &Adjacency,
     mut chosen: u64,
     mut candidates: u64,
     mut excluded: u64,

@@ -14,7 +14,7 @@
 
 use space::Slot;
 
-use super::narrow::{self, Rows, WORD, ones};
+use super::narrow::{self, Adjacency, WORD, ones};
 use super::quota::{Exhausted, Quota};
 use super::twins::{Families, Twins};
 use super::wide::Wide;
@@ -29,7 +29,7 @@ pub struct CliqueSearch {
     ends: Vec<(usize, Option<Slot>)>,
     /// The objects whose search exceeded its quota.
     exhausted: Vec<Slot>,
-    rows: Rows,
+    rows: Adjacency,
     /// For each row, its bit among the neighbours of the object that is searched, or 0.
     bits: Vec<u64>,
     /// For each row, its number among the deputies of many neighbours, or `NONE`.
